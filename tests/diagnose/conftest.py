@@ -62,7 +62,7 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     watcher = Watcher()
     if probe:
         watcher.add(Tapes(watcher))
-    evidence = Evidence(watcher, WithoutTests())
+    evidence = Evidence.of(watcher, WithoutTests())
     evidence.source.file(str(path))
     all_files = evidence.source.files
     # The tests themselves are loaded too; a script's own files are those beside it.

@@ -117,7 +117,7 @@ def watched(kept: Path, rules: Any = ()) -> tuple[str, Counter[str]]:
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
         watcher = everybody()
-        engine = Engine(Evidence(watcher), rules=rules)
+        engine = Engine(Evidence.of(watcher), rules=rules)
         watcher.on_moment = engine.moment
         watcher.start()
         try:

@@ -33,7 +33,7 @@ def test_rank_0_reads_what_all_ranks_wrote(monkeypatch: pytest.MonkeyPatch, tmp_
     second, other = rank(monkeypatch, 1)
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700
-    ours, theirs = Engine(Evidence(watcher), rules=[]), Engine(Evidence(other), rules=[])
+    ours, theirs = Engine(Evidence.of(watcher), rules=[]), Engine(Evidence.of(other), rules=[])
     second.gather(theirs, None)
     first.gather(ours, ValueError("no"))
     assert [(one.rank, one.ended is not None and one.ended.error) for one in ours.evidence.ranks] == [
@@ -88,7 +88,7 @@ def test_what_several_ranks_find_is_recorded_once_and_what_one_finds_names_it(
     assert recorded == [(1, 7), (1, 9)]
     for line in (7, 9):
         second.found(finding(line))
-    engine = Engine(Evidence(watcher))
+    engine = Engine(Evidence.of(watcher))
     engine.adopt(finding(7))
     first.gather(engine, None)
     assert [one.message for one in engine.findings] == ["gradients pile up", "gradients pile up (on rank 1)"]

@@ -34,7 +34,7 @@ class Silencer(Protocol):
 class Engine:
     """Asks rules and keeps what they found.
 
-    engine = Engine(Evidence(watcher), on_finding=print)
+    engine = Engine(Evidence.of(watcher), on_finding=print)
     watcher.on_moment = engine.moment
     """
 
@@ -70,7 +70,7 @@ class Engine:
 
     def moment(self, kind: str) -> None:
         """Something happened: "step", "window" (a stretch of close looking is over) or "epoch"."""
-        step = self.evidence.watcher.step
+        step = self.evidence.course.step
         if kind == "step" and step not in _ASKED_AT:
             return
         self.evidence.settle()
@@ -81,7 +81,7 @@ class Engine:
 
     def finish(self) -> list[Finding]:
         """The script has ended by itself: ask everything once more."""
-        self.evidence.over = True
+        self.evidence.course.over = True
         self.evidence.settle()
         self.evidence.experiment()
         self._ask("steps")
@@ -96,7 +96,7 @@ class Engine:
         from stepscope.diagnose.crash.crash import crash_of
 
         before = len(self.findings)
-        self.evidence.over = True
+        self.evidence.course.over = True
         self.evidence.settle()
         self.evidence.crash = fence.fenced("reading the exception")(crash_of)(error, self.evidence)
         if self.evidence.crash is not None:
@@ -137,7 +137,7 @@ class Engine:
             fence.report(f"the rule {rule.id}", fault)
 
     def _take(self, rule: Rule, proof: Proof) -> None:
-        self._keep(finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step))
+        self._keep(finding_of(rule.id, rule.severity, proof, self.evidence.course.step))
 
     def _keep(self, finding: Finding) -> None:
         from stepscope.diagnose.excerpt import with_source

@@ -1,103 +1,143 @@
-"""The evidence: everything the witnesses saw, in one object that every rule gets."""
+"""The evidence: everything that was seen of a training, in one object that every rule gets."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepscope.diagnose.probes.probe import Probes
 from stepscope.diagnose.source import Source
+from stepscope.evidence.course import Course
+from stepscope.evidence.registry import tables
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
-    from stepscope.evidence.activations import Activations
-    from stepscope.evidence.attention import Attention
-    from stepscope.evidence.axes import Axes
-    from stepscope.evidence.contractions import Contractions
+    from stepscope.evidence.deliveries import Deliveries
     from stepscope.evidence.devices import Devices
     from stepscope.evidence.finite import Finite
-    from stepscope.evidence.forwards import Forwards
-    from stepscope.evidence.indices import Indices
-    from stepscope.evidence.metrics import Metrics
+    from stepscope.evidence.flow import Flow
+    from stepscope.evidence.layers import Layers
+    from stepscope.evidence.loaders import Loaders
+    from stepscope.evidence.losses import Losses
+    from stepscope.evidence.models import Models
+    from stepscope.evidence.modes import Modes
+    from stepscope.evidence.movements import Movements
     from stepscope.evidence.numbers import Numbers
-    from stepscope.evidence.sequences import Sequences
-    from stepscope.evidence.shapes_seen import ShapesSeen
+    from stepscope.evidence.optimizers import Optimizers
+    from stepscope.evidence.reaches import Reaches
+    from stepscope.evidence.starts import Starts
     from stepscope.evidence.steps import Steps
-    from stepscope.evidence.trail import Trail
-    from stepscope.evidence.trials import Trials
+    from stepscope.evidence.visits import Visits
     from stepscope.record.watch.ranks import Rank
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Evidence"]
+__all__ = ["Evidence", "NotSeen"]
+
+T = TypeVar("T")
+
+
+class NotSeen(LookupError):
+    """A table that this run does not have: nobody looked, or an older version did."""
 
 
 class Evidence:
-    """What rules ask. One attribute a witness; `source` for the text of the user's own files.
+    """What rules ask: `run.losses`, one attribute for each table; `run.source` for the text of the user's own files."""
 
-    A witness of a rule's own is added in `__init__` with one line.
-    """
+    if TYPE_CHECKING:
+        deliveries: Deliveries
+        devices: Devices
+        finite: Finite
+        flow: Flow
+        layers: Layers
+        loaders: Loaders
+        losses: Losses
+        models: Models
+        modes: Modes
+        movements: Movements
+        numbers: Numbers
+        optimizers: Optimizers
+        reaches: Reaches
+        starts: Starts
+        steps: Steps
+        visits: Visits
+        keeping: Any
+        habits: Any
+        indices: Any
+        compiling: Any
+        contractions: Any
+        sequences: Any
+        attention: Any
+        trials: Any
+        wraps: Any
+        shapes_seen: Any
+        differences: Any
+        checkpoints: Any
+        batches: Any
+        targets: Any
+        entrances: Any
+        axes: Any
+        metrics: Any
+        activations: Any
+        clips: Any
+        forwards: Any
+        schedulers: Any
+        distributed: Any
+        collectives: Any
+        trainer: Any
+        trail: Any
+        watcher: Any
+        probes: Any
 
-    def __init__(self, watcher: Watcher, source: Source | None = None) -> None:
-        self.watcher = watcher
-        self.trainer = watcher.trainer
-        self.trail: Trail = watcher.trail
-        self.visits = watcher.visits
-        self.steps: Steps = watcher.steps
-        self.optimizers = watcher.optimizers
-        self.models = watcher.models
-        self.modes = watcher.modes
-        self.loaders = watcher.loaders
-        self.devices: Devices = watcher.devices
-        self.keeping = watcher.keeping
-        self.habits = watcher.habits
-        self.indices: Indices = watcher.indices
-        self.compiling = watcher.compiling
-        self.losses = watcher.losses
-        self.contractions: Contractions = watcher.contractions
-        self.sequences: Sequences = watcher.sequences
-        self.attention: Attention = watcher.attention
-        self.trials: Trials = watcher.trials
-        self.wraps = watcher.wraps
-        self.shapes_seen: ShapesSeen = watcher.shapes_seen
-        self.finite: Finite = watcher.finite
-        self.differences = watcher.differences
-        self.layers = watcher.layers
-        self.starts = watcher.starts
-        self.checkpoints = watcher.checkpoints
-        self.numbers: Numbers = watcher.numbers
-        self.batches = watcher.batches_fed
-        self.targets = watcher.targets
-        self.deliveries = watcher.deliveries
-        self.entrances = watcher.entrances
-        self.axes: Axes = watcher.axes
-        self.metrics: Metrics = watcher.metrics
-        self.activations: Activations = watcher.activations
-        self.clips = watcher.clips
-        self.flow = watcher.flow
-        self.forwards: Forwards = watcher.forwards
-        self.movements = watcher.movements
-        self.schedulers = watcher.schedulers
-        self.reaches = watcher.reaches
-        self.distributed = watcher.distributed
-        self.collectives = watcher.collectives
+    def __init__(
+        self,
+        found: Mapping[str, Any],
+        source: Source | None = None,
+        *,
+        settle: Callable[[], None] | None = None,
+        experiment: Callable[[], None] | None = None,
+    ) -> None:
+        self._tables = dict(found)
+        self._settle, self._experiment = settle, experiment
+        self.source = source or Source()
+        self.course: Course = self._tables.get("course") or Course()
         self.ranks: list[Rank] = []
         """What the ranks of a distributed training have written down, when the run is over."""
-        self.source = source or Source()
-        self.probes = Probes(watcher)
         self.crash: Crash | None = None
-        self.over = False
-        """The script has ended: what has not happened by now will not happen."""
         self.found: list[str] = []
         """The ids of the rules that have found something so far."""
-        # Witnesses that only rules of one subject need: witness class -> attribute.
+
+    @classmethod
+    def of(cls, watcher: Watcher, source: Source | None = None) -> Evidence:
+        """What a watcher has seen so far, of the script that it watches."""
+        from stepscope.diagnose.probes.probe import Probes
+
+        made = cls(watcher.tables(), source, settle=watcher.settle, experiment=watcher.experiment)
+        made.watcher, made.trail = watcher, watcher.trail
+        made.probes = Probes(watcher)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.__dict__.get("_tables", {}).get(name)
+        if found is None:
+            raise NotSeen(name) if name in tables() else AttributeError(name)
+        return found
+
+    def __getitem__(self, kind: type[T]) -> T:
+        """The table of this class, for one that has no attribute here."""
+        name = next(one.name for one in tables().values() if one.kind is kind)
+        found: T = getattr(self, name)
+        return found
+
+    @property
+    def over(self) -> bool:
+        """The script has ended: what has not happened by now will not happen."""
+        return self.course.over
 
     def settle(self) -> None:
         """Have the observers write down how things stand, before rules are asked."""
-        self.watcher.settle()
+        if self._settle is not None:
+            self._settle()
 
     def experiment(self) -> None:
         """Have the observers try out what only trying tells; the script has ended by itself."""
-        self.watcher.experiment()
-
-    def witness(self, kind: Any) -> Any:
-        """The watcher's witness of this class."""
-        return next(w for w in self.watcher.witnesses if isinstance(w, kind))
+        if self._experiment is not None:
+            self._experiment()

@@ -10,9 +10,9 @@ from stepscope.diagnose.target_lines import cut_at
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.batches import Diet, Evaluated
     from stepscope.evidence.loaders import Loader
     from stepscope.evidence.origins import Origin
-    from stepscope.record.watch.batches import Diet, Evaluated
     from stepscope.records.step import Site
 
 __all__ = ["training_line"]
@@ -26,7 +26,7 @@ def training_line(run: Evidence, diet: Diet, evaluated: Evaluated) -> tuple[Any,
     """
     train = _choice(run, diet.loaders[0] if diet.loaders else None, diet.origin)
     test = _choice(run, evaluated.loader, evaluated.origin)
-    whole = len(evaluated.seen) >= 0.95 * len(evaluated.rows)
+    whole = evaluated.seen >= 0.95 * evaluated.rows
     if whole:
         return train or _fed_at(diet, evaluated), "training takes the rows of the evaluation too"
     later = max((one for one in (train, test) if one is not None), key=lambda site: site.line, default=None)

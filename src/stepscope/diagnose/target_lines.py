@@ -9,7 +9,7 @@ from stepscope.record.watch.places import is_own_file
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
-    from stepscope.record.watch.targets import Target
+    from stepscope.evidence.targets import Target
     from stepscope.records.place import Place
     from stepscope.records.step import Site
 

@@ -209,7 +209,7 @@ class Visitor:
         self.watcher: Watcher = Watcher()
         self.watcher.distributed.notes = self.notes
         self.engine: Engine = Engine(
-            Evidence(self.watcher),
+            Evidence.of(self.watcher),
             settings=note.settings,
             on_finding=self._found,
         )

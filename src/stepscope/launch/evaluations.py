@@ -11,6 +11,7 @@ from torch.nn.modules.loss import _Loss
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.evidence.origins import DATA
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Evaluations(Witness):
         if call.grad or not self._evaluating or self._closed:
             return
         if call.name in _LOSSES:
-            if call.visit is None or not isinstance(call.visit.root.module.live, _Loss):  # else root_done has it
+            if call.visit is None or not isinstance(live(call.visit.root.module), _Loss):  # else root_done has it
                 self._add(call.result)
         else:
             self._compare(call)

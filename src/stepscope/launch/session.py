@@ -210,7 +210,7 @@ class Session:
             watcher.add(witness)
         if self.options.capsule and self.options.record and not self.is_dry:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
-        self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self._found)
+        self.engine = Engine(Evidence.of(watcher), settings=self.settings, on_finding=self._found)
         watcher.on_moment = self.engine.moment
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)

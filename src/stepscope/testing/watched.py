@@ -43,7 +43,7 @@ class Watched:
         self._source = TestSource(item.path, item.config.rootpath)
         self._watcher = Watcher()
         rules = [rule for rule in all_rules().values() if rule.id not in NOT_IN_TESTS]
-        self._engine = Engine(Evidence(self._watcher, self._source), settings=settings, rules=rules)
+        self._engine = Engine(Evidence.of(self._watcher, self._source), settings=settings, rules=rules)
         self._is_asked = False
 
     def begin(self) -> None:

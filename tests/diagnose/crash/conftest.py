@@ -53,7 +53,7 @@ def crash(tmp_path: Path) -> Callable[..., Crashed]:
         path = tmp_path / "train.py"
         path.write_text(PRELUDE + textwrap.dedent(code))
         watcher = Watcher()
-        engine = Engine(Evidence(watcher, OneFile(str(path))))
+        engine = Engine(Evidence.of(watcher, OneFile(str(path))))
         if watched:
             watcher.start()
         try:

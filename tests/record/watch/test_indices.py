@@ -35,7 +35,7 @@ def lost(work: Callable[[], object]) -> None:
 
 
 def told(watcher: Watcher, work: Callable[[], object]) -> list[Finding]:
-    engine = Engine(Evidence(watcher))
+    engine = Engine(Evidence.of(watcher))
     try:
         lost(work)
     except RuntimeError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.inspect.figures import count
 from stepscope.launch.data.show import Line, laid_out
 from stepscope.plain_text import clean
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class FirstStep(Witness):
         latest = self.watcher.visits.latest
         visits = latest if latest and latest[0] is visit else [visit]
         for each in visits:
-            part = each.module.live
+            part = live(each.module)
             parameters = 0 if part is None else sum(p.numel() for p in part.parameters())
             seen.layers.append(Layer(each.path, each.type, each.depth, each.shapes_in, each.shapes_out, parameters))
 

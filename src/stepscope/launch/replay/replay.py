@@ -127,7 +127,7 @@ class _Replay:
         self.tracer: Tracer | None = None
         self.rehearsal = Rehearsal(self.watcher, capsule, self._trace, lines_moved=lines_moved)
         crash_rules = [rule for rule in all_rules().values() if rule.needs == "crash"]
-        self.engine = Engine(Evidence(self.watcher), rules=crash_rules)
+        self.engine = Engine(Evidence.of(self.watcher), rules=crash_rules)
 
     def run(self) -> Outcome:
         outcome, rehearsal = self.outcome, self.rehearsal

@@ -15,57 +15,58 @@ from stepscope.events.aside import is_capturing
 from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
+from stepscope.evidence.course import Course
 from stepscope.evidence.steps import Step
 from stepscope.record.watch.fetch import patience
 from stepscope.record.watch.loaders import Loader
 from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.observers import observers
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.trail import TrailObserver
+from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.visits import VisitObserver
 from stepscope.record.watch.witness import Witness
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.activations import ActivationObserver
-    from stepscope.record.watch.attention import AttentionObserver
-    from stepscope.record.watch.axes import AxisObserver
-    from stepscope.record.watch.batches import Batches
-    from stepscope.record.watch.checkpoints import Checkpoints
-    from stepscope.record.watch.clips import Clips
+    from stepscope.record.watch.activations import Activations
+    from stepscope.record.watch.attention import Attention
+    from stepscope.record.watch.axes import Axes
+    from stepscope.record.watch.batches import BatchObserver
+    from stepscope.record.watch.checkpoints import CheckpointObserver
+    from stepscope.record.watch.clips import ClipObserver
     from stepscope.record.watch.collectives import Collectives
-    from stepscope.record.watch.compiling import Compiling
-    from stepscope.record.watch.contractions import ContractionObserver
+    from stepscope.record.watch.compiling import CompilingObserver
+    from stepscope.record.watch.contractions import Contractions
     from stepscope.record.watch.deliveries import DeliveryObserver
     from stepscope.record.watch.devices import DeviceObserver
-    from stepscope.record.watch.differences import Differences
+    from stepscope.record.watch.differences import DifferenceObserver
     from stepscope.record.watch.distributed import Distributed
-    from stepscope.record.watch.entrances import Entrances
+    from stepscope.record.watch.entrances import EntranceObserver
     from stepscope.record.watch.finite import FiniteObserver
     from stepscope.record.watch.flow import FlowObserver
-    from stepscope.record.watch.forwards import ForwardObserver
+    from stepscope.record.watch.forwards import Forwards
     from stepscope.record.watch.habits import Habits
-    from stepscope.record.watch.indices import IndexObserver
-    from stepscope.record.watch.keeping import Keeping
+    from stepscope.record.watch.indices import Indices
+    from stepscope.record.watch.keeping import KeepingObserver
     from stepscope.record.watch.layers import LayerObserver
     from stepscope.record.watch.loaders import LoaderObserver
     from stepscope.record.watch.losses import LossObserver
-    from stepscope.record.watch.metrics import MetricObserver
+    from stepscope.record.watch.metrics import Metrics
     from stepscope.record.watch.models import ModelObserver
     from stepscope.record.watch.modes import ModeObserver
     from stepscope.record.watch.movements import MovementObserver
     from stepscope.record.watch.numbers import NumberObserver
     from stepscope.record.watch.optimizers import OptimizerObserver
     from stepscope.record.watch.reaches import ReachObserver
-    from stepscope.record.watch.schedulers import Schedulers
-    from stepscope.record.watch.sequences import SequenceObserver
-    from stepscope.record.watch.shapes_seen import ShapeObserver
+    from stepscope.record.watch.schedulers import SchedulerObserver
+    from stepscope.record.watch.sequences import Sequences
+    from stepscope.record.watch.shapes_seen import ShapesSeen
     from stepscope.record.watch.starts import StartObserver
     from stepscope.record.watch.steps import StepObserver
-    from stepscope.record.watch.targets import Targets
-    from stepscope.record.watch.trials import TrialObserver
-    from stepscope.record.watch.wraps import Wraps
+    from stepscope.record.watch.targets import TargetObserver
+    from stepscope.record.watch.trials import Trials
+    from stepscope.record.watch.wraps import WrapObserver
 
 __all__ = ["Watcher", "is_watched"]
 
@@ -81,7 +82,7 @@ _ALWAYS = (
 )  # fmt: skip
 
 
-class Watcher:
+class Watcher(Course):
     """Watches the script that runs between `start` and `stop`, on this thread of this process.
 
         watcher = Watcher()
@@ -98,44 +99,42 @@ class Watcher:
         modes: ModeObserver
         loaders: LoaderObserver
         devices: DeviceObserver
-        keeping: Keeping
+        keeping: KeepingObserver
         habits: Habits
-        indices: IndexObserver
-        compiling: Compiling
+        indices: Indices
+        compiling: CompilingObserver
         losses: LossObserver
-        contractions: ContractionObserver
-        sequences: SequenceObserver
-        attention: AttentionObserver
-        trials: TrialObserver
-        wraps: Wraps
-        shapes_seen: ShapeObserver
+        contractions: Contractions
+        sequences: Sequences
+        attention: Attention
+        trials: Trials
+        wraps: WrapObserver
+        shapes_seen: ShapesSeen
         finite: FiniteObserver
-        differences: Differences
+        differences: DifferenceObserver
         layers: LayerObserver
         starts: StartObserver
-        checkpoints: Checkpoints
+        checkpoints: CheckpointObserver
         numbers: NumberObserver
-        batches_fed: Batches
-        targets: Targets
+        batches_fed: BatchObserver
+        targets: TargetObserver
         deliveries: DeliveryObserver
-        entrances: Entrances
-        axes: AxisObserver
-        metrics: MetricObserver
-        activations: ActivationObserver
-        clips: Clips
+        entrances: EntranceObserver
+        axes: Axes
+        metrics: Metrics
+        activations: Activations
+        clips: ClipObserver
         flow: FlowObserver
-        forwards: ForwardObserver
+        forwards: Forwards
         movements: MovementObserver
-        schedulers: Schedulers
+        schedulers: SchedulerObserver
         reaches: ReachObserver
         distributed: Distributed
         collectives: Collectives
 
     def __init__(self, on_moment: Callable[[str], None] | None = None) -> None:
+        super().__init__()
         self.on_moment = on_moment
-        self.step = 0
-        """How many optimizer steps have been taken."""
-        self.batches = 0
         self.began = time.perf_counter()
         self._installed = Installed(stays_in_parent=True)
         self.thread = threading.get_ident()
@@ -146,13 +145,11 @@ class Watcher:
         self.asking_s = 0.0
         """What asking the rules has cost so far."""
         self._reads = 0
-        self.compiled: Place | None = None
-        """Where the script first called torch.compile."""
         self.muted = 0
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
         self.trainer = Trainer()
         self.nets = Nets()
-        self.trail = TrailObserver(self)
+        self.trail = Trail(self)
         self.visits = VisitObserver(self)
         self.witnesses: list[Witness] = []
         for name, kind in observers():
@@ -321,6 +318,11 @@ class Watcher:
     def epoch_over(self) -> None:
         if self.governor.is_deep:
             self._moment("epoch")
+
+    def tables(self) -> dict[str, Any]:
+        """Everything that was seen, by the names rules know it by."""
+        found = {name: getattr(self, "batches_fed" if name == "batches" else name) for name, _ in observers()}
+        return found | {"course": self, "visits": self.visits, "trainer": self.trainer}
 
     def settle(self) -> None:
         """Have the witnesses write down how things stand, before rules are asked."""

@@ -8,7 +8,7 @@ from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
-from stepscope.record.watch.batches import Diet, Fed
+from stepscope.evidence.batches import Diet, Fed
 from stepscope.records.step import Site
 
 _TIMES = 5
@@ -37,28 +37,24 @@ def aliased_buffer(run: Evidence) -> Iterator[Proof]:
     """
     by_model: dict[Diet, list[Fed]] = {}
     for fed in run.batches.first:
-        if len(fed.marks) >= _FEWEST_ROWS:
+        if fed.rows >= _FEWEST_ROWS:
             by_model.setdefault(fed.model, []).append(fed)
     for diet, feds in by_model.items():
-        alike = [fed for fed in feds if _most_common(fed.marks) >= 0.95 * len(fed.marks)]
+        alike = [fed for fed in feds if fed.alike >= 0.95 * fed.rows]
         if len(alike) < _TIMES or len(alike) < 0.8 * len(feds) or any(_on_purpose(fed) for fed in alike[:_TIMES]):
             continue
-        changes = len({fed.marks[0] for fed in alike}) >= 3
+        changes = len({fed.mark for fed in alike}) >= 3
         stored = _storing_line(run, sure=not changes)
         if stored is None and not changes:
             continue  # one row for ever: a bandit's state
         yield Proof(
             where=stored or birth(run, alike[0].origin) or alike[0].visit.place,
-            message=f"the {len(alike[0].marks)} rows of a batch for {diet.type} are all the same row",
+            message=f"the {alike[0].rows} rows of a batch for {diet.type} are all the same row",
             label="stored without a copy; later changes reach every entry",
-            evidence={"batches": len(alike), "rows": len(alike[0].marks), "distinct_rows": len(set(alike[0].marks))},
+            evidence={"batches": len(alike), "rows": alike[0].rows, "distinct_rows": alike[0].distinct},
             fix="store a copy: .copy() of an array, .clone() of a tensor",
             related=[(alike[0].visit.place, "the model is given them here")],
         )
-
-
-def _most_common(marks: list[int]) -> int:
-    return max(marks.count(mark) for mark in set(marks[:8]))
 
 
 def _on_purpose(fed: Fed) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.entrances import Entrance
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.entrances import Entrance
 
 _TINY = 0.02
 _SCALES = frozenset({"div", "div_", "mul", "mul_", "true_divide", "divide"})

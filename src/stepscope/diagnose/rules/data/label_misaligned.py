@@ -46,7 +46,7 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
             fed_by, targets_by = target.strange_loader
             yield _proof(targets_by.made or target.place, "samples and labels come from two loaders that shuffle apart",
                          [(fed_by.made, "the loader of the samples")])  # fmt: skip
-    if run.watcher.step >= 2 or run.over:
+    if run.course.step >= 2 or run.over:
         for file in run.source.files():
             for one, other in _apart_in_source(file):
                 yield _proof(file.site(other), "samples and labels are shuffled one after the other, in two orders",

@@ -6,7 +6,7 @@ from stepscope.diagnose.array_story import story_at
 from stepscope.diagnose.data_sources import birth, dataset_line, host_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.targets import Target
+from stepscope.evidence.targets import Target
 from stepscope.records.step import Site
 
 _LOSSES = frozenset({"cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"})
@@ -32,12 +32,12 @@ def label_noise(run: Evidence) -> Iterator[Proof]:
         data = [(image, agreed_label(image)) for image in images]
     """
     for target in run.targets.all:
-        rows, clashes = len(target.label_of), len(target.conflicts)
+        rows, clashes = target.samples, target.clashes
         if target.op not in _LOSSES or clashes < _FEWEST or clashes < _SHARE * rows or clashes > 0.9 * rows:
             continue
         if not _measured(run, target):
             continue
-        pair = next(iter(target.conflicts.values()))
+        pair = target.clash or (0, 0)
         yield Proof(
             where=_where(run, target) or target.place,
             message=f"{clashes} of {rows} different samples come with two different labels",
@@ -51,16 +51,9 @@ def label_noise(run: Evidence) -> Iterator[Proof]:
 def _measured(run: Evidence, target: Target) -> bool:
     """The data has many columns of numbers with a fraction: equal rows are the same sample."""
     looks = [fed.look for fed in run.batches.first if fed.look is not None and fed.origin is not None]
-    return any(not look.whole and _width(look.shape) >= 4 for look in looks[:8]) and not any(
+    return any(not look.whole and look.width >= 4 for look in looks[:8]) and not any(
         fed.model.repeats > 0.2 * max(1, fed.model.rows) for fed in run.batches.first[:8]
     )
-
-
-def _width(shape: tuple[int, ...]) -> int:
-    size = 1
-    for one in shape[1:]:
-        size *= one
-    return size
 
 
 def _where(run: Evidence, target: Target) -> Site | None:

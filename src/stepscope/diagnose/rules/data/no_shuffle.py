@@ -8,7 +8,7 @@ from stepscope.diagnose.data_sources import loader_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.loaders import Loader
-from stepscope.record.watch.targets import Target
+from stepscope.evidence.targets import Target
 
 _FEWEST_LABELS = 24
 _FEWEST_BATCHES = 3

@@ -7,7 +7,7 @@ from stepscope.diagnose.data_sources import birth, host_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.target_lines import cut_at
-from stepscope.record.watch.targets import Target
+from stepscope.evidence.targets import Target
 from stepscope.records.step import Site
 
 _FEWEST_ROWS = 48

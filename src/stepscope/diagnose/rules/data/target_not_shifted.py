@@ -7,7 +7,7 @@ from typing import Any
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.target_lines import target_line
-from stepscope.record.watch.targets import Target
+from stepscope.evidence.targets import Target
 
 _VIEWS = frozenset({"view", "reshape", "flatten", "contiguous", "long", "to"})
 _COPIES = re.compile(r"auto_?enc|autoencod|\bvae\b|reconstruct|copy_?task|copying|identity|denois|\bmlm\b|masked", re.I)

@@ -7,7 +7,7 @@ from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.target_lines import cut_at, target_line
-from stepscope.record.watch.targets import Target
+from stepscope.evidence.targets import Target
 
 
 @rule("data.target-shifted-twice", severity="error")

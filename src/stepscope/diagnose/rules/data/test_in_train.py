@@ -8,7 +8,7 @@ from stepscope.diagnose.data_sources import held_out, loader_names, of_training,
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.held_out_lines import training_line
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.batches import Diet, Evaluated
+from stepscope.evidence.batches import Diet, Evaluated
 from stepscope.records.dtypes import is_floating
 
 _SHARE = 0.05
@@ -40,7 +40,7 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
     for diet in run.batches.diets:
         if diet.trained_calls < 3:
             continue
-        for evaluated in diet.evaluated.values():
+        for evaluated in diet.evaluated:
             share = _share(diet, evaluated)
             if share is None:
                 continue
@@ -56,24 +56,17 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
 
 def _share(diet: Diet, evaluated: Evaluated) -> float | None:
     """Which share of the evaluated rows was trained on; None when it can be chance or is none."""
-    rows = len(evaluated.rows)
+    rows = evaluated.rows
     if rows < _FEWEST_ROWS or not evaluated.seen:
         return None
     look = evaluated.look
-    if look is None or _width(look.shape) < _NARROWEST:
+    if look is None or look.width < _NARROWEST:
         return None  # a curve or a picture is fitted and looked at on the same grid
-    share = len(evaluated.seen) / rows
+    share = evaluated.seen / rows
     few = look.bits < _BITS or not is_floating(look.dtype)
     if few and (share < 0.5 or evaluated.repeats or diet.repeats):
         return None  # codes and tokens repeat by themselves
     return share if share >= _SHARE else None
-
-
-def _width(shape: tuple[int, ...]) -> int:
-    size = 1
-    for one in shape[1:]:
-        size *= one
-    return size
 
 
 def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
@@ -81,8 +74,8 @@ def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
         return False
     if diet.missed:  # on a busy machine: the rows that seem new may have been trained on too
         return False
-    left_out = len(diet.trained - evaluated.rows)
-    return _SHARE_UNNAMED <= share <= 0.95 and left_out >= 0.05 * len(diet.trained) and len(evaluated.rows) >= 16
+    many_left_out = evaluated.left_out >= 0.05 * diet.trained
+    return _SHARE_UNNAMED <= share <= 0.95 and many_left_out and evaluated.rows >= 16
 
 
 def _says(run: Evidence, evaluated: Evaluated) -> str:
@@ -113,7 +106,7 @@ def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
 
 
 def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:
-    seen, rows = len(evaluated.seen), len(evaluated.rows)
+    seen, rows = evaluated.seen, evaluated.rows
     folds = any(_FOLD.search(name) for place in evaluated.places for name in words_of(run, place))
     where, how = training_line(run, diet, evaluated)
     related: list[tuple[Any, str]] = []

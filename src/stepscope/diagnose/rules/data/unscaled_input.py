@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.entrances import Entrance
+from stepscope.evidence.entrances import Entrance
 
 _LARGE = 100.0
 _TYPICAL = 20.0

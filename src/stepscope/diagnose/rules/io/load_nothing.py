@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.checkpoints import Loading
+from stepscope.evidence.checkpoints import Loading
 
 
 @rule("io.load-nothing", severity="error", needs="steps, end, crash")

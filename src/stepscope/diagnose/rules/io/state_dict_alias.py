@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.checkpoints import Taken
+from stepscope.evidence.checkpoints import Taken
 
 
 @rule("io.state-dict-alias", severity="error", needs="steps, end, crash")

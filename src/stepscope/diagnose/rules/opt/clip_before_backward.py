@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.clips import Clip
+from stepscope.evidence.clips import Clip
 
 
 @rule(

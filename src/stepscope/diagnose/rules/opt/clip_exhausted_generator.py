@@ -6,7 +6,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.clips import Clip
+from stepscope.evidence.clips import Clip
 
 
 @rule("opt.clip-exhausted-generator", severity="error", needs="steps, crash")

@@ -7,7 +7,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.schedulers import Scheduler
+from stepscope.evidence.schedulers import Scheduler
 
 
 @rule("opt.lambda-absolute-lr", severity="warning", follows=("num.int-division",))
@@ -54,12 +54,12 @@ def _factors(run: Evidence, scheduler: Scheduler) -> list[float]:
 
 def _where(run: Evidence, scheduler: Scheduler) -> Any:
     """What the function returns; the scheduler itself where that is not known."""
-    code = next((code for code in scheduler.codes if code is not None), None)
-    file = None if code is None else run.source.file(code.co_filename)
-    if code is None or file is None:
+    function = next(iter(scheduler.functions), None)
+    file = None if function is None else run.source.file(function.file)
+    if function is None or file is None:
         return scheduler.place
     for node in file.walk(ast.Lambda, ast.FunctionDef):
-        if node.lineno != code.co_firstlineno:
+        if node.lineno != function.first_line:
             continue
         if isinstance(node, ast.Lambda):
             return file.site(node.body)

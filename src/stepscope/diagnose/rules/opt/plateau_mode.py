@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.wording import better_when
-from stepscope.record.watch.schedulers import SchedulerStep
+from stepscope.evidence.schedulers import SchedulerStep
 
 
 @rule("opt.plateau-mode", severity="warning")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.schedulers import Scheduler
+from stepscope.evidence.schedulers import Scheduler
 
 
 @rule("opt.scheduler-order", severity="warning", follows=("opt.no-step", "opt.step-before-backward"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.steps import Step
-from stepscope.record.watch.schedulers import Scheduler
+from stepscope.evidence.schedulers import Scheduler
 
 _ENOUGH = 10
 _SMALL = 1e-3

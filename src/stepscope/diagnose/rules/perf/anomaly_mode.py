@@ -24,7 +24,7 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
         # nothing: or only around the steps in question
     """
     steps = run.habits.anomaly_steps
-    if steps < _STEPS or steps < run.watcher.step:
+    if steps < _STEPS or steps < run.course.step:
         return
     yield Proof(
         where=run.habits.anomaly,

@@ -35,7 +35,7 @@ def seed_in_loop(run: Evidence) -> Iterator[Proof]:
     for seeding in run.habits.seeds:
         by_place[seeding.place].append(seeding)
     for calls in by_place.values():
-        if len(calls) < _TIMES or run.watcher.step < 3:
+        if len(calls) < _TIMES or run.course.step < 3:
             continue
         if len({(one.which, one.value) for one in calls}) > max(1, len(calls) // 10):
             continue  # a seed of its own for each item or epoch
