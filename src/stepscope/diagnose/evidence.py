@@ -11,21 +11,32 @@ from stepscope.evidence.registry import tables
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
+    from stepscope.evidence.activations import Activations
+    from stepscope.evidence.attention import Attention
+    from stepscope.evidence.axes import Axes
+    from stepscope.evidence.contractions import Contractions
     from stepscope.evidence.deliveries import Deliveries
     from stepscope.evidence.devices import Devices
     from stepscope.evidence.finite import Finite
     from stepscope.evidence.flow import Flow
+    from stepscope.evidence.forwards import Forwards
+    from stepscope.evidence.indices import Indices
     from stepscope.evidence.layers import Layers
     from stepscope.evidence.loaders import Loaders
     from stepscope.evidence.losses import Losses
+    from stepscope.evidence.metrics import Metrics
     from stepscope.evidence.models import Models
     from stepscope.evidence.modes import Modes
     from stepscope.evidence.movements import Movements
     from stepscope.evidence.numbers import Numbers
     from stepscope.evidence.optimizers import Optimizers
     from stepscope.evidence.reaches import Reaches
+    from stepscope.evidence.sequences import Sequences
+    from stepscope.evidence.shapes_seen import ShapesSeen
     from stepscope.evidence.starts import Starts
     from stepscope.evidence.steps import Steps
+    from stepscope.evidence.trail import Trail
+    from stepscope.evidence.trials import Trials
     from stepscope.evidence.visits import Visits
     from stepscope.record.watch.ranks import Rank
     from stepscope.record.watch.watcher import Watcher
@@ -61,29 +72,29 @@ class Evidence:
         visits: Visits
         keeping: Any
         habits: Any
-        indices: Any
+        indices: Indices
         compiling: Any
-        contractions: Any
-        sequences: Any
-        attention: Any
-        trials: Any
+        contractions: Contractions
+        sequences: Sequences
+        attention: Attention
+        trials: Trials
         wraps: Any
-        shapes_seen: Any
+        shapes_seen: ShapesSeen
         differences: Any
         checkpoints: Any
         batches: Any
         targets: Any
         entrances: Any
-        axes: Any
-        metrics: Any
-        activations: Any
+        axes: Axes
+        metrics: Metrics
+        activations: Activations
         clips: Any
-        forwards: Any
+        forwards: Forwards
         schedulers: Any
         distributed: Any
         collectives: Any
         trainer: Any
-        trail: Any
+        trail: Trail
         watcher: Any
         probes: Any
 

@@ -22,22 +22,22 @@ from stepscope.record.watch.loaders import Loader
 from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.observers import observers
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.trail import Trail
+from stepscope.record.watch.trail import TrailObserver
 from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.visits import VisitObserver
 from stepscope.record.watch.witness import Witness
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.activations import Activations
-    from stepscope.record.watch.attention import Attention
-    from stepscope.record.watch.axes import Axes
+    from stepscope.record.watch.activations import ActivationObserver
+    from stepscope.record.watch.attention import AttentionObserver
+    from stepscope.record.watch.axes import AxisObserver
     from stepscope.record.watch.batches import BatchObserver
     from stepscope.record.watch.checkpoints import CheckpointObserver
     from stepscope.record.watch.clips import ClipObserver
     from stepscope.record.watch.collectives import Collectives
     from stepscope.record.watch.compiling import CompilingObserver
-    from stepscope.record.watch.contractions import Contractions
+    from stepscope.record.watch.contractions import ContractionObserver
     from stepscope.record.watch.deliveries import DeliveryObserver
     from stepscope.record.watch.devices import DeviceObserver
     from stepscope.record.watch.differences import DifferenceObserver
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from stepscope.record.watch.entrances import EntranceObserver
     from stepscope.record.watch.finite import FiniteObserver
     from stepscope.record.watch.flow import FlowObserver
-    from stepscope.record.watch.forwards import Forwards
-    from stepscope.record.watch.habits import Habits
-    from stepscope.record.watch.indices import Indices
+    from stepscope.record.watch.forwards import ForwardObserver
+    from stepscope.record.watch.habits import HabitObserver
+    from stepscope.record.watch.indices import IndexObserver
     from stepscope.record.watch.keeping import KeepingObserver
     from stepscope.record.watch.layers import LayerObserver
     from stepscope.record.watch.loaders import LoaderObserver
     from stepscope.record.watch.losses import LossObserver
-    from stepscope.record.watch.metrics import Metrics
+    from stepscope.record.watch.metrics import MetricObserver
     from stepscope.record.watch.models import ModelObserver
     from stepscope.record.watch.modes import ModeObserver
     from stepscope.record.watch.movements import MovementObserver
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from stepscope.record.watch.optimizers import OptimizerObserver
     from stepscope.record.watch.reaches import ReachObserver
     from stepscope.record.watch.schedulers import SchedulerObserver
-    from stepscope.record.watch.sequences import Sequences
-    from stepscope.record.watch.shapes_seen import ShapesSeen
+    from stepscope.record.watch.sequences import SequenceObserver
+    from stepscope.record.watch.shapes_seen import ShapeObserver
     from stepscope.record.watch.starts import StartObserver
     from stepscope.record.watch.steps import StepObserver
     from stepscope.record.watch.targets import TargetObserver
-    from stepscope.record.watch.trials import Trials
+    from stepscope.record.watch.trials import TrialObserver
     from stepscope.record.watch.wraps import WrapObserver
 
 __all__ = ["Watcher", "is_watched"]
@@ -100,16 +100,16 @@ class Watcher(Course):
         loaders: LoaderObserver
         devices: DeviceObserver
         keeping: KeepingObserver
-        habits: Habits
-        indices: Indices
+        habits: HabitObserver
+        indices: IndexObserver
         compiling: CompilingObserver
         losses: LossObserver
-        contractions: Contractions
-        sequences: Sequences
-        attention: Attention
-        trials: Trials
+        contractions: ContractionObserver
+        sequences: SequenceObserver
+        attention: AttentionObserver
+        trials: TrialObserver
         wraps: WrapObserver
-        shapes_seen: ShapesSeen
+        shapes_seen: ShapeObserver
         finite: FiniteObserver
         differences: DifferenceObserver
         layers: LayerObserver
@@ -120,12 +120,12 @@ class Watcher(Course):
         targets: TargetObserver
         deliveries: DeliveryObserver
         entrances: EntranceObserver
-        axes: Axes
-        metrics: Metrics
-        activations: Activations
+        axes: AxisObserver
+        metrics: MetricObserver
+        activations: ActivationObserver
         clips: ClipObserver
         flow: FlowObserver
-        forwards: Forwards
+        forwards: ForwardObserver
         movements: MovementObserver
         schedulers: SchedulerObserver
         reaches: ReachObserver
@@ -149,7 +149,7 @@ class Watcher(Course):
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
         self.trainer = Trainer()
         self.nets = Nets()
-        self.trail = Trail(self)
+        self.trail = TrailObserver(self)
         self.visits = VisitObserver(self)
         self.witnesses: list[Witness] = []
         for name, kind in observers():
@@ -322,7 +322,7 @@ class Watcher(Course):
     def tables(self) -> dict[str, Any]:
         """Everything that was seen, by the names rules know it by."""
         found = {name: getattr(self, "batches_fed" if name == "batches" else name) for name, _ in observers()}
-        return found | {"course": self, "visits": self.visits, "trainer": self.trainer}
+        return found | {"course": self, "trail": self.trail, "visits": self.visits, "trainer": self.trainer}
 
     def settle(self) -> None:
         """Have the witnesses write down how things stand, before rules are asked."""
