@@ -9,8 +9,11 @@ did not have when the bytes were written gets its default; one that it no longer
 from __future__ import annotations
 
 import dataclasses
+import struct
+import sys
+from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -21,7 +24,11 @@ __all__ = ["decode", "encode"]
 
 _POINTER, _TUPLE, _SET, _WIDE, _MAP = 1, 2, 3, 4, 5
 _packed = msgspec.msgpack.Encoder()
-_pointer = msgspec.msgpack.Decoder(tuple[int, int])
+_number = struct.Struct(">I")
+_Ext = msgspec.msgpack.Ext
+_SHORTEST_TEXT = 8
+_VERSION = 1
+_ATOMS = frozenset((bool, float, bytes))
 
 
 class _Table(msgspec.Struct, array_like=True):
@@ -32,41 +39,59 @@ class _Table(msgspec.Struct, array_like=True):
 
 class _Document(msgspec.Struct, array_like=True):
     version: int
+    order: bytes
+    """The class of each object, in the order in which they are numbered: two bytes each."""
     tables: list[_Table]
     root: Any
 
 
 class _Writer:
-    def __init__(self, classes: Sequence[type]) -> None:
+    def __init__(self, classes: Sequence[type], text: Callable[[str], str] | None = None, strict: bool = True) -> None:
+        self._text, self._strict = text, strict
+        self._texts: dict[str, str] = {}
         self._numbers: dict[type, int | None] = {kind: number for number, kind in enumerate(classes)}
         self.fields = [fields_of(kind) for kind in classes]
         self.rows: list[list[Any]] = [[] for _ in classes]
-        self._known: dict[int, tuple[int, int]] = {}
+        self.order = array("H")
+        self._pointers: dict[int, Any] = {}
         self._kept: list[Any] = []
-        self._waiting: list[tuple[Any, int, int]] = []
 
     def plain(self, value: Any) -> Any:
         """A value without objects: pointers instead of them."""
         kind = type(value)
-        if value is None or kind in (bool, float, str, bytes):
+        if value is None or kind in _ATOMS:
             return value
+        if kind is str:
+            return value if self._text is None or len(value) < _SHORTEST_TEXT else self._masked(value)
         if kind is int:
-            return value if -(2**63) <= value < 2**64 else msgspec.msgpack.Ext(_WIDE, str(value).encode())
-        number = self._numbers.get(kind) if kind in self._numbers else self._derived(kind)
-        if number is not None:
-            return msgspec.msgpack.Ext(_POINTER, _packed.encode(self._place(value, number)))
+            return value if -(2**63) <= value < 2**64 else _Ext(_WIDE, str(value).encode())
+        known = self._pointers.get(id(value))
+        if known is not None:
+            return known
         if kind is list or kind is deque:
             return [self.plain(one) for one in value]
+        if kind is tuple:
+            return _Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
         if kind is dict:
             pairs = [(self.plain(key), self.plain(one)) for key, one in value.items()]
-            if any(type(key) is msgspec.msgpack.Ext for key, _ in pairs):  # which is no key of a map
-                return msgspec.msgpack.Ext(_MAP, _packed.encode(pairs))
+            if any(type(key) is _Ext for key, _ in pairs):  # which is no key of a map
+                return _Ext(_MAP, _packed.encode(pairs))
             return dict(pairs)
-        if kind is tuple:
-            return msgspec.msgpack.Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
         if kind in (set, frozenset):
-            return msgspec.msgpack.Ext(_SET, _packed.encode([self.plain(one) for one in sorted(value, key=repr)]))
+            return _Ext(_SET, _packed.encode([self.plain(one) for one in sorted(value, key=repr)]))
+        number = self._numbers.get(kind) if kind in self._numbers else self._derived(kind)
+        if number is not None:
+            return self._point(value, number)
+        if not self._strict:
+            return None
         raise StepscopeError(f"a record holds {value!r} ({kind.__name__}); it may hold plain values and other records")
+
+    def _masked(self, value: str) -> str:
+        assert self._text is not None
+        known = self._texts.get(value)
+        if known is None:
+            known = self._texts[value] = self._text(value)
+        return known
 
     def _derived(self, kind: type) -> int | None:
         """The number of the nearest class that this one is derived from."""
@@ -74,20 +99,19 @@ class _Writer:
         self._numbers[kind] = found
         return found
 
-    def _place(self, value: Any, table: int) -> tuple[int, int]:
-        known = self._known.get(id(value))
-        if known is None:
-            known = self._known[id(value)] = (table, len(self.rows[table]))
-            self._kept.append(value)
-            self.rows[table].append([])
-            self._waiting.append((value, *known))
-        return known
+    def _point(self, value: Any, table: int) -> Any:
+        pointer = self._pointers[id(value)] = _Ext(_POINTER, _number.pack(len(self._kept)))
+        self._kept.append(value)
+        self.order.append(table)
+        return pointer
 
     def finish(self) -> None:
         """Write the rows of everything that was pointed at, and of what those point at."""
-        while self._waiting:
-            value, table, row = self._waiting.pop()
-            self.rows[table][row] = [self.plain(getattr(value, name)) for name in self.fields[table]]
+        done, plain = 0, self.plain
+        while done < len(self._kept):
+            value, table = self._kept[done], self.order[done]
+            done += 1
+            self.rows[table].append([plain(getattr(value, name, None)) for name in self.fields[table]])
 
 
 def fields_of(kind: type) -> list[str]:
@@ -101,38 +125,56 @@ def fields_of(kind: type) -> list[str]:
     return [name for name in every if not name.startswith("_")]
 
 
-def encode(root: Any, classes: Sequence[type], version: int = 1) -> bytes:
-    """The bytes of a value and of all records it leads to; `classes` are those that may be pointed at."""
-    writer = _Writer(classes)
+def encode(
+    root: Any, classes: Sequence[type], *, text: Callable[[str], str] | None = None, strict: bool = True
+) -> bytes:
+    """The bytes of a value and of all records it leads to; `classes` are those that may be pointed at.
+
+    `text` is asked what to write for each word that is not short. A value that is neither plain nor a record is an
+    error, or None if not `strict`.
+    """
+    writer = _Writer(classes, text, strict)
     plain = writer.plain(root)
     writer.finish()
+    order = writer.order if sys.byteorder == "big" else array("H", writer.order)
+    if sys.byteorder != "big":
+        order.byteswap()
     rows = zip(classes, writer.fields, writer.rows, strict=True)
-    return msgspec.msgpack.encode(
-        _Document(version, [_Table(kind.__name__, fields, found) for kind, fields, found in rows], plain)
-    )
+    found = [_Table(kind.__name__, fields, those) for kind, fields, those in rows]
+    return msgspec.msgpack.encode(_Document(_VERSION, order.tobytes(), found, plain))
 
 
 def decode(data: bytes, classes: Iterable[type]) -> Any:
     """What `encode` was given; raises `StepscopeError` where the bytes are not its own."""
     kinds = {kind.__name__: kind for kind in classes}
     try:
-        document = msgspec.msgpack.decode(data, type=_Document, ext_hook=msgspec.msgpack.Ext)
-        objects = [
-            [_blank(kinds.get(table.name), table.fields, row) for row in table.rows] for table in document.tables
-        ]
-        for table, made in zip(document.tables, objects, strict=True):
-            known = _settable(kinds.get(table.name))
-            for row, one in zip(table.rows, made, strict=True):
-                for name, value in zip(table.fields, row, strict=True):
-                    if name in known:
-                        setattr(one, name, _filled(value, objects))
+        document = msgspec.msgpack.decode(data, type=_Document, ext_hook=_Ext)
+        order = array("H", document.order)
+        if sys.byteorder != "big":
+            order.byteswap()
+        rows = [iter(table.rows) for table in document.tables]
+        fields = [table.fields for table in document.tables]
+        of_table = [kinds.get(table.name) for table in document.tables]
+        objects: list[Any] = []
+        unread = []
+        for table in order:
+            row = next(rows[table])
+            objects.append(_blank(of_table[table], fields[table], row))
+            unread.append((objects[-1], table, row))
+        wanted = [_settable(kind, names) for kind, names in zip(of_table, fields, strict=True)]
+        for one, table, row in unread:
+            for name, value in zip(wanted[table], row, strict=True):
+                if name is not None:
+                    setattr(one, name, _filled(value, objects))
         return _filled(document.root, objects)
-    except (msgspec.MsgspecError, ValueError, IndexError, TypeError) as error:
+    except (msgspec.MsgspecError, ValueError, IndexError, TypeError, StopIteration) as error:
         raise StepscopeError(f"these are no records: {error}") from None
 
 
-def _settable(kind: type | None) -> set[str]:
-    return set() if kind is None or issubclass(kind, msgspec.Struct) else set(fields_of(kind))
+def _settable(kind: type | None, fields: list[str]) -> list[str | None]:
+    """Of the fields on disk those that the class of today still has."""
+    known = set() if kind is None or issubclass(kind, msgspec.Struct) else set(fields_of(kind))
+    return [name if name in known else None for name in fields]
 
 
 def _blank(kind: type | None, fields: list[str], row: list[Any]) -> Any:
@@ -144,6 +186,8 @@ def _blank(kind: type | None, fields: list[str], row: list[Any]) -> Any:
         return kind(**{name: _filled(one, []) for name, one in zip(fields, row, strict=True) if name in known})
     made = kind.__new__(kind)
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
+        if field.name in fields:
+            continue
         if field.default_factory is not dataclasses.MISSING:
             setattr(made, field.name, field.default_factory())
         elif field.default is not dataclasses.MISSING:
@@ -151,14 +195,13 @@ def _blank(kind: type | None, fields: list[str], row: list[Any]) -> Any:
     return made
 
 
-def _filled(value: Any, objects: list[list[Any]]) -> Any:
-    if isinstance(value, msgspec.msgpack.Ext):
+def _filled(value: Any, objects: list[Any]) -> Any:
+    if isinstance(value, _Ext):
         if value.code == _POINTER:
-            table, row = _pointer.decode(value.data)
-            return objects[table][row]
+            return objects[_number.unpack(value.data)[0]]
         if value.code == _WIDE:
             return int(value.data)
-        inner = _filled(msgspec.msgpack.decode(value.data, ext_hook=msgspec.msgpack.Ext), objects)
+        inner = _filled(msgspec.msgpack.decode(value.data, ext_hook=_Ext), objects)
         return tuple(inner) if value.code == _TUPLE else set(inner) if value.code == _SET else dict(inner)
     if isinstance(value, list):
         return [_filled(one, objects) for one in value]
