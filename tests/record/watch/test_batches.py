@@ -29,8 +29,8 @@ def test_counts_evaluated_rows_that_were_trained_on_before(watcher: Watcher) -> 
     with torch.no_grad():
         model(x[4:])
     (diet,) = watcher.batches_fed.diets
-    (evaluated,) = diet.evaluated.values()
-    assert (len(diet.trained), len(evaluated.rows), len(evaluated.seen)) == (6, 4, 2)
+    (evaluated,) = diet.evaluated
+    assert (diet.trained, evaluated.rows, evaluated.seen) == (6, 4, 2)
 
 
 def test_training_that_there_was_no_time_to_look_at_is_counted(
@@ -41,7 +41,7 @@ def test_training_that_there_was_no_time_to_look_at_is_counted(
     monkeypatch.setattr(watcher.batches_fed._allowance, "left", lambda: False)
     train(model, x[4:])
     (diet,) = watcher.batches_fed.diets
-    assert (len(diet.trained), diet.trained_calls, diet.missed) == (4, 2, 1)
+    assert (diet.trained, diet.trained_calls, diet.missed) == (4, 2, 1)
 
 
 def test_rows_evaluated_before_they_are_trained_on_are_no_overlap(watcher: Watcher) -> None:
@@ -49,7 +49,7 @@ def test_rows_evaluated_before_they_are_trained_on_are_no_overlap(watcher: Watch
     with torch.no_grad():
         model(x)
     train(model, x)
-    (evaluated,) = watcher.batches_fed.diets[0].evaluated.values()
+    (evaluated,) = watcher.batches_fed.diets[0].evaluated
     assert not evaluated.seen
 
 
@@ -58,7 +58,7 @@ def test_each_model_has_its_own_rows(watcher: Watcher) -> None:
     train(first, x)
     with torch.no_grad():
         second(x)
-    assert [len(diet.trained) for diet in watcher.batches_fed.diets] == [8, 0]
+    assert [diet.trained for diet in watcher.batches_fed.diets] == [8, 0]
 
 
 def test_knows_both_loaders_of_a_step(watcher: Watcher) -> None:

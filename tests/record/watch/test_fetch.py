@@ -112,7 +112,7 @@ def test_witnesses_see_the_same_on_a_device(monkeypatch: pytest.MonkeyPatch) -> 
             "looks": [(call.look.low, call.look.logsumexp) for call in calls if call.look is not None],
             "starts": [(start.name, start.std, start.constant) for start in with_watcher.starts.weights],
             "moved": [(one.moved, one.weight, one.gradient) for one in moves],
-            "rows": [sorted(diet.trained) for diet in with_watcher.batches_fed.diets],
+            "rows": [sorted(diet._trained) for diet in with_watcher.batches_fed.diets],
             "dead": [(one.dead, one.shares) for one in with_watcher.activations.all.values()],
             "norms": sorted(with_watcher.flow.norms.values()),
         })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Checkpoints: what is taken from models, saved, read from files and put back, and what of it was the same memory."""
+"""Follows what is taken from models, saved, read from files and put back, and what of it was the same memory."""
 
 from __future__ import annotations
 
@@ -11,94 +11,25 @@ import torch
 
 from stepscope import fence
 from stepscope.events import caller
+from stepscope.evidence.checkpoints import Checkpoints, FileRead, FileWritten, Loading, Taken
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
-    from stepscope.evidence.modules import Module
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Checkpoints", "FileRead", "FileWritten", "Loading", "Taken"]
+__all__ = ["CheckpointObserver"]
 
 _MOST = 200
 _SAMPLE = 4
 
 
-class Taken:
-    """One `state_dict()` of a module; its tensors are the model's own memory."""
-
-    def __init__(self, module: Module, place: Place | None, step: int) -> None:
-        self.module = module
-        self.type = module.type
-        self.place = place
-        self.step = step
-
-
-class Loading:
-    """One `load_state_dict()` of a module."""
-
-    def __init__(self, module: Module, place: Place | None, step: int) -> None:
-        self.module = module
-        self.type = module.type
-        self.place = place
-        self.step = step
-        self.given = 0
-        """How many tensors were given."""
-        self.own = 0
-        """How many of them are the module's own memory."""
-        self.taken: Taken | None = None
-        """The `state_dict()` those came from."""
-        self.missing: list[str] = []
-        self.unexpected: list[str] = []
-        self.shapes_fit: list[tuple[str, str]] = []
-        """(given name, name in the model): names that do not match, but would without a prefix, with the same shape."""
-        self.file: FileRead | None = None
-        """The file it came from."""
-
-    @property
-    def matched(self) -> int:
-        return self.given - len(self.unexpected)
-
-
-class FileRead:
-    """One `torch.load()`."""
-
-    def __init__(self, path: str, place: Place | None, step: int) -> None:
-        self.path = path
-        self.place = place
-        self.step = step
-        self.optimizers = 0
-        """How many states of optimizers are in it."""
-        self.keys: list[str] = []
-        self.restored = 0
-        """How many of those were given to an optimizer."""
-
-
-class FileWritten:
-    """One `torch.save()`."""
-
-    def __init__(self, path: str, place: Place | None, step: int) -> None:
-        self.path = path
-        self.place = place
-        self.step = step
-        self.modules: list[str] = []
-        """Whole modules in it, by type."""
-        self.stale: Taken | None = None
-        """Its tensors are a model's own memory, taken earlier: they are no longer what they were."""
-
-
-class Checkpoints(Witness):
-    """`run.checkpoints`"""
-
+class CheckpointObserver(Witness, Checkpoints):
     def __init__(self, watcher: Watcher) -> None:
+        Checkpoints.__init__(self)
         super().__init__(watcher)
-        self.loadings: list[Loading] = []
-        self.reads: list[FileRead] = []
-        self.writes: list[FileWritten] = []
-        self.optimizer_loads: list[tuple[int, int]] = []
-        """(number of the optimizer, step) of each `optimizer.load_state_dict()`."""
         self._taken: dict[int, tuple[Any, Taken]] = {}
         self._from_file: dict[int, tuple[Any, FileRead]] = {}
         self._depth = 0
@@ -188,7 +119,7 @@ class Checkpoints(Witness):
         written.modules = [type(value).__name__ for value in _parts(obj) if isinstance(value, torch.nn.Module)]
         for tensor in _tensors(obj):
             taken = _known(self._taken, tensor)
-            if taken is not None and taken.step < self.watcher.step and _is_memory_of(taken.module.live, tensor):
+            if taken is not None and taken.step < self.watcher.step and _is_memory_of(live(taken.module), tensor):
                 written.stale = taken
         self.writes.append(written)
 

@@ -1,4 +1,4 @@
-"""Clips: each call that clips gradients, what it found there, and whether it came at the right time."""
+"""Follows each call that clips gradients, what it finds there, and whether it comes at the right time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 from stepscope import fence
 from stepscope.events import caller
 from stepscope.events.quiet import quietly
+from stepscope.evidence.clips import Clip, Clips
 from stepscope.record.watch.nonzero import is_nonzero
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
@@ -18,42 +19,18 @@ from stepscope.record.watch.witness import Witness
 if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Clip", "Clips"]
+__all__ = ["ClipObserver"]
 
 _HOME = "torch.nn.utils.clip_grad"
 _KEPT = 500
 _LOOKS = 40
 
 
-class Clip:
-    """One call of `clip_grad_norm_` or `clip_grad_value_`."""
-
-    __slots__ = ("after_step", "empty", "function", "limit", "parameters", "place", "step", "time", "without_grad")
-
-    def __init__(self, function: str, place: Place | None, step: int, limit: float) -> None:
-        self.function = function
-        self.place = place
-        self.step = step
-        """How many optimizer steps had been taken."""
-        self.time = time.perf_counter()
-        self.limit = limit
-        self.parameters = 0
-        """How many it was given."""
-        self.without_grad = 0
-        self.empty = False
-        """There were parameters, and none had a gradient other than zero."""
-        self.after_step = False
-        """An optimizer that holds these parameters has stepped since the last backward."""
-
-
-class Clips(Witness):
-    """`run.clips`"""
-
+class ClipObserver(Witness, Clips):
     def __init__(self, watcher: Watcher) -> None:
+        Clips.__init__(self)
         super().__init__(watcher)
-        self.all: list[Clip] = []
         self._holders: dict[int, int] = {}
 
     def install(self, installed: Installed) -> None:
@@ -86,7 +63,7 @@ class Clips(Witness):
             return
         parameters = [given] if isinstance(given, torch.Tensor) else list(given)
         clip = Clip(name, own_place(frame), self.watcher.step, float(limit))
-        clip.parameters = len(parameters)
+        clip.time, clip.parameters = time.perf_counter(), len(parameters)
         gradients = [p.grad for p in parameters if p.grad is not None]
         clip.without_grad = len(parameters) - len(gradients)
         looks = len(self.all) < _LOOKS and not self._backward_has_run()

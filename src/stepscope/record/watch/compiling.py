@@ -1,28 +1,28 @@
-"""Compiling: how many graphs dynamo has made by each step. Read off its own counters; nothing is hooked."""
+"""Counts how many graphs dynamo has made by each step. Read off its own counters; nothing is hooked."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
+from stepscope.evidence.compiling import Compiling
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Step
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Compiling"]
+__all__ = ["CompilingObserver"]
 
 _KEPT = 500
 
 
-class Compiling(Witness):
-    """`run.compiling`: told of every step once something was compiled."""
+class CompilingObserver(Witness, Compiling):
+    """Told of every step once something was compiled."""
 
     def __init__(self, watcher: Watcher) -> None:
+        Compiling.__init__(self)
         super().__init__(watcher)
-        self.graphs: list[int] = []
-        """After each optimizer step: how many graphs were made so far."""
 
     def step_done(self, step: Step, optimizer: Any) -> None:
         utils = sys.modules.get("torch._dynamo.utils")

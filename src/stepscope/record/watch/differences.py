@@ -1,4 +1,4 @@
-"""Differences: losses written by hand, `(prediction - target) ** 2`, and the range of their targets."""
+"""Finds losses written by hand, `(prediction - target) ** 2`, and the range of their targets."""
 
 from __future__ import annotations
 
@@ -7,44 +7,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.differences import Difference, Differences
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Difference", "Differences"]
+__all__ = ["DifferenceObserver"]
 
 _LOOKS = 6
 _LARGEST = 2**20
 _MOST = 200
 
 
-class Difference:
-    """A prediction minus something that asks for no gradient, of the same shape."""
-
-    __slots__ = ("high", "low", "place", "prediction", "result")
-
-    def __init__(self, call: Call, prediction: Origin, target: Any, result: Origin | None) -> None:
-        self.place: Place | None = call.place
-        self.prediction = prediction
-        self.result = result
-        low, high = raw.aminmax(target)
-        self.low, self.high = float(raw.item(low)), float(raw.item(high))
-
-
-class Differences(Witness):
-    """`run.differences`"""
-
+class DifferenceObserver(Witness, Differences):
     ops: ClassVar[frozenset[str]] = frozenset({"sub"})
 
     def __init__(self, watcher: Watcher) -> None:
+        Differences.__init__(self)
         super().__init__(watcher)
-        self.all: list[Difference] = []
         self._looks: dict[int, int] = {}
 
     def op(self, call: Call) -> None:
@@ -59,7 +43,9 @@ class Differences(Witness):
         self._looks[key] = seen + 1
         if seen < _LOOKS and _can_look(target):
             result = self.watcher.trail.known(call.outputs[0])
-            self.all.append(Difference(call, prediction, here(target), result))
+            low, high = raw.aminmax(here(target))
+            span = float(raw.item(low)), float(raw.item(high))
+            self.all.append(Difference(call.place, prediction, result, *span))
 
 
 def _can_look(tensor: Any) -> bool:

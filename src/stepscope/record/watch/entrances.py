@@ -1,51 +1,33 @@
-"""Entrances: the values with which data meets the first weights of a model, after all scaling."""
+"""Looks at the values with which data meets the first weights of a model, after all scaling."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stepscope.evidence.origins import PARAMETER, Origin
-from stepscope.record.watch.looks import Allowance, Look, can_look, look_at
+from stepscope.evidence.entrances import Entrance, Entrances
+from stepscope.evidence.origins import PARAMETER
+from stepscope.record.watch.looks import Allowance, can_look, look_at
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Entrance", "Entrances"]
+__all__ = ["EntranceObserver"]
 
 _LOOKS = 5
 _PRODUCTS = frozenset({"matmul", "mm", "addmm", "baddbmm", "bmm"})
 
 
-class Entrance:
-    """One place where data is multiplied by weights before anything learnable has touched it."""
-
-    def __init__(self, call: Call, origin: Origin) -> None:
-        self.place: Place | None = call.place
-        self.op = call.name
-        self.visit: Visit | None = call.visit
-        self.origin = origin
-        """Of the data, the first time."""
-        self.looks: list[Look] = []
-        self.calls = 0
-        self.normalised_next = False
-        """A normalisation followed directly: the scale does not matter."""
-
-
-class Entrances(Witness):
-    """`run.entrances`"""
-
+class EntranceObserver(Witness, Entrances):
     ops: ClassVar[frozenset[str]] = frozenset(
         {"linear", "conv1d", "conv2d", "conv3d", "lstm", "gru", "rnn_tanh", "rnn_relu", *_PRODUCTS, "batch_norm",
          "layer_norm", "group_norm", "instance_norm"}
     )  # fmt: skip
 
     def __init__(self, watcher: Watcher) -> None:
+        Entrances.__init__(self)
         super().__init__(watcher)
-        self.all: list[Entrance] = []
         self._by_place: dict[Any, Entrance] = {}
         self._allowance = Allowance(0.2)
 
@@ -67,7 +49,7 @@ class Entrances(Witness):
         if entrance is None:
             if len(self.all) >= 60:
                 return
-            entrance = self._by_place[key] = Entrance(call, origin)
+            entrance = self._by_place[key] = Entrance(call.name, call.place, call.visit, origin)
             self.all.append(entrance)
         entrance.calls += 1
         if len(entrance.looks) < _LOOKS and can_look(tensor) and self._allowance.left():

@@ -1,89 +1,37 @@
-"""Habits: seeds that are set again and again, modes left on, loaders made anew, scaled gradients that are clipped."""
+"""Follows seeds that are set again and again, modes left on, loaders made anew and gradient scalers."""
 
 from __future__ import annotations
 
 import time
 import weakref
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from stepscope.record.watch.loaders import live
+from stepscope.evidence.habits import Habits, Rebuilt, ScalerCall, Scaling, Seeding
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.loaders import Dataset, Loader
     from stepscope.evidence.steps import Step
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Habits", "Scaling", "Seeding"]
+__all__ = ["HabitObserver"]
 
 _MOST = 2000
 
 
-class Seeding:
-    """One call that set the global random numbers."""
-
-    __slots__ = ("batches", "place", "step", "trains", "value", "which")
-
-    def __init__(self, which: str, value: Any, place: Place | None, step: int, batches: int) -> None:
-        self.which = which
-        self.value = value
-        self.place = place
-        self.step = step
-        self.batches = batches
-        self.trains: bool | None = None
-        """The next call of a model after it was one with gradients; None: there was none yet."""
-
-
-class Scaling:
-    """One gradient scaler: in which order its methods were called."""
-
-    def __init__(self, scaler: Any, place: Place | None) -> None:
-        self.ref = weakref.ref(scaler)
-        self.place = place
-        self.calls: list[ScalerCall] = []
-        """The first ones."""
-        self.enabled = bool(scaler.is_enabled())
-        self.scale = float(scaler.get_scale()) if str(getattr(scaler, "_device", "cpu")) == "cpu" else None
-
-    def last_before(self, moment: float) -> str:
-        """The latest call before a moment: scale, unscale_, step or update."""
-        return next((call.name for call in reversed(self.calls) if call.time < moment), "")
-
-
-class ScalerCall:
-    __slots__ = ("backwards", "name", "place", "time")
-
-    def __init__(self, name: str, place: Place | None, backwards: int) -> None:
-        self.name = name
-        self.place = place
-        self.backwards = backwards
-        """How many backwards had run before it."""
-        self.time = time.perf_counter()
-
-
-class Habits(Witness):
-    """`run.habits`"""
-
+class HabitObserver(Witness, Habits):
     def __init__(self, watcher: Watcher) -> None:
+        Habits.__init__(self)
         super().__init__(watcher)
-        self.seeds: list[Seeding] = []
-        self.seeded = 0
-        self.anomaly_steps = 0
-        """How many optimizer steps ran with anomaly detection on."""
-        self.anomaly: Place | None = None
-        self.rebuilt: Counter[tuple[Place, int]] = Counter()
-        """(where a loader is made, id of its dataset) -> how often."""
-        self.rebuilt_loaders: dict[tuple[Place, int], list[Loader]] = {}
-        self.scalers: list[Scaling] = []
+        self._rebuilt: dict[tuple[Place, Dataset | None], Rebuilt] = {}
         self._scaling: weakref.WeakKeyDictionary[Any, Scaling] = weakref.WeakKeyDictionary()
 
     def install(self, installed: Installed) -> None:
@@ -118,10 +66,11 @@ class Habits(Witness):
         known = self._scaling.get(scaler)
         place = own_place(frame)
         if known is None:
-            known = self._scaling[scaler] = Scaling(scaler, place)
+            scale = float(scaler.get_scale()) if str(getattr(scaler, "_device", "cpu")) == "cpu" else None
+            known = self._scaling[scaler] = Scaling(place, bool(scaler.is_enabled()), scale)
             self.scalers.append(known)
         if len(known.calls) < _MOST:
-            known.calls.append(ScalerCall(name, place, self.watcher.steps.backward_count))
+            known.calls.append(ScalerCall(name, place, self.watcher.steps.backward_count, time.perf_counter()))
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if self.seeds and self.seeds[-1].trains is None:
@@ -133,6 +82,9 @@ class Habits(Witness):
 
     def batch(self, loader: Loader, batch: Any) -> None:
         if loader.batches == 1 and loader.made is not None:
-            key = (loader.made, id(getattr(live(loader), "dataset", None)))
-            self.rebuilt[key] += 1
-            self.rebuilt_loaders.setdefault(key, []).append(loader)
+            key = loader.made, loader.data
+            known = self._rebuilt.get(key)
+            if known is None:
+                known = self._rebuilt[key] = Rebuilt(loader.made)
+                self.rebuilt.append(known)
+            known.loaders.append(loader)

@@ -1,13 +1,13 @@
-"""Keeping: what of earlier steps is still there: graphs that a running total drags along, tensors in lists, hooks."""
+"""Follows what of earlier steps is still there: graphs that a running total drags along, tensors in lists, hooks."""
 
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.evidence.keeping import Keeping
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Keeping"]
+__all__ = ["KeepingObserver"]
 
 _WATCHED = 400
 _TOTALS = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"})
@@ -38,23 +38,12 @@ _REGISTRARS = (
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
-class Keeping(Witness):
-    """`run.keeping`"""
-
+class KeepingObserver(Witness, Keeping):
     ops = _TOTALS | _LOSSES
 
     def __init__(self, watcher: Watcher) -> None:
+        Keeping.__init__(self)
         super().__init__(watcher)
-        self.dragged: dict[Place, set[int]] = {}
-        """Where a line took up what it made in an earlier step, graph and all -> the steps in which it did."""
-        self.alive: list[int] = []
-        """After each step: how many tensors of earlier steps still hold their graph."""
-        self.looked = 0
-        """After the last step: how many earlier steps had a tensor that was looked at, so that it would be counted."""
-        self.hooks: list[int] = []
-        """After each step: how many hooks the models have."""
-        self.registered: Counter[Place] = Counter()
-        """Where hooks were registered, how often."""
         self._held: list[tuple[int, Any]] = []
         self._made: set[int] = set()
         self._lines: dict[Place, tuple[str, int]] = {}
@@ -67,7 +56,7 @@ class Keeping(Witness):
         if self.watcher.listens():
             place = own_place(frame)
             if place is not None:
-                self.registered[place] += 1
+                self.registered[place] = self.registered.get(place, 0) + 1
 
     def op(self, call: Call) -> None:
         now = self.watcher.step

@@ -14,11 +14,12 @@ from typing import Any
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.looks import TensorLook
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, patience
 from stepscope.record.watch.names import dtype_name
 
-__all__ = ["Allowance", "Look", "can_look", "is_plain", "labels_in", "look_at", "row_marks"]
+__all__ = ["Allowance", "can_look", "is_plain", "labels_in", "look_at", "row_marks"]
 
 _ROWS, _COLUMNS = 1024, 64
 _VALUES = 2**18
@@ -59,27 +60,6 @@ class Allowance:
         self._cpu_s += time.thread_time() - self._clock
 
 
-class Look:
-    """What a tensor held."""
-
-    __slots__ = ("bits", "columns", "constant", "dtype", "high", "low", "nan", "rms", "shape", "whole")
-
-    def __init__(self, tensor: Any) -> None:
-        self.shape: tuple[int, ...] = tuple(tensor.shape)
-        self.dtype = dtype_name(tensor.dtype)
-        self.nan = 0
-        """How many values are NaN or infinite (of the part looked at)."""
-        self.low = self.high = self.rms = 0.0
-        """Of the finite ones."""
-        self.columns: list[float] = []
-        """The standard deviation of each column, for rows of features."""
-        self.constant = False
-        self.bits = 0.0
-        """How much its rows can tell apart: few for codes and grids, where equal rows are chance."""
-        self.whole = not tensor.is_floating_point()
-        """All numbers are whole: codes, counts, ids."""
-
-
 def can_look(tensor: Any) -> bool:
     """Whether its values can be read here and now: plain, dense, on the CPU or on a device that may be asked."""
     return is_plain(tensor) and can_fetch(tensor)
@@ -98,14 +78,15 @@ def is_plain(tensor: Any) -> bool:
     )
 
 
-def look_at(tensor: Any) -> Look:
+def look_at(tensor: Any) -> TensorLook:
     """Its numbers. NaN is looked for in all of it unless it is huge.
 
     >>> seen = look_at(torch.tensor([[1.0, 200.0], [3.0, float("nan")]]))
     >>> (seen.low, seen.high, seen.nan)
     (1.0, 200.0, 1)
     """
-    look = Look(tensor)
+    look = TensorLook(tuple(tensor.shape), dtype_name(tensor.dtype))
+    look.whole = not tensor.is_floating_point()
     tensor = raw.detach(tensor) if is_far(tensor) and tensor.numel() > _COPIED else here(tensor)
     values = here(_part(tensor))
     if tensor.is_floating_point():

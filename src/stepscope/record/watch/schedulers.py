@@ -1,4 +1,4 @@
-"""Schedulers: each learning-rate scheduler, and every step it takes between the steps of its optimizer.
+"""Follows each learning-rate scheduler and every step it takes between the steps of its optimizer.
 
 The steps themselves are not wrapped, since torch warns with the line of the caller: it is what they call inside that is
 watched.
@@ -14,6 +14,8 @@ from torch.optim import lr_scheduler
 
 from stepscope import fence
 from stepscope.events import caller
+from stepscope.evidence.schedulers import Scheduler, Schedulers, SchedulerStep
+from stepscope.record.sites import place_at
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Scheduler", "SchedulerStep", "Schedulers"]
+__all__ = ["SchedulerObserver"]
 
 _HOME = "torch.optim.lr_scheduler"
 _KEPT = 4000
@@ -30,59 +32,10 @@ _TORCHS = lr_scheduler.__file__
 _HORIZONS = ("T_max", "total_iters", "total_steps")
 
 
-class SchedulerStep:
-    """One call of a scheduler's `step()`."""
-
-    __slots__ = ("backwards", "bad", "explicit", "lr", "metric", "place", "steps")
-
-    def __init__(self, place: Place | None, steps: int, backwards: int) -> None:
-        self.place = place
-        self.steps = steps
-        """How many steps its optimizer had taken."""
-        self.backwards = backwards
-        """How many backwards had run."""
-        self.lr: float | None = None
-        """The learning rate before it."""
-        self.metric: float | None = None
-        """What a plateau scheduler was given."""
-        self.bad = 0
-        """Its count of epochs without improvement before it."""
-        self.explicit = False
-        """The epoch was given: it sets the schedule instead of moving it on."""
-
-
-class Scheduler:
-    """One scheduler."""
-
-    def __init__(self, scheduler: Any, number: int, place: Place | None, optimizer: int) -> None:
-        self.ref = weakref.ref(scheduler)
-        self.number = number
-        self.type = type(scheduler).__name__
-        self.place = place
-        """Where it was made."""
-        self.optimizer = optimizer
-        """An index into `run.optimizers.made`."""
-        self.steps: list[SchedulerStep] = []
-        self.count = 0
-        self.base_lr = _number((getattr(scheduler, "base_lrs", None) or [None])[0])
-        self.first_lr = _number(_groups(scheduler)[0].get("lr")) if _groups(scheduler) else None
-        """The learning rate after it was made."""
-        self.horizon: int | None = next(
-            (value for name in _HORIZONS if isinstance(value := getattr(scheduler, name, None), int)), None
-        )
-        """After how many steps the schedule is at its end, where it has one."""
-        self.mode = getattr(scheduler, "mode", None)
-        self.patience = getattr(scheduler, "patience", None)
-        self.codes = [getattr(f, "__code__", None) for f in getattr(scheduler, "lr_lambdas", ())]
-        """The functions of a LambdaLR."""
-
-
-class Schedulers(Witness):
-    """`run.schedulers`"""
-
+class SchedulerObserver(Witness, Schedulers):
     def __init__(self, watcher: Watcher) -> None:
+        Schedulers.__init__(self)
         super().__init__(watcher)
-        self.all: list[Scheduler] = []
         self._known: weakref.WeakKeyDictionary[Any, Scheduler] = weakref.WeakKeyDictionary()
         self._inside = 0
 
@@ -116,7 +69,8 @@ class Schedulers(Witness):
     def _add(self, scheduler: Any, place: Place | None) -> Scheduler:
         optimizer = getattr(scheduler, "optimizer", None)
         number = -1 if optimizer is None else self.watcher.optimizers.number_of(optimizer)
-        fact = self._known[scheduler] = Scheduler(scheduler, len(self.all), place, number)
+        fact = self._known[scheduler] = Scheduler(type(scheduler).__name__, len(self.all), place, number)
+        _describe(fact, scheduler)
         self.all.append(fact)
         return fact
 
@@ -154,8 +108,17 @@ class Schedulers(Witness):
             fact.steps.append(step)
         return step
 
-    def of_optimizer(self, number: int) -> list[Scheduler]:
-        return [fact for fact in self.all if fact.optimizer == number]
+
+def _describe(fact: Scheduler, scheduler: Any) -> None:
+    fact.base_lr = _number((getattr(scheduler, "base_lrs", None) or [None])[0])
+    fact.first_lr = _number(_groups(scheduler)[0].get("lr")) if _groups(scheduler) else None
+    given = (getattr(scheduler, name, None) for name in _HORIZONS)
+    fact.horizon = next((value for value in given if isinstance(value, int)), None)
+    mode, patience = getattr(scheduler, "mode", None), getattr(scheduler, "patience", None)
+    fact.mode = mode if isinstance(mode, str) else None
+    fact.patience = patience if isinstance(patience, int) else None
+    codes = (getattr(function, "__code__", None) for function in getattr(scheduler, "lr_lambdas", ()))
+    fact.functions = [place_at(code, 0) for code in codes if code is not None]
 
 
 def _groups(scheduler: Any) -> list[Any]:

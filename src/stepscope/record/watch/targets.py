@@ -12,18 +12,18 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.evidence.origins import PARAMETER, Origin
+from stepscope.evidence.targets import Target, Targets
 from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import Allowance, can_look, labels_in
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.batches import Fed
-    from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.batches import LiveFed
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Target", "Targets", "draws_behind"]
+__all__ = ["TargetObserver", "draws_behind"]
 
 _WITH_LABELS = frozenset({"cross_entropy", "nll_loss", "multi_margin_loss"})
 _WITH_EITHER = frozenset({"binary_cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss"})
@@ -46,63 +46,32 @@ _FILLS = frozenset((
 _MOVES = frozenset({"to", "float", "double", "long", "int", "view", "reshape", "squeeze", "unsqueeze", "flatten"})
 
 
-class Target:
-    """One place where a loss compares predictions with targets."""
+class LiveTarget(Target):
+    __slots__ = ("_conflicts", "_label_of")
 
-    def __init__(self, call: Call, origin: Origin) -> None:
-        self.place: Place | None = call.place
-        self.op = call.name
-        self.origin = origin
-        """Of the target, the first time."""
-        self.data: Origin | None = None
-        """Of the model's data, the first time."""
-        self.calls = 0
-        self.looks = 0
-        self.loader: Any = None
-        self.labels: list[list[int]] = []
-        """The labels of each training batch, in order."""
-        self.labelled = 0
-        self.label_of: dict[int, int] = {}
+    def __init__(self, op: str, place: Place | None, origin: Origin) -> None:
+        super().__init__(op, place, origin)
+        self._label_of: dict[int, int] = {}
         """Mark of a row -> the label it came with first."""
-        self.conflicts: dict[int, tuple[int, int]] = {}
+        self._conflicts: set[int] = set()
         """Rows that came with two labels."""
-        self.same_ids = 0
-        """How often the target was, number for number, the ids the model was given."""
-        self.ids_ahead: dict[int, int] = {}
-        """How often the target was the ids the model was given, so many places on: 1 is the next token."""
-        self.ignored = 0
-        """In how many calls every target was one that the loss leaves out."""
-        self.ignore_index = -100
-        self.vocabulary: set[int] = set()
-        self.leaking: dict[int, str] | None = None
-        """Columns of the data that were the target each time: exactly ("same"), or stretched and moved ("scaled")."""
-        self.leak_rows = 0
-        self.leak_calls = 0
-        self.distinct: set[float] = set()
-        self.width: tuple[int, ...] = ()
-        """The shape of one row of the data."""
-        self.strange = 0
-        self.strange_loader: tuple[Loader, Loader] | None = None
-        """The targets came from a loader of which the model got nothing: (loader of the data, that loader)."""
-        self.nan = 0
-        """In how many calls the target held NaN or an infinity."""
-        self.nan_step = 0
-        self.whole = 0
-        """How often the loss took all rows of a model's output, with nothing picked or masked."""
-        self.rows = 0
-        self.apart: list[tuple[Origin, Origin]] = []
-        """Random draws that picked the rows and not the targets, and the other way round."""
+
+    def note_labels(self, marks: list[int], labels: list[int]) -> None:
+        for mark, label in zip(marks, labels, strict=True):
+            before = self._label_of.setdefault(mark, label)
+            if before != label:
+                self._conflicts.add(mark)
+                self.clash = self.clash or (before, label)
+        self.samples, self.clashes = len(self._label_of), len(self._conflicts)
 
 
-class Targets(Witness):
-    """`run.targets`"""
-
+class TargetObserver(Witness, Targets):
     ops: ClassVar[frozenset[str]] = _WITH_LABELS | _WITH_EITHER | _WITH_VALUES | _DIFFERENCE
 
     def __init__(self, watcher: Watcher) -> None:
+        Targets.__init__(self)
         super().__init__(watcher)
-        self.all: list[Target] = []
-        self._by_place: dict[Any, Target] = {}
+        self._by_place: dict[Any, LiveTarget] = {}
         self._allowance = Allowance(0.25)
 
     def op(self, call: Call) -> None:
@@ -127,14 +96,14 @@ class Targets(Witness):
             found.calls += 1
             self._note(found, call, target, origin, feds)
 
-    def _target(self, call: Call, origin: Origin) -> Target | None:
+    def _target(self, call: Call, origin: Origin) -> LiveTarget | None:
         found = self._by_place.get(call.place)
         if found is None and len(self.all) < _PLACES:
-            found = self._by_place[call.place] = Target(call, origin)
+            found = self._by_place[call.place] = LiveTarget(call.name, call.place, origin)
             self.all.append(found)
         return found
 
-    def _note(self, found: Target, call: Call, target: Any, origin: Origin, feds: list[Fed]) -> None:
+    def _note(self, found: LiveTarget, call: Call, target: Any, origin: Origin, feds: list[LiveFed]) -> None:
         rows = target.shape[0] if target.ndim else 0
         fed = next((one for one in reversed(feds) if len(one.marks) == rows or _has_rows(one, rows)), None)
         if call.name not in _DIFFERENCE and not _is_filled(origin):
@@ -165,7 +134,7 @@ class Targets(Witness):
         if len(found.apart) < 3:
             self._draws(found, origin, feds)
 
-    def _labels(self, found: Target, target: Any, fed: Fed | None) -> None:
+    def _labels(self, found: LiveTarget, target: Any, fed: LiveFed | None) -> None:
         if is_far(target) and found.calls > _CALLS_FAR:
             return
         if found.labelled >= _MOST_LABELS or (fed is None and self.watcher.batches_fed.pending):
@@ -177,12 +146,9 @@ class Targets(Witness):
         found.labelled += len(labels)
         if fed is None or len(fed.marks) != len(labels):
             return
-        for mark, label in zip(fed.marks, labels, strict=True):
-            before = found.label_of.setdefault(mark, label)
-            if before != label:
-                found.conflicts[mark] = (before, label)
+        found.note_labels(fed.marks, labels)
 
-    def _compare(self, found: Target, target: Any, origin: Origin, fed: Fed) -> None:
+    def _compare(self, found: Target, target: Any, origin: Origin, fed: LiveFed) -> None:
         for given in self._inputs(origin, fed):
             if is_far(given) and given.numel() > _LARGEST_FAR:
                 continue
@@ -206,9 +172,9 @@ class Targets(Witness):
         known = self.watcher.trail.known(data)
         return known is not None and any(past is known for past in origin.ancestors(60))
 
-    def _inputs(self, origin: Origin, fed: Fed) -> list[Any]:
+    def _inputs(self, origin: Origin, fed: LiveFed) -> list[Any]:
         """What the model was given, without the target itself where the model computes its own loss."""
-        given = [t for ref in fed.inputs if (t := ref()) is not None and not t.requires_grad and can_look(t)]
+        given = [t for t in fed.inputs() if not t.requires_grad and can_look(t)]
         inside = self.watcher.visits.innermost is not None
         if not inside:
             return given
@@ -238,7 +204,7 @@ class Targets(Witness):
         else:
             found.leaking = {c: how if now[c] == how else "scaled" for c, how in before.items() if c in now}
 
-    def _loaders(self, found: Target, origin: Origin, feds: list[Fed]) -> None:
+    def _loaders(self, found: Target, origin: Origin, feds: list[LiveFed]) -> None:
         own = next((past.loader for past in origin.ancestors(60) if past.loader is not None), None)
         fed_by = [fed.loader for fed in feds if fed.loader is not None]
         if own is None or not fed_by or own in fed_by or len(fed_by) < len(feds):
@@ -247,7 +213,7 @@ class Targets(Witness):
             found.strange += 1
             found.strange_loader = (fed_by[-1], own)
 
-    def _draws(self, found: Target, origin: Origin, feds: list[Fed]) -> None:
+    def _draws(self, found: Target, origin: Origin, feds: list[LiveFed]) -> None:
         of_target = draws_behind(origin)
         of_data: dict[int, Origin] = {}
         of_main: dict[int, Origin] = {}
@@ -284,8 +250,8 @@ def _data_behind(origin: Origin, rows: int) -> Origin | None:
     return None
 
 
-def _has_rows(fed: Fed, rows: int) -> bool:
-    return any(data is not None and data.ndim and data.shape[0] == rows for data in (ref() for ref in fed.inputs))
+def _has_rows(fed: LiveFed, rows: int) -> bool:
+    return any(data.ndim and data.shape[0] == rows for data in fed.inputs())
 
 
 def _are_same(data: Any, target: Any) -> bool:

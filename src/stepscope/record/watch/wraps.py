@@ -1,4 +1,4 @@
-"""Wraps: arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
+"""Finds arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
 
 from __future__ import annotations
 
@@ -8,41 +8,26 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.wraps import Wrap, Wraps
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Wrap", "Wraps"]
+__all__ = ["WrapObserver"]
 
 _LOOKS = 3
 _LARGEST = 2_000_000
 
 
-class Wrap:
-    """One line that computed with bytes and wrapped."""
-
-    def __init__(self, op: str, place: Place | None, shape: tuple[int, ...]) -> None:
-        self.op = op
-        self.place = place
-        self.shape = shape
-        self.calls = 0
-        self.wrapped = 0
-        """How many of the values it looked at came out wrong."""
-        self.values = 0
-
-
-class Wraps(Witness):
-    """`run.wraps`"""
-
+class WrapObserver(Witness, Wraps):
     ops: ClassVar[frozenset[str]] = frozenset({"sub", "sub_", "rsub", "neg", "add", "add_", "mul", "mul_", "subtract"})
 
     def __init__(self, watcher: Watcher) -> None:
+        Wraps.__init__(self)
         super().__init__(watcher)
-        self.found: dict[Any, Wrap] = {}
         self._looked: dict[Any, int] = {}
 
     def op(self, call: Call) -> None:

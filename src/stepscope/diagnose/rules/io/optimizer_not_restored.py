@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
-from stepscope.evidence.optimizers import Made
 from stepscope.evidence.checkpoints import FileRead, Loading
+from stepscope.evidence.optimizers import Made
 
 
 @rule("io.optimizer-not-restored", severity="warning", needs="steps, end")

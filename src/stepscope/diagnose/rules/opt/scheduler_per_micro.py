@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.steps import Step
 from stepscope.evidence.schedulers import Scheduler
+from stepscope.evidence.steps import Step
 
 _ENOUGH = 10
 _SMALL = 1e-3

@@ -26,15 +26,15 @@ def loader_rebuilt(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(data, batch_size=32, shuffle=True)
         for x, y in loader: ...
     """
-    for key, times in run.habits.rebuilt.items():
-        loaders = run.habits.rebuilt_loaders[key]
+    for rebuilt in run.habits.rebuilt:
+        loaders, times = rebuilt.loaders, len(rebuilt.loaders)
         training = [loader for loader in loaders if loader.trains]
         if len(training) < (3 if loaders[0].workers else _TIMES):
             continue
         per_step = all(loader.batches <= 1 for loader in training[:-1])
         workers = f", each time starting {loaders[0].workers} workers" if loaders[0].workers else ""
         yield Proof(
-            where=key[0],
+            where=rebuilt.place,
             message="this loader is made anew " + ("for every single batch" if per_step else "in every epoch"),
             label=f"{times} times over the same dataset{workers}",
             evidence={"times": times, "batches_of_each": training[0].batches, "workers": loaders[0].workers},

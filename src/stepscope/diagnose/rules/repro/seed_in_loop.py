@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.habits import Seeding
+from stepscope.evidence.habits import Seeding
 
 _TIMES = 5
 

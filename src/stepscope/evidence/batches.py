@@ -1,0 +1,123 @@
+"""Batches: what models are fed, by a loader or by hand, in training and in evaluation, and which rows are in both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.loaders import Loader
+    from stepscope.evidence.looks import TensorLook
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
+    from stepscope.records.place import Place
+
+__all__ = ["Batches", "Diet", "Evaluated", "Fed"]
+
+
+@record
+class Fed:
+    """One call of a model that has parameters."""
+
+    __slots__ = (
+        "alike", "asked", "distinct", "grad", "graph", "loader", "look", "mark", "missed", "model", "origin", "rows",
+        "step", "training", "visit",
+    )  # fmt: skip
+
+    def __init__(self, visit: Visit, model: Diet) -> None:
+        self.visit = visit
+        self.model = model
+        self.step = visit.step
+        self.grad, self.training = visit.grad, visit.training
+        self.asked = False
+        """An input asks for a gradient."""
+        self.graph = False
+        """Its result has a graph, and no input asks for a gradient."""
+        self.origin: Origin | None = None
+        """Of the largest input that no gradient flows into: the data."""
+        self.look: TensorLook | None = None
+        self.rows = 0
+        """How many rows of the data were looked at."""
+        self.distinct = 0
+        """How many of them differ."""
+        self.alike = 0
+        """How many are equal to the most frequent of the first eight."""
+        self.mark = 0
+        """The mark of the first row: equal rows have equal marks."""
+        self.missed = False
+        """There was no time to look at its rows."""
+        self.loader: Loader | None = None
+
+
+@record
+class Evaluated:
+    """The calls of one model from one place, on one loader's batches (or on none), that train nothing."""
+
+    __slots__ = ("calls", "left_out", "loader", "look", "origin", "places", "repeats", "rows", "seen")
+
+    def __init__(self, places: list[Place], loader: Loader | None) -> None:
+        self.places = places
+        """Where it was called, from the inside out."""
+        self.loader = loader
+        self.calls = 0
+        self.rows = 0
+        """How many different ones there were."""
+        self.repeats = 0
+        """Rows that were twice in one call."""
+        self.seen = 0
+        """On how many of the rows this model had been trained before."""
+        self.left_out = 0
+        """How many rows the model was trained on that are not among these."""
+        self.origin: Origin | None = None
+        self.look: TensorLook | None = None
+
+
+@record
+class Diet:
+    """What one model was fed."""
+
+    __slots__ = (
+        "evaluated", "idle", "loaders", "missed", "origin", "places", "repeats", "rows", "trained", "trained_calls",
+        "type",
+    )  # fmt: skip
+
+    def __init__(self, type: str) -> None:
+        self.type = type
+        """The name of the model's class."""
+        self.trained = 0
+        """How many different rows it was trained on."""
+        self.trained_calls = 0
+        self.missed = 0
+        """Those whose rows there was no time to look at: they may be any rows."""
+        self.repeats = 0
+        """Rows that were twice in one training batch."""
+        self.rows = 0
+        self.evaluated: list[Evaluated] = []
+        self.origin: Origin | None = None
+        """Of the data it was first trained on."""
+        self.loaders: list[Loader] = []
+        self.places: list[Place] = []
+        self.idle: dict[Place, int] = {}
+        """Calls in eval mode that built a graph which no backward used, by place."""
+
+
+@table("batches")
+@dataclass(eq=False)
+class Batches:
+    """`run.batches`"""
+
+    diets: list[Diet] = field(default_factory=list)
+    first: list[Fed] = field(default_factory=list)
+    """The first calls whose result went into a backward."""
+    bad: Fed | None = None
+    """The first call with a NaN or an infinity in its data."""
+
+    def trains_on(self, loader: Loader) -> bool:
+        """Whether a model was trained on batches of this loader (of several that take turns, too)."""
+        return loader.is_training or any(loader in diet.loaders for diet in self.diets)
+
+    def evaluates(self, loader: Loader) -> bool:
+        """Whether a model was called on batches of this loader without training."""
+        return any(found.loader is loader for diet in self.diets for found in diet.evaluated)

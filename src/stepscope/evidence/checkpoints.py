@@ -1,0 +1,103 @@
+"""Checkpoints: what is taken from models, saved, read from files and put back, and what of it was the same memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.modules import Module
+    from stepscope.records.place import Place
+
+__all__ = ["Checkpoints", "FileRead", "FileWritten", "Loading", "Taken"]
+
+
+@record
+class Taken:
+    """One `state_dict()` of a module; its tensors are the model's own memory."""
+
+    __slots__ = ("module", "place", "step", "type")
+
+    def __init__(self, module: Module, place: Place | None, step: int) -> None:
+        self.module = module
+        self.type = module.type
+        self.place = place
+        self.step = step
+
+
+@record
+class Loading:
+    """One `load_state_dict()` of a module."""
+
+    __slots__ = (
+        "file", "given", "missing", "module", "own", "place", "shapes_fit", "step", "taken", "type", "unexpected",
+    )  # fmt: skip
+
+    def __init__(self, module: Module, place: Place | None, step: int) -> None:
+        self.module = module
+        self.type = module.type
+        self.place = place
+        self.step = step
+        self.given = 0
+        """How many tensors were given."""
+        self.own = 0
+        """How many of them are the module's own memory."""
+        self.taken: Taken | None = None
+        """The `state_dict()` those came from."""
+        self.missing: list[str] = []
+        self.unexpected: list[str] = []
+        self.shapes_fit: list[tuple[str, str]] = []
+        """(given name, name in the model): names that do not match, but would without a prefix, with the same shape."""
+        self.file: FileRead | None = None
+        """The file it came from."""
+
+    @property
+    def matched(self) -> int:
+        return self.given - len(self.unexpected)
+
+
+@record
+class FileRead:
+    """One `torch.load()`."""
+
+    __slots__ = ("keys", "optimizers", "path", "place", "restored", "step")
+
+    def __init__(self, path: str, place: Place | None, step: int) -> None:
+        self.path = path
+        self.place = place
+        self.step = step
+        self.optimizers = 0
+        """How many states of optimizers are in it."""
+        self.keys: list[str] = []
+        self.restored = 0
+        """How many of those were given to an optimizer."""
+
+
+@record
+class FileWritten:
+    """One `torch.save()`."""
+
+    __slots__ = ("modules", "path", "place", "stale", "step")
+
+    def __init__(self, path: str, place: Place | None, step: int) -> None:
+        self.path = path
+        self.place = place
+        self.step = step
+        self.modules: list[str] = []
+        """Whole modules in it, by type."""
+        self.stale: Taken | None = None
+        """Its tensors are a model's own memory, taken earlier: they are no longer what they were."""
+
+
+@table("checkpoints")
+@dataclass(eq=False)
+class Checkpoints:
+    """`run.checkpoints`"""
+
+    loadings: list[Loading] = field(default_factory=list)
+    reads: list[FileRead] = field(default_factory=list)
+    writes: list[FileWritten] = field(default_factory=list)
+    optimizer_loads: list[tuple[int, int]] = field(default_factory=list)
+    """(number of the optimizer, step) of each `optimizer.load_state_dict()`."""

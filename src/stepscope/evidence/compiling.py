@@ -1,0 +1,18 @@
+"""Compiling: how many graphs dynamo has made by each step. Read off its own counters; nothing is hooked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stepscope.evidence.registry import table
+
+__all__ = ["Compiling"]
+
+
+@table("compiling")
+@dataclass(eq=False)
+class Compiling:
+    """`run.compiling`"""
+
+    graphs: list[int] = field(default_factory=list)
+    """After each optimizer step: how many graphs were made so far."""
