@@ -16,7 +16,7 @@ from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import around
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.accelerated import Accelerated
+    from stepscope.evidence.accelerated import Accelerated
 
 __all__ = ["Preparing"]
 
@@ -47,7 +47,7 @@ class Preparing:
         if trainer is None or self._boundaries.stage is not None:
             return None
         if trainer.accelerated is None:
-            from stepscope.record.watch.accelerated import Accelerated
+            from stepscope.evidence.accelerated import Accelerated
 
             trainer.accelerated = Accelerated()
         return trainer.accelerated

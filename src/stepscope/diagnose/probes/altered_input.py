@@ -13,6 +13,7 @@ from stepscope.diagnose.probes import probe as probing_
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, probe
 from stepscope.evidence.trials import Trial
 from stepscope.record.watch.forked import can_fork, in_a_fork
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.trials import tried
 
 __all__ = ["instance_independence", "looking_ahead"]
@@ -62,8 +63,8 @@ def _on_a_copy(probing: probing_.Trial) -> tuple[dict[str, Any], Any]:
         raise NotChecked("no model with parameters was called on the way to the loss")
     steps = probing.watcher.sequences.next_steps
     module = None if node.module is None else node.module()
-    ahead = next((one for one in reversed(steps) if module is not None and one.visit.module.live is module), None)
-    visit = next((one for one in reversed(probing.watcher.visits.roots) if one.module.live is module), None)
+    ahead = next((one for one in reversed(steps) if module is not None and live(one.visit.module) is module), None)
+    visit = next((one for one in reversed(probing.watcher.visits.roots) if live(one.module) is module), None)
     if visit is None:
         raise NotChecked("the model is gone")
 

@@ -6,8 +6,8 @@ import dis
 from types import CodeType
 from typing import Any
 
+from stepscope.evidence.accelerated import Accelerated
 from stepscope.record.sites import place_at
-from stepscope.record.watch.accelerated import Accelerated
 from stepscope.record.watch.places import is_own, is_own_file
 from stepscope.records.place import Place
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.accelerated import Accelerated
+from stepscope.evidence.accelerated import Accelerated
 from stepscope.records import Severity
 
 _ENOUGH = 3

@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import torch
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
@@ -84,10 +82,12 @@ def _span(sums: tuple[float, float]) -> str:
 
 
 def _mend(fault: DtypeFault) -> str:
+    from stepscope.diagnose.crash.tensors import short
+
     target, given = fault.tensor.shape, fault.other.shape
     if target == given and len(target) > 1:
         return "give class numbers: target.argmax(1)"
-    cast = "" if fault.tensor.dtype == torch.int64 else ".long()"
+    cast = "" if short(fault.tensor.dtype) == "int64" else ".long()"
     if len(target) == len(given) and target[1:2] == (1,):
         return f"give one number per sample: target.squeeze(1){cast}"
     return f"convert the labels: target{cast or '.long()'}"
