@@ -16,6 +16,7 @@ SOURCE = ROOT / "src" / "stepscope"
 
 # room -> what it may import of ours. Anything may import errors, fence and records.
 GROUND = {
+    "common",
     "errors",
     "extension",
     "fence",
@@ -28,6 +29,7 @@ GROUND = {
     "files",
 }
 MAY_IMPORT = {
+    "common": set(),
     "errors": set(),
     "extension": set(),
     "fence": set(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.diagnose.array_story import story_of
 from stepscope.diagnose.source import SourceFile, dotted
-from stepscope.record.watch.places import is_own_file
+from stepscope.common.whose import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:

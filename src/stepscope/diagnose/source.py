@@ -6,11 +6,11 @@ import ast
 import linecache
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from stepscope.record.watch.places import is_own_file
+from stepscope.common.whose import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def _size(node: ast.expr) -> tuple[int, int]:
 class Source:
     """All own files the process has loaded. `run.source.files()`"""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[str, str] | None = None) -> None:
+        """`texts` are those that a run has kept; without them the files of this process are read."""
+        self._texts = texts
         self._files: dict[str, SourceFile | None] = {}
         self._asked: dict[str, None] = {}
         self._listed: tuple[tuple[int, int, int], list[SourceFile]] | None = None
@@ -125,12 +127,14 @@ class Source:
 
     def _read(self, path: str) -> SourceFile | None:
         if path not in self._files:
-            text = "".join(linecache.getlines(path))
+            text = "".join(linecache.getlines(path)) if self._texts is None else self._texts.get(path, "")
             self._files[path] = SourceFile(path, text) if text and len(text) <= _LARGEST else None
         return self._files[path]
 
     def files(self) -> list[SourceFile]:
         """The script and each loaded module of its project; of very many, first those that were asked for."""
+        if self._texts is not None:
+            return [file for path in self._texts if (file := self._read(path)) is not None]
         state = (len(sys.modules), len(self._asked), id(sys.modules.get("__main__")))
         if self._listed is None or self._listed[0] != state:
             # A script that has ended may be gone from there, but is known if something asked for it.
@@ -144,6 +148,15 @@ class Source:
                 files = {path: file for path, file in files.items() if path in kept}
             self._listed = state, list(files.values())
         return self._listed[1]
+
+    def texts(self, most: int) -> dict[str, str]:
+        """Of all files that a rule may ask for, as many as fit into so many letters."""
+        found: dict[str, str] = {}
+        for file in (*self.files(), *(one for path in self._asked if (one := self._read(path)) is not None)):
+            if file.path not in found and len(file.text) <= most:
+                found[file.path] = file.text
+                most -= len(file.text)
+        return found
 
     def _loaded(self) -> list[str]:
         known = self._modules

@@ -6,15 +6,11 @@ During the step only `(code, f_lasti)` is kept; lines, columns and source text a
 from __future__ import annotations
 
 import linecache
-import os
 import sys
-import sysconfig
 from functools import partial
 from types import CodeType, FrameType
 
-import torch
-
-import stepscope
+from stepscope.common.whose import USERS, is_users_file
 from stepscope.records.place import Place
 from stepscope.records.step import Site
 
@@ -25,32 +21,10 @@ Spot = tuple[CodeType, int]
 _PLACES: dict[tuple[int, int], tuple[CodeType, Place]] = {}
 """By the address of the code, which is kept so that no other takes it: to hash a code is slow."""
 
-USERS: dict[str, bool] = {}
-"""Whether a file is the user's, for those met. By file: Python takes two functions with the same text for one code."""
-
-
-def _folders() -> tuple[str, ...]:
-    folders = [os.path.dirname(torch.__file__), os.path.dirname(stepscope.__file__)]
-    library = sysconfig.get_paths()
-    stdlib = [library["stdlib"], library["platstdlib"]]
-    return tuple(os.path.join(os.path.abspath(folder), "") for folder in folders + stdlib)
-
-
-_OURS = _folders()
-_PACKAGES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("purelib", "platlib")})
-
 
 def is_users(code: CodeType) -> bool:
     """Whether this code is the user's (or a library's on top of torch), and not torch's, Python's or ours."""
-    file = code.co_filename
-    known = USERS.get(file)
-    if known is None:
-        if file.startswith((*_OURS[:2], "<frozen")):
-            known = False
-        else:  # site-packages lies inside the standard library's folder
-            known = file.startswith(_PACKAGES) or not file.startswith(_OURS)
-        USERS[file] = known
-    return known
+    return is_users_file(code.co_filename)
 
 
 def place_of(frame: FrameType | None) -> Spot | None:

@@ -6,7 +6,7 @@ from torch import nn
 
 from stepscope.diagnose.crash.layers import built_at
 from stepscope.record.construction import construction_sites
-from stepscope.record.watch.places import is_own_file
+from stepscope.common.whose import is_own_file
 from stepscope.records.step import Site
 
 __all__ = ["own_line"]

@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import sysconfig
 from types import CodeType, FrameType
 
-from stepscope.record.sites import is_users, place_at, place_of
+from stepscope.common.whose import OWN, is_own_file
+from stepscope.record.sites import place_at, place_of
 from stepscope.records.place import Place
 
 __all__ = ["is_own", "is_own_file", "own_place", "own_places"]
 
-_OWN: dict[str, bool] = {}
-_PACKAGES = tuple({os.path.join(path, "") for name in ("purelib", "platlib") if (path := sysconfig.get_paths()[name])})
-
 
 def is_own(code: CodeType) -> bool:
     """Whether this code belongs to the project being run (and not to an installed package)."""
-    file = code.co_filename
-    known = _OWN.get(file)
-    if known is None:
-        installed = file.startswith((*_PACKAGES, "<")) or "site-packages" in file or "dist-packages" in file
-        known = is_users(code) and not installed
-        _OWN[file] = known
-    return known
-
-
-def is_own_file(path: str) -> bool:
-    known = _OWN.get(path)
-    return is_own(_NOTHING.replace(co_filename=path)) if known is None else known
-
-
-_NOTHING = compile("0", "", "eval")
+    return is_own_file(code.co_filename)
 
 
 def own_place(frame: FrameType | None) -> Place | None:
     """The first place in the user's own files, from `frame` outwards; else in a library of theirs."""
-    start, known = frame, _OWN
+    start, known = frame, OWN
     while frame is not None:
         code = frame.f_code
         mine = known.get(code.co_filename)
