@@ -36,11 +36,11 @@ def test_rank_0_reads_what_all_ranks_wrote(monkeypatch: pytest.MonkeyPatch, tmp_
     ours, theirs = Engine(Evidence.of(watcher), rules=[]), Engine(Evidence.of(other), rules=[])
     second.gather(theirs, None)
     first.gather(ours, ValueError("no"))
-    assert [(one.rank, one.ended is not None and one.ended.error) for one in ours.evidence.ranks] == [
+    assert [(one.rank, one.ended is not None and one.ended.error) for one in ours.evidence.ranks.all] == [
         (0, "ValueError: no"),
         (1, None),
     ]
-    assert theirs.evidence.ranks == []
+    assert theirs.evidence.ranks.all == []
     second.remove()
     assert folder.exists()
     first.remove()

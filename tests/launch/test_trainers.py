@@ -16,8 +16,9 @@ from stepscope.launch.loop import Loop
 from stepscope.launch.roles import Roles
 from stepscope.launch.trainers import Boundaries, after, around
 from stepscope.record.pulse import Beat, Pulse
+from stepscope.record.sites import place_at
 from stepscope.record.watch import Watcher
-from stepscope.record.watch.trainer import Trainer, return_of
+from stepscope.record.watch.trainer import TrainerObserver, return_of
 
 
 class Told:
@@ -231,13 +232,13 @@ def test_a_closure_that_raises_leaves_the_watch_as_it_was() -> None:
 
 
 def test_what_a_trainer_does_with_a_loss_is_put_down_to_the_function_that_gave_it() -> None:
-    trainer = Trainer()
-    here = (test_names_like_ours_get_the_trainers_before_them.__code__, 0)
-    there = (told.__wrapped__.__code__ if hasattr(told, "__wrapped__") else train.__code__, 2)
+    trainer = TrainerObserver()
+    here = place_at(test_names_like_ours_get_the_trainers_before_them.__code__, 0)
+    there = place_at(told.__wrapped__.__code__ if hasattr(told, "__wrapped__") else train.__code__, 2)
     assert trainer.place(here) == here
     trainer.called, trainer.works = here, return_of(loader)
     assert trainer.works is not None
-    assert trainer.works[0] is loader.__code__
+    assert (trainer.works.file, trainer.works.name) == (__file__, "loader")
     assert trainer.place(here) == trainer.works
     assert trainer.place(there) == there
     assert return_of(torch.nn.Linear.forward) is None, "not the user's own"

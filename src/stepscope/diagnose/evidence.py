@@ -14,13 +14,23 @@ if TYPE_CHECKING:
     from stepscope.evidence.activations import Activations
     from stepscope.evidence.attention import Attention
     from stepscope.evidence.axes import Axes
+    from stepscope.evidence.batches import Batches
+    from stepscope.evidence.checkpoints import Checkpoints
+    from stepscope.evidence.clips import Clips
+    from stepscope.evidence.collectives import Collectives
+    from stepscope.evidence.compiling import Compiling
     from stepscope.evidence.contractions import Contractions
     from stepscope.evidence.deliveries import Deliveries
     from stepscope.evidence.devices import Devices
+    from stepscope.evidence.differences import Differences
+    from stepscope.evidence.distributed import Distributed
+    from stepscope.evidence.entrances import Entrances
     from stepscope.evidence.finite import Finite
     from stepscope.evidence.flow import Flow
     from stepscope.evidence.forwards import Forwards
+    from stepscope.evidence.habits import Habits
     from stepscope.evidence.indices import Indices
+    from stepscope.evidence.keeping import Keeping
     from stepscope.evidence.layers import Layers
     from stepscope.evidence.loaders import Loaders
     from stepscope.evidence.losses import Losses
@@ -30,15 +40,19 @@ if TYPE_CHECKING:
     from stepscope.evidence.movements import Movements
     from stepscope.evidence.numbers import Numbers
     from stepscope.evidence.optimizers import Optimizers
+    from stepscope.evidence.ranks import Ranks
     from stepscope.evidence.reaches import Reaches
+    from stepscope.evidence.schedulers import Schedulers
     from stepscope.evidence.sequences import Sequences
     from stepscope.evidence.shapes_seen import ShapesSeen
     from stepscope.evidence.starts import Starts
     from stepscope.evidence.steps import Steps
+    from stepscope.evidence.targets import Targets
     from stepscope.evidence.trail import Trail
+    from stepscope.evidence.trainer import Trainer
     from stepscope.evidence.trials import Trials
     from stepscope.evidence.visits import Visits
-    from stepscope.record.watch.ranks import Rank
+    from stepscope.evidence.wraps import Wraps
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Evidence", "NotSeen"]
@@ -70,30 +84,31 @@ class Evidence:
         starts: Starts
         steps: Steps
         visits: Visits
-        keeping: Any
-        habits: Any
+        keeping: Keeping
+        habits: Habits
         indices: Indices
-        compiling: Any
+        compiling: Compiling
         contractions: Contractions
         sequences: Sequences
         attention: Attention
         trials: Trials
-        wraps: Any
+        wraps: Wraps
         shapes_seen: ShapesSeen
-        differences: Any
-        checkpoints: Any
-        batches: Any
-        targets: Any
-        entrances: Any
+        differences: Differences
+        checkpoints: Checkpoints
+        batches: Batches
+        targets: Targets
+        entrances: Entrances
         axes: Axes
         metrics: Metrics
         activations: Activations
-        clips: Any
+        clips: Clips
         forwards: Forwards
-        schedulers: Any
-        distributed: Any
-        collectives: Any
-        trainer: Any
+        schedulers: Schedulers
+        distributed: Distributed
+        collectives: Collectives
+        trainer: Trainer
+        ranks: Ranks
         trail: Trail
         watcher: Any
         probes: Any
@@ -110,8 +125,6 @@ class Evidence:
         self._settle, self._experiment = settle, experiment
         self.source = source or Source()
         self.course: Course = self._tables.get("course") or Course()
-        self.ranks: list[Rank] = []
-        """What the ranks of a distributed training have written down, when the run is over."""
         self.crash: Crash | None = None
         self.found: list[str] = []
         """The ids of the rules that have found something so far."""

@@ -109,10 +109,11 @@ class Children:
         """Give the engine what the processes found and wrote down. What there is to say of a crash in one of them."""
         if self._folder is None or os.getpid() != self._pid:
             return None
-        from stepscope.record.watch.ranks import Crashed, Ended, Found, read_facts, read_ranks
+        from stepscope.evidence.ranks import Ended
+        from stepscope.record.watch.ranks import Crashed, Found, read_facts, read_ranks
 
         facts = read_facts(Path(self._folder))
-        engine.evidence.ranks = engine.evidence.ranks or read_ranks(facts)
+        engine.evidence.ranks.all = engine.evidence.ranks.all or read_ranks(facts)
         self.steps = max((fact.steps for of_one in facts for fact in of_one if isinstance(fact, Ended)), default=0)
         order = {rule.id: index for index, rule in enumerate(engine.rules)}
         found = [fact.finding for of_one in facts for fact in of_one if isinstance(fact, Found)]

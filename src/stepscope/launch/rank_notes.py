@@ -172,7 +172,7 @@ class RankNotes:
         self._watcher.distributed.ended(crash)
         if self._is_first:
             facts = read_facts(self._folder)
-            engine.evidence.ranks = read_ranks(facts)
+            engine.evidence.ranks.all = read_ranks(facts)
             for of_one in facts:
                 adopt_found(engine, of_one)
 

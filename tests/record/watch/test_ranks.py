@@ -6,19 +6,9 @@ from pathlib import Path
 
 import torch
 
+from stepscope.evidence.ranks import Called, Ended, Synced
 from stepscope.record.watch.distributed import digest_of
-from stepscope.record.watch.ranks import (
-    Began,
-    Called,
-    Ended,
-    Found,
-    Notes,
-    Returned,
-    Synced,
-    is_private,
-    read_facts,
-    read_ranks,
-)
+from stepscope.record.watch.ranks import Began, Found, Notes, Returned, is_private, read_facts, read_ranks
 from stepscope.records import Finding
 
 

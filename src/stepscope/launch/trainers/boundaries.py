@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from stepscope import fence
 
 if TYPE_CHECKING:
+    from stepscope.evidence.trainer import Trainer
     from stepscope.launch.loop import Loop
     from stepscope.launch.roles import Role, Roles
-    from stepscope.record.watch.trainer import Trainer
 
 __all__ = ["Boundaries", "Stage", "beside_ours"]
 
@@ -137,8 +137,8 @@ class Boundaries:
         back is to be told each value it compares."""
         if self.facts is None:
             return lambda value: None
+        from stepscope.evidence.trainer import Monitored
         from stepscope.record.watch.places import own_place
-        from stepscope.record.watch.trainer import Monitored
 
         one = Monitored(kind, name, mode, own_place(sys._getframe(1)))
         self.facts.monitored.append(one)

@@ -1,4 +1,4 @@
-"""Collectives: the calls of `torch.distributed` in which all ranks must join, in the order this one makes them."""
+"""Follows the calls of `torch.distributed` in which all ranks must join, in the order this one makes them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import torch.distributed as dist
 from stepscope import fence
 from stepscope.events import Installed, caller
 from stepscope.events.quiet import quietly
+from stepscope.evidence.collectives import Collective, Collectives
+from stepscope.evidence.ranks import Called, Synced
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.distributed import spot, world
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.ranks import Called, Returned, Synced
+from stepscope.record.watch.ranks import Returned
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward, Step
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Collective", "Collectives"]
+__all__ = ["CollectiveObserver"]
 
 _NAMES = (
     "all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "gather", "scatter", "reduce_scatter",
@@ -34,34 +35,12 @@ _SAME_SHAPE = ("all_reduce", "broadcast", "reduce")
 _KEPT = 200
 
 
-class Collective:
-    """One call."""
-
-    __slots__ = ("batches", "name", "number", "place", "shape", "step")
-
-    def __init__(self, number: int, name: str, shape: tuple[int, ...], place: Place | None) -> None:
-        self.number = number
-        self.name = name
-        self.shape = shape
-        self.place = place
-        self.step = 0
-        self.batches = 0
-        """How many batches loaders had delivered."""
-
-
-class Collectives(Witness):
-    """`run.collectives`: the first calls over the group of all ranks, and how many there were."""
-
+class CollectiveObserver(Witness, Collectives):
     steady = True
 
     def __init__(self, watcher: Watcher) -> None:
+        Collectives.__init__(self)
         super().__init__(watcher)
-        self.calls: list[Collective] = []
-        self.count = 0
-        self.last_batches = -1
-        """How many batches had been delivered at the last one."""
-        self.exchanges_gradients = False
-        """A collective was called on gradients."""
         self._own = Installed()
         self._inside = 0
         self._after_backward = False

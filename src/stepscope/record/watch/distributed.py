@@ -1,4 +1,4 @@
-"""Distributed: models wrapped for several ranks, samplers that share data out, and what ranks must have in common.
+"""Follows models wrapped for several ranks, samplers that share data out, and what ranks must have in common.
 
 The facts about this rank alone are kept here for the rules. Where `notes` is set, fingerprints of the first batches and
 of the parameters are written down too, so that one process can compare the ranks when the run is over.
@@ -18,22 +18,24 @@ from torch.utils.data import DistributedSampler, IterableDataset
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.distributed import Distributed, ParallelModel, Sampler
+from stepscope.evidence.ranks import Delivered, Ended, RankFed, Spot, Weights, Wrapped
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.loaders import live
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.ranks import Began, Delivered, Ended, Fed, Notes, Spot, Trained, Weights, Wrapped
+from stepscope.record.watch.ranks import Began, Notes, Trained
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Distributed", "Sampler", "Wrap", "digest_of", "spot", "world"]
+__all__ = ["DistributedObserver", "digest_of", "spot", "world"]
 
 _BATCHES = 3
 _LOOKS = frozenset((0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000))
@@ -42,58 +44,36 @@ _ELEMENTS = 4096
 _VALUES = 4
 
 
-class Wrap:
-    """One DistributedDataParallel."""
+class LiveParallelModel(ParallelModel):
+    __slots__ = ("_ref",)
 
     def __init__(self, wrapper: Any, place: Place | None) -> None:
-        self.ref = weakref.ref(wrapper)
-        self.place = place
-        self.size = dist.get_world_size() if dist.is_initialized() else 1
-        self.calls = 0
-        """How often it was called with gradients on, itself."""
-        self.around: list[Place | None] = []
-        """Where the model inside it (or a part of that) was called directly, with gradients on, and then trained."""
-        self.inner = type(wrapper.module).__name__
+        size = dist.get_world_size() if dist.is_initialized() else 1
+        super().__init__(type(wrapper.module).__name__, place, size)
+        self._ref = weakref.ref(wrapper)
+
+    @property
+    def live(self) -> Any:
+        """The wrapper itself; None when it is gone."""
+        return self._ref()
 
 
-class Sampler:
-    """One DistributedSampler."""
-
-    def __init__(self, sampler: Any, place: Place | None) -> None:
-        self.ref = weakref.ref(sampler)
-        self.made = place
-        self.shuffles = bool(sampler.shuffle)
-        self.size = int(sampler.num_replicas)
-        self.epochs: list[int] = []
-        """`epoch` at the beginning of each pass."""
-        self.sets = 0
-        """How often `set_epoch` was called."""
-
-
-class Distributed(Witness):
-    """`run.distributed`"""
-
+class DistributedObserver(Witness, Distributed):
     steady = True
 
     def __init__(self, watcher: Watcher) -> None:
+        Distributed.__init__(self)
         super().__init__(watcher)
-        self.wraps: list[Wrap] = []
-        self.samplers: list[Sampler] = []
-        self.stale: dict[int, list[list[str]]] = {}
-        """Optimizer -> for each of its first steps without any gradient, sharded parameters that have one."""
         self.notes: Notes | None = None
-        self.size = 1
-        """How many ranks there are."""
-        self._wrappers: weakref.WeakKeyDictionary[Any, Wrap] = weakref.WeakKeyDictionary()
-        self._inside: weakref.WeakKeyDictionary[Any, Wrap] = weakref.WeakKeyDictionary()
+        self._wrappers: weakref.WeakKeyDictionary[Any, ParallelModel] = weakref.WeakKeyDictionary()
+        self._inside: weakref.WeakKeyDictionary[Any, ParallelModel] = weakref.WeakKeyDictionary()
         self._samplers: weakref.WeakKeyDictionary[Any, Sampler] = weakref.WeakKeyDictionary()
-        self._waiting: dict[int, tuple[Wrap, Place | None]] = {}
+        self._waiting: dict[int, tuple[ParallelModel, Place | None]] = {}
         self._said_rank = False
         self._fed = 0
         self._seen: dict[int, int] = {}
         self._trained: set[int] = set()
         self._looked: set[int] = set()
-        self._last_batch: dict[int, int] = {}
 
     def install(self, installed: Installed) -> None:
         if not dist.is_available():
@@ -116,7 +96,7 @@ class Distributed(Witness):
     def _wrapped(self, frame: Any, result: Any, wrapper: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens():
             return
-        wrap = Wrap(wrapper, own_place(frame))
+        wrap = LiveParallelModel(wrapper, own_place(frame))
         self.wraps.append(wrap)
         self._wrappers[wrapper] = wrap
         for module in wrapper.module.modules():
@@ -133,7 +113,9 @@ class Distributed(Witness):
             return None
         known = self._samplers.get(sampler)
         if known is None:
-            known = self._samplers[sampler] = Sampler(sampler, None if frame is None else own_place(frame))
+            place = None if frame is None else own_place(frame)
+            known = Sampler(place, bool(sampler.shuffle), int(sampler.num_replicas))
+            self._samplers[sampler] = known
             self.samplers.append(known)
         return known
 
@@ -188,20 +170,15 @@ class Distributed(Witness):
         if lost:
             self.stale.setdefault(step.optimizer, []).append(lost)
 
-    def sampler_of(self, loader: Loader) -> Sampler | None:
-        """The sampler that shares this loader's data out, if it has one."""
+    def _note_sampler(self, loader: Loader) -> None:
+        """Which sampler shares this loader's data out, if it has one?"""
         alive = live(loader)
-        if alive is None:
-            return None
         inner = getattr(getattr(alive, "batch_sampler", None), "sampler", None)
         for one in (getattr(alive, "sampler", None), inner):
-            if isinstance(one, DistributedSampler):
-                return self._samplers.get(one)
-        return None
-
-    def last_batch(self, loader: Loader) -> int:
-        """How many batches all loaders had delivered when this one delivered its last."""
-        return self._last_batch.get(loader.number, 0)
+            known = self._samplers.get(one) if isinstance(one, DistributedSampler) else None
+            if known is not None:
+                self.shared[loader.number] = known
+                return
 
     @staticmethod
     def is_sharded(parameter: Any) -> bool:
@@ -219,7 +196,9 @@ class Distributed(Witness):
             self.notes.write(Began(*place))
 
     def batch(self, loader: Loader, batch: Any) -> None:
-        self._last_batch[loader.number] = self.watcher.batches
+        if loader.number not in self.last_batches:
+            self._note_sampler(loader)
+        self.last_batches[loader.number] = self.watcher.batches
         number = self._seen.get(loader.number, 0)
         if self.notes is None or number >= _BATCHES or world() is None:
             return
@@ -250,7 +229,7 @@ class Distributed(Witness):
         digest = digest_of(tensors)
         if digest is not None:
             self.say_rank()
-            self.notes.write(Fed(self._fed, digest, _length(tensors)))
+            self.notes.write(RankFed(self._fed, digest, _length(tensors)))
             self._fed += 1
 
     def _note_training(self) -> None:
@@ -261,7 +240,7 @@ class Distributed(Witness):
 
     def named_parameters(self) -> list[tuple[str, Any]]:
         """The parameters that should be the same on all ranks, with names that are the same on all ranks."""
-        wrapped = [wrapper for wrap in self.wraps if (wrapper := wrap.ref()) is not None]
+        wrapped = self._wrapped_models()
         if wrapped:
             found = [
                 (f"{name}", p)
@@ -275,6 +254,11 @@ class Distributed(Witness):
             found = [(models.name_of(p), p) for p in held]
         whole = [(name, p) for name, p in found if p.requires_grad and not self.is_sharded(p)]
         return [(f"{index}:{name}", p) for index, (name, p) in enumerate(whole[:_PARAMETERS])]
+
+    def _wrapped_models(self) -> list[Any]:
+        """The models that are DistributedDataParallel, as far as they are there."""
+        found = [wrap.live for wrap in self.wraps if isinstance(wrap, LiveParallelModel)]
+        return [wrapper for wrapper in found if wrapper is not None]
 
     def _note_weights(self) -> None:
         step = self.watcher.step
@@ -295,7 +279,7 @@ class Distributed(Witness):
 
     def _made_at(self, parameter: Any) -> Spot | None:
         """Where the outermost module of the script's that holds a parameter was made."""
-        modules = [wrapper.module for wrap in self.wraps if (wrapper := wrap.ref()) is not None]
+        modules = [wrapper.module for wrapper in self._wrapped_models()]
         modules += [module for model in self.watcher.models.roots if (module := model.live()) is not None]
         for module in modules:
             if any(p is parameter for p in module.parameters()):

@@ -16,6 +16,7 @@ from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
 from stepscope.evidence.course import Course
+from stepscope.evidence.ranks import Ranks
 from stepscope.evidence.steps import Step
 from stepscope.record.watch.fetch import patience
 from stepscope.record.watch.loaders import Loader
@@ -23,10 +24,9 @@ from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.observers import observers
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.trail import TrailObserver
-from stepscope.record.watch.trainer import Trainer
+from stepscope.record.watch.trainer import TrainerObserver
 from stepscope.record.watch.visits import VisitObserver
 from stepscope.record.watch.witness import Witness
-from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.record.watch.activations import ActivationObserver
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from stepscope.record.watch.batches import BatchObserver
     from stepscope.record.watch.checkpoints import CheckpointObserver
     from stepscope.record.watch.clips import ClipObserver
-    from stepscope.record.watch.collectives import Collectives
+    from stepscope.record.watch.collectives import CollectiveObserver
     from stepscope.record.watch.compiling import CompilingObserver
     from stepscope.record.watch.contractions import ContractionObserver
     from stepscope.record.watch.deliveries import DeliveryObserver
     from stepscope.record.watch.devices import DeviceObserver
     from stepscope.record.watch.differences import DifferenceObserver
-    from stepscope.record.watch.distributed import Distributed
+    from stepscope.record.watch.distributed import DistributedObserver
     from stepscope.record.watch.entrances import EntranceObserver
     from stepscope.record.watch.finite import FiniteObserver
     from stepscope.record.watch.flow import FlowObserver
@@ -129,8 +129,8 @@ class Watcher(Course):
         movements: MovementObserver
         schedulers: SchedulerObserver
         reaches: ReachObserver
-        distributed: Distributed
-        collectives: Collectives
+        distributed: DistributedObserver
+        collectives: CollectiveObserver
 
     def __init__(self, on_moment: Callable[[str], None] | None = None) -> None:
         super().__init__()
@@ -147,7 +147,9 @@ class Watcher(Course):
         self._reads = 0
         self.muted = 0
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
-        self.trainer = Trainer()
+        self.trainer = TrainerObserver()
+        self.ranks = Ranks()
+        """Read when the run is over, by whoever has the notes of all processes."""
         self.nets = Nets()
         self.trail = TrailObserver(self)
         self.visits = VisitObserver(self)
@@ -322,7 +324,13 @@ class Watcher(Course):
     def tables(self) -> dict[str, Any]:
         """Everything that was seen, by the names rules know it by."""
         found = {name: getattr(self, "batches_fed" if name == "batches" else name) for name, _ in observers()}
-        return found | {"course": self, "trail": self.trail, "visits": self.visits, "trainer": self.trainer}
+        return found | {
+            "course": self,
+            "trail": self.trail,
+            "visits": self.visits,
+            "trainer": self.trainer,
+            "ranks": self.ranks,
+        }
 
     def settle(self) -> None:
         """Have the witnesses write down how things stand, before rules are asked."""

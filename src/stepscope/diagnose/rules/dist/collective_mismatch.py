@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.ranks import Called, Rank
+from stepscope.evidence.ranks import Called, Rank
 
 _LOST = re.compile(r"closed by peer|connection reset|broken pipe|timed out|timeout|socket|peer", re.I)
 
@@ -33,8 +33,8 @@ def collective_mismatch(run: Evidence) -> Iterator[Proof]:
             save(model)
         dist.barrier()
     """
-    for index, one in enumerate(run.ranks):
-        for other in run.ranks[index + 1 :]:
+    for index, one in enumerate(run.ranks.all):
+        for other in run.ranks.all[index + 1 :]:
             proof = _parted(one, other) or _left_alone(one, other) or _left_alone(other, one) or _uneven(one, other)
             if proof is not None:
                 yield proof

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.ranks import Delivered, Rank
+from stepscope.evidence.ranks import Delivered, Rank
 
 _BATCHES = 2
 
@@ -29,7 +29,7 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
         model = DistributedDataParallel(net)
     """
-    ranks = [one for one in run.ranks if one.shares_gradients and one.trained]
+    ranks = [one for one in run.ranks.all if one.shares_gradients and one.trained]
     if len(ranks) < 2:
         return
     first, others = ranks[0], ranks[1:]

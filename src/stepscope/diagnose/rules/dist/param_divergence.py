@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.ranks import Rank, Weights
+from stepscope.evidence.ranks import Rank, Weights
 
 _SMALLEST = 1e-4
 """As a share of a parameter's size: below it, different hardware may have rounded differently."""
@@ -36,7 +36,7 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
         torch.manual_seed(1234)
         model = Net()
     """
-    ranks = [one for one in run.ranks if one.shares_gradients and one.weights]
+    ranks = [one for one in run.ranks.all if one.shares_gradients and one.weights]
     if len(ranks) < 2 or any(one.what == "params" and one.step > 0 for rank in ranks for one in rank.synced):
         return
     first = ranks[0]

@@ -1,0 +1,74 @@
+"""Distributed: models wrapped for several ranks, and samplers that share data out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.loaders import Loader
+    from stepscope.records.place import Place
+
+__all__ = ["Distributed", "ParallelModel", "Sampler"]
+
+
+@record
+class ParallelModel:
+    """One DistributedDataParallel."""
+
+    __slots__ = ("around", "calls", "inner", "place", "size")
+
+    def __init__(self, inner: str, place: Place | None, size: int) -> None:
+        self.inner = inner
+        """The name of the class of the model inside it."""
+        self.place = place
+        self.size = size
+        """How many ranks there are."""
+        self.calls = 0
+        """How often it was called with gradients on, itself."""
+        self.around: list[Place | None] = []
+        """Where the model inside it (or a part of that) was called directly, with gradients on, and then trained."""
+
+
+@record
+class Sampler:
+    """One DistributedSampler."""
+
+    __slots__ = ("epochs", "made", "sets", "shuffles", "size")
+
+    def __init__(self, place: Place | None, shuffles: bool, size: int) -> None:
+        self.made = place
+        self.shuffles = shuffles
+        self.size = size
+        """Among how many ranks it shares the data out."""
+        self.epochs: list[int] = []
+        """`epoch` at the beginning of each pass."""
+        self.sets = 0
+        """How often `set_epoch` was called."""
+
+
+@table("distributed")
+@dataclass(eq=False)
+class Distributed:
+    """`run.distributed`"""
+
+    wraps: list[ParallelModel] = field(default_factory=list)
+    samplers: list[Sampler] = field(default_factory=list)
+    stale: dict[int, list[list[str]]] = field(default_factory=dict)
+    """Optimizer -> for each of its first steps without any gradient, sharded parameters that have one."""
+    size: int = 1
+    """How many ranks there are."""
+    shared: dict[int, Sampler] = field(default_factory=dict)
+    """Number of a loader -> the sampler that shares its data out."""
+    last_batches: dict[int, int] = field(default_factory=dict)
+    """Number of a loader -> how many batches all loaders had delivered when it delivered its last."""
+
+    def sampler_of(self, loader: Loader) -> Sampler | None:
+        """The sampler that shares this loader's data out, if it has one."""
+        return self.shared.get(loader.number)
+
+    def last_batch(self, loader: Loader) -> int:
+        """How many batches all loaders had delivered when this one delivered its last."""
+        return self.last_batches.get(loader.number, 0)

@@ -1,0 +1,136 @@
+"""Ranks: what the processes of a distributed training have written down, for the one that compares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from stepscope.evidence.registry import record, table
+
+__all__ = ["Called", "Delivered", "Ended", "Fact", "Rank", "RankFed", "Ranks", "Spot", "Synced", "Weights", "Wrapped"]
+
+Spot = tuple[str, int]
+"""A file and a line."""
+
+
+class Fact(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """One line that a process writes."""
+
+
+@record
+class Delivered(Fact, frozen=True):
+    """A loader has given a batch."""
+
+    loader: int
+    number: int
+    digest: str
+    length: int
+    sampler: str
+    shared: bool
+    """Its sampler shares the data out among the ranks."""
+    iterable: bool
+    made: Spot | None
+
+
+@record
+class RankFed(Fact, frozen=True):
+    """A model was called with gradients on; how its input looks."""
+
+    number: int
+    digest: str
+    length: int
+
+
+@record
+class Wrapped(Fact, frozen=True):
+    """A model was made DistributedDataParallel."""
+
+    place: Spot | None
+
+
+@record
+class Synced(Fact, frozen=True):
+    """A collective was called on gradients or on parameters: "grads" or "params"."""
+
+    what: str
+    step: int
+    names: list[str]
+    """Of the parameters concerned; empty for all."""
+
+
+@record
+class Weights(Fact, frozen=True):
+    """The parameters before the backward after so many steps."""
+
+    step: int
+    names: list[str]
+    digests: list[str]
+    values: list[list[float]]
+    """A few of each."""
+    made: Spot | None
+    """Where the model was made."""
+
+
+@record
+class Called(Fact, frozen=True):
+    """A collective of all ranks is being called."""
+
+    number: int
+    name: str
+    shape: list[int]
+    place: Spot | None
+
+
+@record
+class Ended(Fact, frozen=True):
+    """The process has come to its end, by itself or by an exception."""
+
+    steps: int
+    backwards: int
+    batches: dict[int, int]
+    """Of each loader that trains."""
+    loop: Spot | None
+    """Where the loader that trains is looped over."""
+    error: str | None
+
+
+@record
+class Rank:
+    """All that one process has written down."""
+
+    __slots__ = (
+        "called", "delivered", "ended", "fed", "rank", "returned", "size", "synced", "trained", "weights", "wraps",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.rank = -1
+        self.size = 1
+        self.delivered: dict[int, list[Delivered]] = {}
+        self.fed: list[RankFed] = []
+        self.trained: set[int] = set()
+        self.wraps: list[Wrapped] = []
+        self.synced: list[Synced] = []
+        self.weights: dict[int, Weights] = {}
+        self.called: list[Called] = []
+        self.returned: set[int] = set()
+        self.ended: Ended | None = None
+
+    @property
+    def shares_gradients(self) -> bool:
+        """Whether it trains one model together with the other ranks."""
+        return bool(self.wraps) or any(one.what == "grads" for one in self.synced)
+
+    @property
+    def waits_in(self) -> Called | None:
+        """The collective that was called and has not come back."""
+        last = self.called[-1] if self.called else None
+        return last if last is not None and last.number not in self.returned else None
+
+
+@table("ranks")
+@dataclass(eq=False)
+class Ranks:
+    """`run.ranks`: those that were part of a process group of several, when the run is over."""
+
+    all: list[Rank] = field(default_factory=list)
