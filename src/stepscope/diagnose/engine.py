@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from stepscope import fence
-from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.evidence import Evidence, NotSeen
 from stepscope.diagnose.order import causes_first
 from stepscope.diagnose.rule import Proof, Rule, all_rules, running_rules
 from stepscope.records import Finding, Related, Severity
@@ -54,6 +54,8 @@ class Engine:
         self._running = self._wanted(running_rules().values()) if self._all is None else self._all
         self._known: set[tuple[str, str | None, int | None]] = set()
         self._faulty: set[str] = set()
+        self.not_seen: dict[str, str] = {}
+        """Rules that could not be asked: the evidence has no such table."""
         self._read_source = False
         self._began = time.time()
 
@@ -107,6 +109,22 @@ class Engine:
             self._ask("source")
         return explained
 
+    def ask_again(self) -> None:
+        """Ask all rules of evidence that is complete: what a run has kept."""
+        evidence = self.evidence
+        if evidence.crash is None or evidence.course.step >= min(_ASKED_AT):
+            self._ask("steps")
+            self._ask("source")
+        before = len(self.findings)
+        if evidence.crash is not None:
+            self._ask("crash")
+            self._ask("steps")
+        elif evidence.course.over:
+            self._ask("end")
+            self._ask("probe")
+        if evidence.crash is not None and len(self.findings) == before:
+            self._ask("source")
+
     def adopt(self, finding: Finding) -> None:
         """A finding of another process of the same script: told as if it were found here, if it is not known yet."""
         rule = next((rule for rule in self.rules if rule.id == finding.rule), None)
@@ -132,6 +150,8 @@ class Engine:
         try:
             for proof in rule.check(self.evidence):
                 self._take(rule, proof)
+        except NotSeen as missing:
+            self.not_seen[rule.id] = str(missing)
         except Exception as fault:
             self._faulty.add(rule.id)  # it would fail again, and say half of what it has to say
             fence.report(f"the rule {rule.id}", fault)
@@ -144,7 +164,7 @@ class Engine:
 
         if self._settings is not None:
             finding = self._settings.with_severity(finding)
-        finding = with_source(finding, began=self._began)
+        finding = with_source(finding, began=self._began, lines=self.evidence.source.kept_lines)
         key = (finding.rule, finding.file, finding.line)
         if key in self._known or sum(known[0] == finding.rule for known in self._known) >= _MOST_OF_A_RULE:
             return

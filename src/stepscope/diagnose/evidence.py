@@ -121,10 +121,10 @@ class Evidence:
         settle: Callable[[], None] | None = None,
         experiment: Callable[[], None] | None = None,
     ) -> None:
-        self._tables = dict(found)
+        self.tables = dict(found)
         self._settle, self._experiment = settle, experiment
         self.source = source or Source()
-        self.course: Course = self._tables.get("course") or Course()
+        self.course: Course = self.tables.get("course") or Course()
         self.crash: Crash | None = None
         self.found: list[str] = []
         """The ids of the rules that have found something so far."""
@@ -140,7 +140,7 @@ class Evidence:
         return made
 
     def __getattr__(self, name: str) -> Any:
-        found = self.__dict__.get("_tables", {}).get(name)
+        found = self.__dict__.get("tables", {}).get(name)
         if found is None:
             raise NotSeen(name) if name in tables() else AttributeError(name)
         return found

@@ -7,7 +7,7 @@ import linecache
 import os
 import stat
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -38,30 +38,35 @@ def lines_of(file: str) -> list[str]:
     return linecache.getlines(file)
 
 
-def with_source(finding: Finding, *, began: float | None = None) -> Finding:
+def with_source(
+    finding: Finding, *, began: float | None = None, lines: Callable[[str], list[str] | None] = lambda file: None
+) -> Finding:
     """The finding with the lines around it, and those around its related places, written into it.
 
     Columns arrive as Python counts them, in bytes of UTF-8, and leave as letters. `began` is when the script was read:
     a file edited after that is marked, because its lines may not be the ones that ran. A finding that has its lines
-    already is returned as it is.
+    already is returned as it is. `lines` gives those of a file where they are at hand, as a run has kept them.
     """
     if finding.file is None or finding.line is None or finding.source:
         return finding
-    lines = lines_of(finding.file)
-    source = lines_around(lines, finding.line, BEFORE, AFTER)
-    text = lines[finding.line - 1] if source and finding.line <= len(lines) else ""
+    kept = lines(finding.file)
+    found = lines_of(finding.file) if kept is None else kept
+    source = lines_around(found, finding.line, BEFORE, AFTER)
+    text = found[finding.line - 1] if source and finding.line <= len(found) else ""
     return replace(
         finding,
         source=source,
-        source_changed=finding.source_changed or _is_newer(finding.file, began),
+        source_changed=finding.source_changed or (kept is None and _is_newer(finding.file, began)),
         column=_letters(text, finding.column),
         end_column=_letters(text, finding.end_column),
-        related=[_related_source(one) for one in finding.related],
+        related=[_related_source(one, lines) for one in finding.related],
     )
 
 
-def _related_source(one: Related) -> Related:
-    return one if one.source else replace(one, source=lines_around(lines_of(one.file), one.line, 1, 0))
+def _related_source(one: Related, lines: Callable[[str], list[str] | None]) -> Related:
+    kept = lines(one.file)
+    found = lines_of(one.file) if kept is None else kept
+    return one if one.source else replace(one, source=lines_around(found, one.line, 1, 0))
 
 
 def _is_newer(file: str, began: float | None) -> bool:

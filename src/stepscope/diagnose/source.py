@@ -149,6 +149,12 @@ class Source:
             self._listed = state, list(files.values())
         return self._listed[1]
 
+    def kept_lines(self, path: str) -> list[str] | None:
+        """The lines of a file as a run has kept them; None where this process reads its own."""
+        if self._texts is None:
+            return None
+        return self._texts.get(path, "").splitlines(keepends=True)
+
     def texts(self, most: int) -> dict[str, str]:
         """Of all files that a rule may ask for, as many as fit into so many letters."""
         found: dict[str, str] = {}

@@ -1,22 +1,21 @@
-"""All tables of one process as one file: checksummed, compressed, put in place whole.
+"""All tables of one process as one file: compressed, with a checksum, put in place whole.
 
-    magic (4) · version (u16) · length of the rest unpacked (u32) · CRC-32 of what follows (u32) · zlib
-
-Unpacked it is what `codec` writes, of a `Bundle`. A table whose version is not today's is left out when it is read:
-rules that need it are not asked.
+A gzip file of two marks and what `codec` writes of a `Bundle`. A table whose version is not today's is left out when it
+is read: rules that need it are not asked.
 """
 
 from __future__ import annotations
 
-import struct
+import gzip
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.errors import BadData
+from stepscope.errors import BadData, StepscopeError
 from stepscope.evidence.codec import decode, encode
 from stepscope.evidence.registry import record, records, tables
+from stepscope.files.packed import inflated
 
 __all__ = ["FOLDER", "MOST_BYTES", "Bundle", "pack", "unpack"]
 
@@ -25,8 +24,8 @@ FOLDER = "evidence"
 MOST_BYTES = 4 << 20
 """Of one file. What is larger is not written."""
 _MOST_UNPACKED = 128 << 20
-_HEAD = struct.Struct(">4sHII")
-_MAGIC, _VERSION = b"SSEV", 1
+_MARK = b"\xffstepscope evidence 1\n"
+"""What it begins with once it is unpacked. No text begins so: who replaces words in it keeps their length."""
 
 
 @record
@@ -48,25 +47,20 @@ def pack(bundle: Bundle, text: Callable[[str], str] | None = None, *, strict: bo
     known = tables()
     bundle.versions = {name: known[name].version for name in bundle.tables}
     plain = encode(bundle, records(), text=text, strict=strict)
-    packed = zlib.compress(plain, 6)
-    return _HEAD.pack(_MAGIC, _VERSION, len(plain), zlib.crc32(packed)) + packed
+    return gzip.compress(_MARK + plain, 6, mtime=0)
 
 
 def unpack(data: bytes) -> Bundle:
     """What `pack` was given, without the tables of other versions; raises `BadData` where the bytes are not its own."""
-    if len(data) < _HEAD.size:
-        raise BadData(f"this is no evidence: {len(data)} bytes are too few")
-    magic, version, length, checksum = _HEAD.unpack_from(data)
-    packed = memoryview(data)[_HEAD.size :]
-    if magic != _MAGIC or version != _VERSION:
-        raise BadData(f"this is no evidence of version {_VERSION}: it begins with {bytes(data[:6])!r}")
-    if length > _MOST_UNPACKED or zlib.crc32(packed) != checksum:
-        raise BadData("this evidence is damaged: its checksum does not match")
-    unpacker = zlib.decompressobj()
-    plain = unpacker.decompress(packed, length + 1)
-    bundle = decode(plain, records()) if len(plain) == length else None
+    try:
+        plain = inflated(data, _MOST_UNPACKED, "evidence", wbits=zlib.MAX_WBITS | 16)
+        if not plain.startswith(_MARK):
+            raise BadData(f"this is no evidence of a run: it begins with {plain[:24]!r}")
+        bundle = decode(memoryview(plain)[len(_MARK) :], records())
+    except (StepscopeError, zlib.error) as fault:
+        raise BadData(f"this evidence cannot be read: {fault}") from None
     if not isinstance(bundle, Bundle):
-        raise BadData("this evidence is damaged: it does not unpack to what was written")
+        raise BadData("this evidence cannot be read: it holds something else")
     bundle.tables = _of_today(bundle.tables, bundle.versions)
     return bundle
 

@@ -144,7 +144,7 @@ def encode(
     return msgspec.msgpack.encode(_Document(_VERSION, order.tobytes(), found, plain))
 
 
-def decode(data: bytes, classes: Iterable[type]) -> Any:
+def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
     """What `encode` was given; raises `StepscopeError` where the bytes are not its own."""
     kinds = {kind.__name__: kind for kind in classes}
     try:

@@ -41,6 +41,7 @@ from stepscope.track.ending import Ending, ending_of
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.launch.capsule.keeper import Keeper, Kept
+    from stepscope.launch.evidence_file import EvidenceFile
     from stepscope.launch.profiling.deep import Deep
     from stepscope.record.watch import Watcher
     from stepscope.record.watch.witness import Witness
@@ -99,6 +100,7 @@ class Session:
         self.saved: NothingSaved | None = None
         self.status: StatusLine | None = None
         self._keeper: Keeper | None = None
+        self._evidence_file: EvidenceFile | None = None
         self.moves = Moves(self.loop.moved)
         self.deep: Deep | None = None
         if options.profiling is not None and not self.is_dry:
@@ -212,10 +214,24 @@ class Session:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
         self.engine = Engine(Evidence.of(watcher), settings=self.settings, on_finding=self._found)
         watcher.on_moment = self.engine.moment
+        if self.options.record and not self.is_dry:
+            self._keep_evidence(watcher, self.engine)
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)
         wake_on_signs(watcher, self.logbook, self.deep)
         self.watcher = watcher.start()
+
+    def _keep_evidence(self, watcher: Watcher, engine: Engine) -> None:
+        from stepscope.launch.evidence_file import EvidenceFile
+
+        file = EvidenceFile(engine.evidence, self._run_folder, self._rank, self.script.name)
+
+        def moment(kind: str) -> None:
+            engine.moment(kind)
+            file.moment(kind)
+
+        watcher.on_moment = moment
+        self._evidence_file = file
 
     def _found(self, finding: Finding) -> None:
         self.reporter.take(finding)
@@ -314,6 +330,8 @@ class Session:
         if self.status is not None:
             fence.fenced("removing the status line")(self.status.remove)()
         fence.fenced("the last look")(self._ask_last)(error if crashed else None)
+        if self._evidence_file is not None:
+            fence.call("keeping what was seen", self._evidence_file.write)
         self._take_away()
         fence.call("keeping what was looked at", keep_coverage, self)
         self.judged = fence.call("judging the script", judge, self, error)

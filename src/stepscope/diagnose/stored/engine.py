@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from stepscope import fence
 from stepscope.diagnose.order import causes_first
 from stepscope.diagnose.rule import Proof, Rule, stored_rules
+from stepscope.diagnose.stored.kept import ask_kept
 from stepscope.diagnose.stored.stored_run import StoredRun
 from stepscope.records import Finding
 
@@ -31,13 +32,17 @@ class Diagnosis:
     """In words: "12 losses and metrics", "the console" ..."""
     watched: bool
     """Whether rules watched the script while it ran."""
+    asked: int = 0
+    """How many rules were asked again of what was seen while it ran."""
 
 
 def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnosis:
     """Ask every rule for stored runs about this one."""
     run = StoredRun(folder)
-    run.found += [finding.rule for finding in folder.findings]
-    stored: list[Finding] = []
+    again = ask_kept(folder.path, settings)
+    known = {(finding.rule, finding.file, finding.line) for finding in folder.findings}
+    stored = [finding for finding in again.findings if (finding.rule, finding.file, finding.line) not in known]
+    run.found += [finding.rule for finding in (*folder.findings, *stored)]
     for rule in causes_first(list(stored_rules().values())):
         if settings is not None and not settings.is_wanted(rule.id):
             continue
@@ -49,7 +54,9 @@ def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnos
             if settings is None or not settings.is_silenced(finding):
                 stored.append(finding)
                 run.found.append(rule.id)
-    return Diagnosis([*folder.findings, *stored], stored, list(_looked_at(run)), folder.coverage is not None)
+    looked_at = [*_looked_at(run), *([f"what was seen while it ran (by {again.rules} rules)"] if again.rules else [])]
+    watched = folder.coverage is not None or again.rules > 0
+    return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules)
 
 
 def _finding(rule: Rule, proof: Proof, run: StoredRun) -> Finding:

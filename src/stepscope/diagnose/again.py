@@ -1,0 +1,25 @@
+"""Rules asked again, of what a run has kept: with the rules of today, on a machine without torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.diagnose.engine import Engine
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stepscope.diagnose.engine import Silencer
+    from stepscope.diagnose.rule import Rule
+    from stepscope.evidence.bundle import Bundle
+
+__all__ = ["asked_again"]
+
+
+def asked_again(bundle: Bundle, settings: Silencer | None = None, rules: Iterable[Rule] | None = None) -> Engine:
+    """An engine that has asked all rules of one process's evidence; `findings` and `not_seen` say what came of it."""
+    engine = Engine(Evidence(bundle.tables, Source(bundle.sources)), settings=settings, rules=rules)
+    engine.ask_again()
+    return engine

@@ -1,0 +1,55 @@
+"""What was seen of the training, written into the run folder: so that rules can be asked again, whenever and wherever."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope import fence
+from stepscope.evidence.bundle import FOLDER, MOST_BYTES, Bundle, pack
+from stepscope.evidence.registry import tables
+from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import write_file
+from stepscope.track.secrets import mask_text
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+
+__all__ = ["EvidenceFile"]
+
+_MOST_SOURCE = 2 << 20
+_EVERY_S = 60.0
+"""A long run writes it when a stretch of close looking is over, and no more often than this."""
+
+
+class EvidenceFile:
+    """One file for this process, replaced as a whole each time; the last is written when the script ends."""
+
+    def __init__(self, evidence: Evidence, folder: Callable[[], Path | None], rank: int, script: str) -> None:
+        self._evidence = evidence
+        self._folder = folder
+        self._rank, self._script = rank, script
+        self._name = f"{rank}.{new_run_id()}.gz"
+        self._written = time.monotonic() - _EVERY_S / 2
+
+    def moment(self, kind: str) -> None:
+        """Rules have been asked; see `Engine.moment`."""
+        if kind == "window" and time.monotonic() - self._written >= _EVERY_S:
+            fence.call("keeping what was seen", self.write)
+
+    def write(self) -> None:
+        """Write down everything as it is now."""
+        run = self._folder()
+        if run is None:
+            return
+        known = tables()
+        found = {name: value for name, value in self._evidence.tables.items() if name in known}
+        bundle = Bundle(found, sources=self._evidence.source.texts(_MOST_SOURCE), rank=self._rank, script=self._script)
+        data = pack(bundle, mask_text)
+        self._written = time.monotonic()
+        if len(data) <= MOST_BYTES:
+            make_private_folder(run / FOLDER, exist_ok=True)
+            write_file(run / FOLDER / self._name, data)
