@@ -41,6 +41,8 @@ class Made:
 class Zeroing:
     """One call of `zero_grad`."""
 
+    __clocks__ = ("time",)
+
     optimizer: int | None
     """Whose; None for a module's."""
     place: Place | None

@@ -21,6 +21,8 @@ _KEPT = 4000
 class Backward:
     """One call of `backward()` (or `autograd.grad`, which gathers no gradients)."""
 
+    __clocks__ = ("time",)
+
     __slots__ = (
         "accumulates", "create_graph", "far", "index", "leaf", "loss", "origin", "place", "requires_grad",
         "retain_graph", "shape", "step", "time",
@@ -50,6 +52,8 @@ class Backward:
 @record
 class Step:
     """One step of one optimizer."""
+
+    __clocks__ = ("time",)
 
     __slots__ = (
         "backwards", "empty", "index", "lagging", "looked", "lr", "optimizer", "own_norm", "place", "stale",

@@ -22,6 +22,8 @@ _KEPT = 4000
 class Visit:
     """One run of a module's forward."""
 
+    __clocks__ = ("time",)
+
     __slots__ = (
         "batch", "depth", "error", "grad", "index", "inputs", "module", "outputs", "parent", "path", "place",
         "shapes_in", "shapes_out", "step", "time", "training", "type",
