@@ -48,7 +48,7 @@ WRITERS = [
     "diagnose.outputs.github:write",
     "diagnose.show:render",
     "diagnose.engine:Engine._take",
-    "diagnose.crash.crash:crash_of",
+    "record.crash.observe:observe",
     "diagnose.crash.explain:explain",
     "launch.capsule.keeper:Keeper",
     "launch.capsule.keeper:Keeper._write",

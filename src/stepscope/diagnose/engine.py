@@ -95,13 +95,15 @@ class Engine:
 
     def crashed(self, error: BaseException) -> list[Finding]:
         """An exception has ended the script. Gives the findings that explain it."""
-        from stepscope.diagnose.crash.crash import crash_of
+        from stepscope.diagnose.crash.crash import Crash
+        from stepscope.record.crash.observe import observe
 
         before = len(self.findings)
         self.evidence.course.over = True
         self.evidence.settle()
-        self.evidence.crash = fence.fenced("reading the exception")(crash_of)(error, self.evidence)
-        if self.evidence.crash is not None:
+        seen = fence.fenced("reading the exception")(observe)(error, self.evidence.watcher)
+        if seen is not None:
+            self.evidence.crash = Crash.reading(seen)
             self._ask("crash")
         explained = self.findings[before:]
         self._ask("steps")

@@ -111,13 +111,49 @@ def test_a_meta_tensor_and_an_empty_one_have_no_range(crash: Run) -> None:
     assert "b  float32 [0, 3], cpu" in told
 
 
-def test_looking_leaves_tensors_and_random_numbers_alone(crash: Run) -> None:
+def test_looking_leaves_tensors_and_random_numbers_alone() -> None:
     import torch
 
-    done = crash("x = torch.randn(50, requires_grad=True)\ny = x * 2\ny.add_(torch.ones(7))")
-    x = done.crash.last.locals["x"]
-    before, state = (x.detach().clone(), x._version), torch.get_rng_state()
-    text_of(done)
-    assert torch.equal(before[0], x.detach())
-    assert x._version == before[1]
+    from stepscope.record.crash.observe import observe
+    from stepscope.record.watch import Watcher
+
+    x = torch.randn(50, requires_grad=True)
+    before, version, state = x.detach().clone(), x._version, torch.get_rng_state()
+    with pytest.raises(RuntimeError) as raised:
+        (x * 2).add_(torch.ones(7))
+    seen = observe(raised.value, Watcher())
+    assert seen.frames[-1].inner.names["x"].shape == (50,)
+    assert torch.equal(before, x.detach())
+    assert x._version == version
     assert torch.equal(state, torch.get_rng_state())
+
+
+def test_the_record_of_a_crash_holds_nothing_alive(crash: Run) -> None:
+    """It can be written, and read again on a machine without torch: the same operation, layers and words."""
+    from stepscope.diagnose.crash.crash import Crash
+    from stepscope.evidence.codec import decode, encode
+    from stepscope.evidence.registry import records
+
+    done = crash(
+        """
+        from torch.utils.data import DataLoader, TensorDataset
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 8)
+                self.out = nn.Linear(6, 2)
+            def forward(self, x):
+                return self.out(torch.relu(self.fc(x)))
+
+        loader = DataLoader(TensorDataset(torch.randn(6, 4), torch.arange(6)), batch_size=2)
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for x, y in loader:
+            F.cross_entropy(model(x), y).backward()
+    """,
+        watched=True,
+    )
+    again = Crash.reading(decode(encode(done.crash, records()), records()))
+    assert explain(again) == explain(done.crash)
+    assert [layer.name for layer in again.layers] == ["Net", "out (Linear)"]
+    assert again.loaders[0].batch_size == 2

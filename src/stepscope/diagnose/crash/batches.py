@@ -6,11 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch.utils.data import DataLoader
-
-from stepscope import fence
+from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.tensors import named_tensors
+from stepscope.evidence.held import HeldLoader
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
@@ -26,7 +24,7 @@ class SmallBatch:
 
     size: int
     usual: int
-    loader: DataLoader[Any] | None
+    loader: HeldLoader | None
 
 
 def small_batch(crash: Crash) -> SmallBatch | None:
@@ -48,17 +46,16 @@ def small_batch(crash: Crash) -> SmallBatch | None:
 
 def usual_sizes(crash: Crash) -> list[int]:
     """The batch sizes the script speaks of: its loaders', and whole numbers named like one."""
-    found = [loader.batch_size for loader in crash.loaders if isinstance(loader.batch_size, int)]
+    found = [loader.batch_size for loader in crash.loaders if loader.batch_size is not None]
     named = [v for name, v, _ in crash.values() if type(v) is int and v > 1 and _NAMED.search(name)]
     return list(dict.fromkeys([*found, *named]))
 
 
-@fence.fenced("reading the length of a dataset")
-def _remainder(loader: DataLoader[Any]) -> tuple[int, int] | None:
+def _remainder(loader: HeldLoader) -> tuple[int, int] | None:
     size = loader.batch_size
-    if not isinstance(size, int) or loader.drop_last:
+    if size is None or loader.drop_last or loader.samples is None:
         return None
-    rest = len(loader.sampler) % size  # type: ignore[arg-type]
+    rest = loader.samples % size
     return (rest, size) if rest else None
 
 
@@ -77,7 +74,7 @@ def _numbers_at_work(crash: Crash) -> set[int]:
         for _, tensor in crash.operation.tensors:
             found.update(int(n) for n in tensor.shape)
         for operand in crash.operation.operands:
-            found.update(_whole(operand.value))
+            found.update(_whole(operand.value if operand.parts is None else operand.parts))
     return found
 
 
@@ -88,6 +85,5 @@ def numbers_in(text: str) -> list[int]:
 def _whole(value: Any) -> list[int]:
     if type(value) is int:
         return [value]
-    if type(value) in (list, tuple, torch.Size):
-        return [part for part in value if type(part) is int]
-    return []
+    parts = value if type(value) is list else several(value)
+    return [part for part in parts or () if type(part) is int]

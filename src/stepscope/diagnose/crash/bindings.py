@@ -54,7 +54,7 @@ def scope_of(frame: Frame) -> ast.AST | None:
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == frame.function:
             first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
-            if frame.code.co_firstlineno in (first, node.lineno):
+            if frame.first_line in (first, node.lineno):
                 return node
     return enclosing_function(frame.file, frame.running) if frame.running is not None else tree
 

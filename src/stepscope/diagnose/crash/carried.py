@@ -6,14 +6,12 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import nn
-
 from stepscope.diagnose.crash.bindings import bindings_in, body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
 from stepscope.diagnose.crash.syntax import parents_of, tree_of
-from stepscope.record.source import assignments_of
+from stepscope.evidence.held import HeldItems, HeldTensor, ModuleSeen
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 __all__ = ["Carried", "carried_graph"]
@@ -79,36 +77,35 @@ def _reads_itself(statement: ast.stmt, name: str, first_load: int) -> bool:
 
 
 def _hangs(value: Any) -> bool:
-    if type(value) in (tuple, list):
-        return any(_hangs(part) for part in value[:4])
-    return isinstance(value, torch.Tensor) and value.grad_fn is not None
+    if isinstance(value, HeldItems) and value.type in ("tuple", "list"):
+        return any(_hangs(part) for part in value.items[:4])
+    return isinstance(value, HeldTensor) and value.has_graph
 
 
 def _in_modules(crash: Crash) -> Carried | None:
     """A module that keeps its state as an attribute."""
     for _, model, _ in crash.values():
-        if not isinstance(model, nn.Module):
-            continue
-        for module in model.modules():
-            for name, value in module.__dict__.items():
-                if _hangs(value):
-                    kind: Any = type(module)
-                    site = _assigned(module, name) or assignments_of(kind).get(name)
-                    if site is not None:
-                        return Carried(f"self.{name}", site, "attribute")
+        for module in model.modules() if isinstance(model, Module) else ():
+            seen = crash.modules.get(module)
+            if seen is None:
+                continue
+            for name, assigned in seen.hanging.items():
+                site = _assigned(seen, name) or assigned
+                if site is not None:
+                    return Carried(f"self.{name}", site, "attribute")
     return None
 
 
-def _assigned(module: nn.Module, name: str) -> Site | None:
-    code = getattr(type(module).forward, "__code__", None)
+def _assigned(seen: ModuleSeen, name: str) -> Site | None:
+    code = seen.kind.methods.get("forward")
     if code is None:
         return None
-    for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
-        if isinstance(node, ast.FunctionDef) and code.co_firstlineno in (
+    for node in ast.walk(tree_of(code.file) or ast.Module([], [])):
+        if isinstance(node, ast.FunctionDef) and code.first_line in (
             node.lineno,
             *(mark.lineno for mark in node.decorator_list),
         ):
-            found = bindings_in(code.co_filename, node, f"self.{name}")
+            found = bindings_in(code.file, node, f"self.{name}")
             kept = [binding for binding in found if node.lineno <= binding.line <= (node.end_lineno or 0)]
             return (kept or found)[-1].site if found else None
     return None

@@ -5,46 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch import nn
+from stepscope.evidence.modules import Module
 
 __all__ = ["even", "is_spatial", "mend"]
 
-_POOLS = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
-_CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-_UPS = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_POOLS = ("MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d")
+_CONVS = ("Conv1d", "Conv2d", "Conv3d")
+_UPS = ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
 
 
-def is_spatial(module: Any) -> bool:
+def is_spatial(module: Module | None) -> bool:
     """Whether this layer changes the size of a map."""
-    return isinstance(module, (*_POOLS, *_CONVS, *_UPS, nn.Upsample))
+    return module is not None and module.is_a(*_POOLS, *_CONVS, *_UPS, "Upsample")
 
 
 def _first(value: Any) -> int:
     return int(value[0]) if isinstance(value, Sequence) and not isinstance(value, str) else int(value)
 
 
-def even(module: Any) -> bool:
+def even(module: Module) -> bool:
     """Whether a layer keeps sizes, or divides or multiplies them by its stride, with nothing lost at the border."""
-    if isinstance(module, nn.Upsample):
+    held = module.attributes
+    if module.is_a("Upsample") or held.get("padding", 0) == "same":
         return True
-    if getattr(module, "padding", 0) in ("same",):
-        return True
-    if getattr(module, "padding", 0) == "valid":
-        return _first(module.kernel_size) == 1
-    kernel, stride, padding = _first(module.kernel_size), _first(module.stride), _first(module.padding)
-    reach = _first(module.dilation) * (kernel - 1) if hasattr(module, "dilation") else kernel - 1
-    if isinstance(module, _UPS):
-        return reach + _first(module.output_padding) + 1 - 2 * padding == stride
+    if held.get("padding", 0) == "valid":
+        return _first(held["kernel_size"]) == 1
+    kernel, stride, padding = _first(held["kernel_size"]), _first(held["stride"]), _first(held["padding"])
+    reach = _reach(module, kernel)
+    if module.is_a(*_UPS):
+        return reach + _first(held["output_padding"]) + 1 - 2 * padding == stride
     if stride == 1:
         return 2 * padding == reach
     return 2 * padding - reach + stride - 1 in range(stride)  # floor((n + 2p - reach - 1) / s) + 1 == n / s
 
 
-def mend(module: Any) -> str:
+def mend(module: Module) -> str:
     """The argument that would make it even."""
-    kernel, stride = _first(module.kernel_size), _first(module.stride)
-    reach = _first(module.dilation) * (kernel - 1) if hasattr(module, "dilation") else kernel - 1
-    if isinstance(module, _UPS):
+    kernel, stride = _first(module.attributes["kernel_size"]), _first(module.attributes["stride"])
+    reach = _reach(module, kernel)
+    if module.is_a(*_UPS):
         for output_padding in range(stride):
             rest = reach + output_padding + 1 - stride
             if rest >= 0 and rest % 2 == 0:
@@ -53,3 +52,7 @@ def mend(module: Any) -> str:
     if reach % 2 == 0:
         return f"padding={reach // 2}"
     return f"an odd kernel, for instance kernel_size={kernel + 1} with padding={kernel // 2}"
+
+
+def _reach(module: Module, kernel: int) -> int:
+    return _first(module.attributes.get("dilation", 1)) * (kernel - 1)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import torch
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import Step, story
+from stepscope.evidence.held import HeldTensor
 
-__all__ = ["DtypeFault", "Kept", "dtype_fault", "loss_call", "source_of"]
+__all__ = ["DtypeFault", "dtype_fault", "loss_call", "source_of"]
 
 _SIGNS = (
     r"same d?type|same datatype|does not match weight dtype|scalar type",
@@ -35,61 +33,63 @@ class DtypeFault:
 
     kind: str
     name: str
-    tensor: Any
+    tensor: HeldTensor
+    other: HeldTensor
+    """What it met; itself where the fault is its own."""
     other_name: str = ""
-    other: Any = None
     op: str = ""
 
 
 def dtype_fault(crash: Crash) -> DtypeFault | None:
-    known: DtypeFault | None = crash.__dict__.get("_dtype_fault")
-    if known is None:
-        known = crash.__dict__["_dtype_fault"] = _decide(crash) or DtypeFault("", "", None)
-    return known if known.kind else None
+    if "_dtype_fault" not in vars(crash):
+        vars(crash)["_dtype_fault"] = _decide(crash)
+    found: DtypeFault | None = vars(crash)["_dtype_fault"]
+    return found
 
 
 def _decide(crash: Crash) -> DtypeFault | None:
-    if not isinstance(crash.error, (RuntimeError, IndexError, TypeError, ValueError)) or not crash.says(*_SIGNS):
+    if not crash.is_a("RuntimeError", "IndexError", "TypeError", "ValueError") or not crash.says(*_SIGNS):
         return None
     call = loss_call(crash, *_LABELS)
     if call is not None:
-        return _of_labels(*call)
+        return _of_labels(call)
     call = loss_call(crash, *_VALUES)
-    if call is not None and not call[3].is_floating_point:
-        return DtypeFault("bce-int-target", call[2], call[3], call[0], call[1], call[4])
+    if call is not None and not call.target.is_floating:
+        return DtypeFault("bce-int-target", call.target_name, call.target, call.input, op=call.function)
     return _of_index(crash) or _of_floats(crash)
 
 
-def loss_call(crash: Crash, *functions: str) -> tuple[str, Any, str, Any, str] | None:
-    """The loss that was being computed: name and tensor of its input, name and tensor of its target, and its own."""
+@dataclass(frozen=True)
+class Comparison:
+    """A call of a loss: what it was given."""
+
+    function: str
+    input: HeldTensor
+    target: HeldTensor
+    target_name: str = "target"
+
+
+def loss_call(crash: Crash, *functions: str) -> Comparison | None:
+    """The loss that was being computed."""
     for frame in crash.frames:
         if not frame.own and frame.function in functions:
-            names = frame.code.co_varnames
+            names = frame.arguments
             given, target = frame.locals.get(names[0]), frame.locals.get(names[1])
-            if isinstance(given, torch.Tensor) and isinstance(target, torch.Tensor):
-                return names[0], Kept(given), names[1], Kept(target), frame.function
+            if isinstance(given, HeldTensor) and isinstance(target, HeldTensor):
+                return Comparison(frame.function, given, target, names[1])
     failed = crash.failed
     if failed is not None and failed.op in functions and len(failed.origins) >= 2:
-        given, target = failed.origins[:2]
-        return "input", Kept(given), "target", Kept(target), failed.op
+        given, target = map(HeldTensor.left, failed.origins[:2])
+        return Comparison(failed.op, given, target)
     return None
 
 
-class Kept:
-    """A tensor, or what the trail kept of one, asked for its dtype and shape alike."""
-
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
-        self.shape = tuple(thing.shape)
-        self.dtype: torch.dtype = thing.dtype
-        self.is_floating_point = thing.dtype.is_floating_point
-
-
-def _of_labels(given_name: str, given: Kept, name: str, target: Kept, op: str) -> DtypeFault | None:
-    classes = len(given.shape) - len(target.shape) == 1
-    if target.dtype == torch.int64 and (classes or target.shape[:1] != given.shape[:1]):
+def _of_labels(call: Comparison) -> DtypeFault | None:
+    given, target = call.input, call.target
+    classes = given.ndim - target.ndim == 1
+    if target.dtype == "int64" and (classes or target.shape[:1] != given.shape[:1]):
         return None
-    return DtypeFault("ce-float-target", name, target, given_name, given, op)
+    return DtypeFault("ce-float-target", call.target_name, target, given, op=call.function)
 
 
 def _of_index(crash: Crash) -> DtypeFault | None:
@@ -98,8 +98,8 @@ def _of_index(crash: Crash) -> DtypeFault | None:
     if op not in _INDEXERS and not crash.says(_SIGNS[-1]):
         return None
     for name, tensor in reversed(crash.operands):
-        if tensor.dtype.is_floating_point and not tensor.requires_grad and name not in ("self.weight", "weight"):
-            return DtypeFault("index-float", name, Kept(tensor), op=op)
+        if tensor.is_floating and not tensor.requires_grad and name not in ("self.weight", "weight"):
+            return DtypeFault("index-float", name, tensor, tensor, op=op)
     return None
 
 
@@ -108,29 +108,28 @@ def _of_floats(crash: Crash) -> DtypeFault | None:
     layer = crash.layer
     pairs = list(crash.operands)
     if layer is not None and layer.is_torchs:
-        pairs = [*layer.inputs, *layer.module.named_parameters(recurse=False)]
+        pairs = [*layer.inputs, *layer.parameters()]
     kinds = {tensor.dtype for _, tensor in pairs}
     if len(kinds) < 2:
         return None
-    usual = torch.get_default_dtype()
+    usual = crash.default_dtype
     weights = [pair for pair in pairs if pair[1].requires_grad] or [p for p in pairs if p[1].dtype == usual]
     for name, tensor in pairs:
         other = next((pair for pair in weights if pair[1].dtype != tensor.dtype), None)
-        if other is not None and tensor.dtype != usual and not isinstance(tensor, torch.nn.Parameter):
+        if other is not None and tensor.dtype != usual and not tensor.is_parameter:
             op = "" if crash.operation is None else crash.operation.op
-            return DtypeFault("double-float", name, Kept(tensor), other[0], Kept(other[1]), op)
+            return DtypeFault("double-float", name, tensor, other[1], other[0], op)
     return None
 
 
-def source_of(crash: Crash, kept: Kept, *ops: str) -> Step | None:
+def source_of(crash: Crash, tensor: HeldTensor, *ops: str) -> Step | None:
     """The step of a tensor's past that gave it its dtype: the nearest of `ops`, else where it was made."""
     wanted = ops or _MAKE_DOUBLE
-    steps = _past(crash, kept)
-    return next((step for step in steps if step.op in wanted and step.site is not None), None)
+    return next((step for step in _past(crash, tensor) if step.op in wanted and step.site is not None), None)
 
 
-def _past(crash: Crash, kept: Kept) -> list[Step]:
-    if isinstance(kept.thing, torch.Tensor):
-        return story(crash, kept.thing)
-    origin = getattr(kept.thing, "origin", kept.thing)
-    return [Step(past.op, past.place.site) for past in origin.ancestors(200) if past.op and past.place is not None]
+def _past(crash: Crash, tensor: HeldTensor) -> list[Step]:
+    if not tensor.gone or tensor.origin is None:
+        return story(crash, tensor)
+    every = tensor.origin.ancestors(200)
+    return [Step(past.op, past.place.site) for past in every if past.op and past.place is not None]

@@ -14,7 +14,7 @@ from stepscope import fence
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
-from stepscope.diagnose.crash.tensors import Shown, named_tensors, short, show
+from stepscope.diagnose.crash.tensors import Shown, named_tensors, show
 from stepscope.diagnose.show import place_of
 from stepscope.plain_text import clean
 
@@ -76,32 +76,25 @@ class Explanation:
 def explain(crash: Crash) -> Explanation:
     """Read a crash for a person; never raises, and never runs the user's code."""
     found = fence.fenced("explaining a crash")(_explain)(crash)
-    return found or Explanation(headline=type(crash.error).__name__)
+    return found or Explanation(headline=crash.type)
 
 
 def _explain(crash: Crash) -> Explanation:
     if crash.says(DEVICE_STOPPED):  # what runs now is not what failed, and no tensor of the device can be read
-        return Explanation(headline=type(crash.error).__name__, late=True, frames=[_view(f) for f in crash.own[-1:]])
+        return Explanation(headline=crash.type, late=True, frames=[_view(f) for f in crash.own[-1:]])
     found = crash.operation
     layer = crash.layer
     site = None if layer is None else layer.site
     built = "" if site is None else f", built at {place_of(site.file, site.line, Path.cwd())}"
     torchs = bool(crash.operands) and crash.last is not None and (found is None or found.frame in crash.frames[-3:])
     return Explanation(
-        headline=type(crash.error).__name__,
+        headline=crash.type,
         op=found.op if found is not None and torchs else "",
-        operands=[_operand(name, tensor) for name, tensor in crash.operands[:8]] if torchs else [],
+        operands=[show(name, tensor) for name, tensor in crash.operands[:8]] if torchs else [],
         layer="" if layer is None else f"{layer.name}{built}",
         layers=_way(crash) if crash.layers or crash.failed is not None else [],
         frames=[_view(frame) for frame in crash.own[-_MOST_FRAMES:]],
     )
-
-
-def _operand(name: str, tensor: object) -> Shown:
-    if hasattr(tensor, "is_quantized"):
-        return show(name, tensor)  # type: ignore[arg-type]
-    shape, dtype, device = tensor.shape, tensor.dtype, tensor.device  # type: ignore[attr-defined]
-    return Shown(name=name, shape=tuple(shape), dtype=short(dtype), device=str(device))
 
 
 def _way(crash: Crash) -> list[LayerRow]:

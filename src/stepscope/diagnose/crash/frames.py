@@ -1,82 +1,62 @@
-"""The frames of a traceback, innermost last: whose they are, what they were running, and what their names held.
-
-Frames of a crash are still alive, so their variables can be looked at. Looking never calls the user's code: names and
-attributes are read from dictionaries, never through properties or `__getattr__` of an unknown class.
-"""
+"""The frames of a crash, innermost last: whose they are, what they were running, and what their names held."""
 
 from __future__ import annotations
 
 import ast
-import builtins
+from collections.abc import Mapping
 from functools import cached_property
-from types import CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any
 
-import torch
-
 from stepscope.diagnose.crash.syntax import running_node
-from stepscope.record.sites import site_at
-from stepscope.record.watch.places import is_own
-from stepscope.records.step import Site
+from stepscope.evidence import crash
+from stepscope.evidence.held import Held, HeldItems, HeldTensor, ModuleSeen
+from stepscope.evidence.modules import Module
 
-__all__ = ["MISSING", "Frame", "attribute", "code_of", "frames_of", "held_by"]
+__all__ = ["MISSING", "Frame", "attribute", "several", "type_name"]
 
 MISSING: Any = object()
-_HIDDEN = ("torch/overrides.py", "torch/utils/_contextlib.py", "torch/_compile.py")
-_FIRST, _LAST = 40, 160  # of a RecursionError's thousand frames these tell enough
+_PLAIN = ("list", "tuple", "dict", "Size")
 
 
-class Frame:
-    """One frame of the traceback."""
+class Frame(crash.Frame):
+    """One frame of the traceback, as rules read it."""
 
-    def __init__(self, frame: FrameType, lasti: int, line: int) -> None:
-        self.code = frame.f_code
-        self.lasti = lasti
-        self.line = line
-        self.locals: dict[str, Any] = frame.f_locals
-        self.globals: dict[str, Any] = frame.f_globals
-        self.own = is_own(self.code)
+    modules: Mapping[Module, ModuleSeen]
 
-    @property
-    def file(self) -> str:
-        return self.code.co_filename
+    @classmethod
+    def reading(cls, frame: crash.Frame, modules: Mapping[Module, ModuleSeen]) -> Frame:
+        made = cls.__new__(cls)
+        made.__dict__.update(vars(frame), modules=modules)
+        return made
 
     @property
-    def function(self) -> str:
-        return self.code.co_name
+    def locals(self) -> dict[str, Any]:
+        return self.inner.names
 
-    @cached_property
-    def site(self) -> Site:
-        return site_at((self.code, self.lasti))
+    @property
+    def globals(self) -> dict[str, Any]:
+        return self.outer.names
 
     @cached_property
     def running(self) -> ast.AST | None:
         """The sub-expression that raised or made the next call."""
-        return running_node(self.code, self.lasti, self.line)
-
-    def parameter(self, position: int) -> Any:
-        """The value of the function's argument at a position (0 is `self` in a method)."""
-        names = self.code.co_varnames[: self.code.co_argcount]
-        return self.locals.get(names[position], MISSING) if position < len(names) else MISSING
+        return running_node(self.file, self.span, self.line)
 
     @property
-    def module(self) -> torch.nn.Module | None:
+    def module(self) -> Module | None:
         """The layer whose method this is."""
-        owner = self.parameter(0)
-        return owner if isinstance(owner, torch.nn.Module) else None
+        owner = self.locals.get(self.arguments[0]) if self.arguments else None
+        return owner if isinstance(owner, Module) else None
 
     def value_of(self, node: ast.AST | None) -> Any:
         """What an expression stands for, where it can be told by looking; MISSING where it would have to run."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
-            for names in (self.locals, self.globals, vars(builtins)):
-                if node.id in names:
-                    return names[node.id]
-            return MISSING
+            return self.locals.get(node.id, self.globals.get(node.id, MISSING))
         if isinstance(node, ast.Attribute):
             owner = self.value_of(node.value)
-            return MISSING if owner is MISSING else attribute(owner, node.attr)
+            return MISSING if owner is MISSING else attribute(owner, node.attr, self.modules)
         if isinstance(node, ast.Subscript):
             return _item(self.value_of(node.value), self.value_of(node.slice))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -85,57 +65,57 @@ class Frame:
         return MISSING
 
 
-def attribute(owner: Any, name: str) -> Any:
-    """An attribute, read without running anybody's code."""
-    if isinstance(owner, torch.nn.Module):
-        for kind in ("_modules", "_parameters", "_buffers"):
-            found = owner.__dict__.get(kind) or {}
-            if name in found:
-                return found[name]
-    if isinstance(owner, torch.Tensor) and name in ("shape", "grad", "dtype", "data"):
-        return getattr(owner, name)
-    usual: Any = object.__getattribute__
-    if isinstance(owner, (ModuleType, torch.nn.Module)) or type(owner).__getattribute__ is usual:
-        return getattr(owner, "__dict__", {}).get(name, MISSING)
-    return MISSING
+def attribute(owner: Any, name: str, modules: Mapping[Module, ModuleSeen]) -> Any:
+    """An attribute of what a name stood for."""
+    if isinstance(owner, Module):
+        return _of_module(owner, name, modules.get(owner))
+    if isinstance(owner, HeldTensor):
+        return _of_tensor(owner, name)
+    return owner.attributes.get(name, MISSING) if isinstance(owner, Held) and owner.usual else MISSING
 
 
-def held_by(owner: Any) -> dict[str, Any]:
-    """An object's own attributes, whatever its class does when asked for one."""
-    try:
-        found = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return {}
-    return found if isinstance(found, dict) else {}
+def _of_module(owner: Module, name: str, seen: ModuleSeen | None) -> Any:
+    if name in owner.children:
+        return owner.children[name]
+    if seen is not None and name in seen.attributes:
+        return seen.attributes[name]
+    return owner.attributes.get(name, MISSING)
 
 
-def code_of(value: Any) -> CodeType | None:
-    """The code of a plain function or method; None for anything else that can be called."""
-    plain = value.__func__ if isinstance(value, MethodType) else value
-    return plain.__code__ if isinstance(plain, FunctionType) else None
+def _of_tensor(owner: HeldTensor, name: str) -> Any:
+    if name == "data":
+        bare = HeldTensor(owner.shape, owner.dtype, owner.device)
+        bare.low, bare.high, bare.bytes = owner.low, owner.high, owner.bytes
+        return bare
+    return getattr(owner, name) if name in ("shape", "grad", "dtype") else MISSING
 
 
 def _item(owner: Any, key: Any) -> Any:
-    if type(owner) in (list, tuple, dict, torch.Size) and type(key) in (int, str):
-        try:
-            return owner[key]
-        except (LookupError, TypeError):
-            return MISSING
-    return MISSING
+    if type(key) not in (int, str):
+        return MISSING
+    if isinstance(owner, HeldItems) and owner.type in _PLAIN:
+        items: Any = owner.items if owner.keys is None else dict(zip(owner.keys, owner.items, strict=True))
+        if owner.keys is None and type(key) is int and key < 0 and owner.length > len(owner.items):
+            return MISSING  # the last ones are not described
+    elif type(owner) is tuple:
+        items = owner
+    else:
+        return MISSING
+    try:
+        return items[key]
+    except (LookupError, TypeError):
+        return MISSING
 
 
-def frames_of(trace: TracebackType | None) -> list[Frame]:
-    """The frames, outermost first, without torch's plumbing and ours."""
-    links: list[TracebackType] = []
-    while trace is not None:
-        links.append(trace)
-        trace = trace.tb_next
-    if len(links) > _FIRST + _LAST:
-        links = links[:_FIRST] + links[-_LAST:]
-    return [Frame(link.tb_frame, link.tb_lasti, link.tb_lineno) for link in links if not _is_hidden(link.tb_frame)]
+def several(value: Any, *kinds: str) -> list[Any] | None:
+    """The items of a list or tuple (of those kinds only, where some are named); None for anything else."""
+    if isinstance(value, HeldItems) and value.is_a(*(kinds or ("list", "tuple"))):
+        return value.items
+    return list(value) if type(value) is tuple and "tuple" in (kinds or ("tuple",)) else None
 
 
-def _is_hidden(frame: FrameType) -> bool:
-    file = frame.f_code.co_filename.replace("\\", "/")
-    # Launchers, watchers and modes of ours stand between the user's frames; they are nobody's business.
-    return frame.f_globals.get("__name__", "").startswith("stepscope.") or file.endswith(_HIDDEN)
+def type_name(value: Any) -> str:
+    """The name of the class of what a name stood for."""
+    if isinstance(value, HeldTensor):
+        return "Parameter" if value.is_parameter else "Tensor"
+    return value.type if isinstance(value, (Held, Module)) else type(value).__name__

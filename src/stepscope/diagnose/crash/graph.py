@@ -5,22 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import torch
-from torch import nn
+from typing import Any
 
 from stepscope.diagnose.crash.bindings import bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import Frame, code_of
+from stepscope.diagnose.crash.frames import Frame, several
 from stepscope.diagnose.crash.syntax import parents_of, statement_at, tree_of
-from stepscope.record.watch.places import is_own
+from stepscope.evidence.held import Code, Held, HeldTensor
+from stepscope.evidence.modules import Module
+from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
-if TYPE_CHECKING:
-    from stepscope.evidence.origins import Origin
-
-__all__ = ["Cut", "cut_of", "grad_switch", "loss_of", "no_grad_around"]
+__all__ = ["Cut", "cut_of", "forward_of", "grad_switch", "loss_of", "no_grad_around"]
 
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled")
 _DETACH = ("detach", "detach_", "data", "item", "tolist", "__get__")
@@ -39,15 +35,15 @@ class Cut:
     op: str
 
 
-def loss_of(crash: Crash) -> Any:
+def loss_of(crash: Crash) -> HeldTensor | None:
     """The tensor `backward` was called on."""
     for frame in crash.frames:
         if frame.own:
             continue
         found = frame.locals.get("self", frame.locals.get("tensors"))
         if frame.function in ("backward", "grad") and found is not None:
-            found = found[0] if isinstance(found, (tuple, list)) and found else found
-            if isinstance(found, torch.Tensor):
+            found = (several(found) or [found])[0]
+            if isinstance(found, HeldTensor):
                 return found
     return None
 
@@ -60,19 +56,12 @@ def cut_of(crash: Crash) -> Cut | None:
         return None
     if not crash.grad_enabled:
         return Cut("left-off", grad_switch(crash), "set_grad_enabled")
-    if _all_frozen(crash):
+    if crash.frozen:
         return Cut("frozen", _freezing(crash), "")
     loss = loss_of(crash)
-    origin = None if loss is None else crash.origin(loss)
+    origin = None if loss is None else loss.origin
     found = None if origin is None or not origin.op else _by_trail(origin)
     return found or _by_source(crash)
-
-
-def _all_frozen(crash: Crash) -> bool:
-    """Whether no parameter of any model that ran requires a gradient now, whatever they did when they were made."""
-    roots = [] if crash.watcher is None else [model.module for model in crash.watcher.models.roots]
-    parameters = [one for root in roots if root is not None for one in root.parameters()]
-    return bool(parameters) and not any(one.requires_grad for one in parameters)
 
 
 def _freezing(crash: Crash) -> Site | None:
@@ -176,21 +165,29 @@ def _suspects(crash: Crash) -> Iterator[tuple[str, ast.AST]]:
             if binding.value is not None and not isinstance(binding.statement, (ast.For, ast.With)):
                 waiting += [(word, binding.line) for word in _names(binding.value)]
     for _, model, _ in crash.values():
-        code = getattr(type(model).forward, "__code__", None) if isinstance(model, nn.Module) else None
-        if code is not None and is_own(code):
-            for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
+        code = forward_of(crash, model)
+        if code is not None:
+            for node in ast.walk(tree_of(code.file) or ast.Module([], [])):
                 if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                    yield from ((code.co_filename, statement) for statement in ast.walk(node))
+                    yield from ((code.file, statement) for statement in ast.walk(node))
+
+
+def forward_of(crash: Crash, model: Any) -> Code | None:
+    """The `forward` of a model whose class is the user's own."""
+    seen = crash.modules.get(model) if isinstance(model, Module) else None
+    code = None if seen is None else seen.kind.methods.get("forward")
+    return code if code is not None and code.own else None
 
 
 def _inside_calls(frame: Frame, value: ast.expr | None) -> Iterator[tuple[str, ast.AST]]:
     """The statements of the user's own functions that an expression calls."""
     for part in ast.walk(value) if value is not None else ():
-        code = code_of(frame.value_of(part.func)) if isinstance(part, ast.Call) else None
-        if code is not None and is_own(code):
-            for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
-                if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-                    yield from ((code.co_filename, inner) for inner in node.body)
+        called = frame.value_of(part.func) if isinstance(part, ast.Call) else None
+        code = called.code if isinstance(called, Held) else None
+        if code is not None and code.own:
+            for node in ast.walk(tree_of(code.file) or ast.Module([], [])):
+                if isinstance(node, ast.FunctionDef) and node.name == code.name:
+                    yield from ((code.file, inner) for inner in node.body)
 
 
 def _names(node: ast.AST) -> list[str]:

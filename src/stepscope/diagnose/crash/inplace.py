@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import torch
-from torch import nn
-
 from stepscope.diagnose.crash.bindings import node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
-from stepscope.diagnose.crash.graph import loss_of
+from stepscope.diagnose.crash.graph import forward_of, loss_of
 from stepscope.diagnose.crash.syntax import said, tree_of
-from stepscope.record.watch.places import is_own
+from stepscope.evidence.held import HeldOptimizer
 from stepscope.records.step import Site
 
 __all__ = ["Written", "written_over"]
@@ -49,14 +46,11 @@ def written_over(crash: Crash) -> Written | None:
 
 def _optimizer_step(crash: Crash, shape: tuple[int, ...]) -> tuple[Site, str] | None:
     """The last optimizer step before this backward, when a weight has the shape that was written over."""
-    optimizers = [value for _, value, _ in crash.values() if isinstance(value, torch.optim.Optimizer)]
-    parameters = [p for o in optimizers for group in o.param_groups for p in group["params"]]
-    if not any(tuple(p.shape) in (shape, shape[::-1]) for p in parameters):
+    optimizers = [value for _, value, _ in crash.values() if isinstance(value, HeldOptimizer)]
+    if not any(known in (shape, shape[::-1]) for optimizer in optimizers for known in optimizer.shapes):
         return None
-    if crash.watcher is not None and crash.watcher.steps.steps:
-        place = crash.watcher.steps.steps[-1].place
-        if place is not None:
-            return place.site, "optimizer.step()"
+    if crash.stepped is not None:
+        return crash.stepped.site, "optimizer.step()"
     for frame in reversed(crash.own):
         scope = scope_of(frame)
         calls = [n for n in ast.walk(scope) if isinstance(n, ast.Call)] if scope is not None else []
@@ -70,12 +64,12 @@ def _optimizer_step(crash: Crash, shape: tuple[int, ...]) -> tuple[Site, str] | 
 def _is_step(frame: Frame, call: ast.Call) -> bool:
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
         return False
-    return isinstance(frame.value_of(call.func.value), torch.optim.Optimizer)
+    return isinstance(frame.value_of(call.func.value), HeldOptimizer)
 
 
 def _by_trail(crash: Crash, shape: tuple[int, ...], made_by: str) -> Written | None:
     loss = loss_of(crash)
-    origin = None if loss is None else crash.origin(loss)
+    origin = None if loss is None else loss.origin
     if origin is None:
         return None
     found = [past for past in origin.ancestors(4000) if _writes(past.op) or past.arguments.get("inplace") is True]
@@ -102,11 +96,11 @@ def _by_source(crash: Crash, shape: tuple[int, ...], made_by: str) -> Written | 
 
 def _functions(crash: Crash) -> Iterator[tuple[str, ast.AST]]:
     for _, model, _ in crash.values():
-        code = getattr(type(model).forward, "__code__", None) if isinstance(model, nn.Module) else None
-        if code is not None and is_own(code):
-            for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
-                if isinstance(node, ast.FunctionDef) and node.lineno == code.co_firstlineno:
-                    yield code.co_filename, node
+        code = forward_of(crash, model)
+        if code is not None:
+            for node in ast.walk(tree_of(code.file) or ast.Module([], [])):
+                if isinstance(node, ast.FunctionDef) and node.lineno == code.first_line:
+                    yield code.file, node
     for frame in reversed(crash.own):
         scope = scope_of(frame)
         if scope is not None:

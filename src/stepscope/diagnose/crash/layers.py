@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import torch
-from torch import nn
 
 from stepscope.diagnose.crash.bindings import bindings_in
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.syntax import statement_at
-from stepscope.record.construction import construction_sites
-from stepscope.record.watch.places import is_own
+from stepscope.evidence.held import HeldTensor, ModuleSeen
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 __all__ = ["Expectation", "Layer", "built_at", "expectation_of", "layers_of"]
@@ -28,9 +24,9 @@ class Expectation:
     axis: int
     size: int
 
-    def given(self, tensor: torch.Tensor) -> int | None:
+    def given(self, tensor: HeldTensor) -> int | None:
         """The size the tensor has there; None when it has no such axis."""
-        shape = tuple(tensor.shape)
+        shape = tensor.shape
         return int(shape[self.axis]) if -len(shape) <= self.axis < len(shape) else None
 
 
@@ -38,115 +34,131 @@ class Expectation:
 class Layer:
     """One module on the stack when it crashed."""
 
-    module: nn.Module
+    module: Module
     path: str
-    root: nn.Module
+    root: Module
     frame: Frame
-    inputs: list[tuple[str, torch.Tensor]] = field(default_factory=list)
+    modules: Mapping[Module, ModuleSeen]
+    inputs: list[tuple[str, HeldTensor]] = field(default_factory=list)
 
     @property
-    def input(self) -> torch.Tensor | None:
+    def input(self) -> HeldTensor | None:
         return self.inputs[0][1] if self.inputs else None
 
     @property
     def name(self) -> str:
-        kind = type(self.module).__name__
+        kind = self.module.type
         return f"{self.path} ({kind})" if self.path else kind
 
     @property
     def is_torchs(self) -> bool:
-        return type(self.module).__module__.startswith("torch.nn.")
+        return self.module.is_torchs
 
     @property
     def site(self) -> Site | None:
-        return built_at(self.root, self.path)
+        return built_at(self.modules, self.root, self.path)
+
+    def parameters(self) -> list[tuple[str, HeldTensor]]:
+        """Those it holds itself, by name."""
+        seen = self.modules.get(self.module)
+        held = {} if seen is None else seen.attributes
+        return [(name, value) for name in self.module.own if isinstance(value := held.get(name), HeldTensor)]
+
+    @property
+    def weight(self) -> HeldTensor | None:
+        """Its parameter of that name."""
+        seen = self.modules.get(self.module)
+        found = None if seen is None else seen.attributes.get("weight")
+        return found if isinstance(found, HeldTensor) else None
 
 
-def layers_of(frames: Sequence[Frame]) -> list[Layer]:
+def layers_of(frames: Sequence[Frame], modules: Mapping[Module, ModuleSeen]) -> list[Layer]:
     """Outermost first; a module in several frames in a row is one layer."""
     found: list[Layer] = []
-    names: dict[int, str] = {}
-    root: nn.Module | None = None
+    names: dict[Module, str] = {}
+    root: Module | None = None
     for frame in frames:
         module = frame.module
         if module is None or frame.function in ("_call_impl", "_wrapped_call_impl", "__call__"):
             continue
-        if "_modules" not in vars(module):  # `super().__init__()` has not run: it has no parts yet
-            continue
-        if root is None or id(module) not in names:
-            root, names = module, {id(part): path for path, part in module.named_modules()}
+        if root is None or module not in names:
+            root, names = module, {part: path for path, part in module.named_modules()}
         if found and found[-1].module is module:
             if found[-1].frame.function == "forward":
                 continue  # a helper of its own: what `forward` was given says more
             found.pop()
-        given = frame.code.co_varnames[1 : frame.code.co_argcount]
-        inputs = [(name, value) for name in given if isinstance(value := frame.locals.get(name), torch.Tensor)]
-        found.append(Layer(module, names[id(module)], root, frame, inputs))
+        given = frame.arguments[1:]
+        inputs = [(name, value) for name in given if isinstance(value := frame.locals.get(name), HeldTensor)]
+        found.append(Layer(module, names[module], root, frame, modules, inputs))
     return found
 
 
-def expectation_of(module: nn.Module) -> Expectation | None:
+_SIZES = (
+    ("Linear", "in_features", -1),
+    ("_NormBase", "num_features", 1),
+    ("GroupNorm", "num_channels", 1),
+    ("RNNBase", "input_size", -1),
+    ("RNNCellBase", "input_size", -1),
+    ("MultiheadAttention", "embed_dim", -1),
+)
+
+
+def expectation_of(module: Module) -> Expectation | None:
     """What size a layer of torch's insists on."""
-    if isinstance(module, nn.Linear):
-        return Expectation("in_features", -1, module.in_features)
-    if isinstance(module, nn.modules.conv._ConvNd):
-        return Expectation("in_channels", -1 - len(module.kernel_size), module.in_channels)
-    if isinstance(module, nn.modules.batchnorm._NormBase):
-        return Expectation("num_features", 1, module.num_features)
-    if isinstance(module, nn.GroupNorm):
-        return Expectation("num_channels", 1, module.num_channels)
-    if isinstance(module, nn.LayerNorm):
-        return Expectation("normalized_shape", -len(module.normalized_shape), int(module.normalized_shape[0]))
-    if isinstance(module, nn.RNNBase):
-        return Expectation("input_size", -1, module.input_size)
-    if isinstance(module, nn.RNNCellBase):
-        return Expectation("input_size", -1, module.input_size)
-    if isinstance(module, nn.MultiheadAttention):
-        return Expectation("embed_dim", -1, module.embed_dim)
+    held = module.attributes
+    if module.is_a("_ConvNd") and "kernel_size" in held:
+        return Expectation("in_channels", -1 - len(held["kernel_size"]), held["in_channels"])
+    if module.is_a("LayerNorm") and "normalized_shape" in held:
+        shape = held["normalized_shape"]
+        return Expectation("normalized_shape", -len(shape), int(shape[0]))
+    for kind, argument, axis in _SIZES:
+        if module.is_a(kind) and argument in held:
+            return Expectation(argument, axis, held[argument])
     return None
 
 
-def built_at(root: nn.Module, path: str) -> Site | None:
+def built_at(modules: Mapping[Module, ModuleSeen], root: Module, path: str) -> Site | None:
     """Where a layer was made: exact where construction was watched, else read off the class that holds it."""
-    sites = construction_sites(root)
-    site = sites.get(path)
+    seen = modules.get(root)
+    site = None if seen is None else seen.sites.get(path)
     if site is None and "." in path:
-        return built_at(root, path.rpartition(".")[0])  # a copy of a layer: where its holder was built
+        return built_at(modules, root, path.rpartition(".")[0])  # a copy of a layer: where its holder was built
     if site is None:
         return None
     if site.column is None:
         return _item_of(root, path, site) or site
-    return _asked_for(root, path, site) or site
+    return _asked_for(modules, root, path, site) or site
 
 
-def _asked_for(root: nn.Module, path: str, site: Site) -> Site | None:
+def _asked_for(modules: Mapping[Module, ModuleSeen], root: Module, path: str, site: Site) -> Site | None:
     """A layer made by a helper function (`block(16, 32)`): where the model asked the helper for it."""
     if site.function.rpartition(".")[2] in ("__init__", "<module>", "", "setup"):
         return None
     parts = path.split(".")
     for depth in range(len(parts), 0, -1):
-        holder: Any = root.get_submodule(".".join(parts[: depth - 1])) if depth > 1 else root
-        code = getattr(type(holder).__init__, "__code__", None)
-        if code is None or not is_own(code):
+        holder = root.part(".".join(parts[: depth - 1]))
+        seen = None if holder is None else modules.get(holder)
+        code = None if seen is None else seen.kind.methods.get("__init__")
+        if code is None or not code.own:
             continue
-        node = statement_at(code.co_filename, code.co_firstlineno)
-        made = bindings_in(code.co_filename, node, f"self.{parts[depth - 1]}") if node is not None else []
+        node = statement_at(code.file, code.first_line)
+        made = bindings_in(code.file, node, f"self.{parts[depth - 1]}") if node is not None else []
         if made:
             return made[0].site
     return None
 
 
-def _item_of(root: nn.Module, path: str, site: Site) -> Site | None:
+def _item_of(root: Module, path: str, site: Site) -> Site | None:
     """A child of a Sequential stands on its own line of the call; find it by its position."""
     parent, _, key = path.rpartition(".")
-    holder: Any = root.get_submodule(parent) if parent else root
-    if not isinstance(holder, (nn.Sequential, nn.ModuleList)) or not key.isdigit():
+    holder = root.part(parent)
+    if holder is None or not holder.is_a("Sequential", "ModuleList") or not key.isdigit():
         return None
     statement = statement_at(site.file, site.line)
     for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Sequential", "ModuleList")):
             items = node.args[0].elts if node.args and isinstance(node.args[0], ast.List) else node.args
-            if len(items) == len(holder) and not any(isinstance(item, ast.Starred) for item in items):
+            if len(items) == len(holder.children) and not any(isinstance(item, ast.Starred) for item in items):
                 item = items[int(key)]
                 return Site(
                     file=site.file,

@@ -9,16 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import nn
-
-from stepscope.diagnose.crash.crash import Crash
+from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.modules import Module
+from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
-
-if TYPE_CHECKING:
-    from stepscope.evidence.origins import Origin
 
 __all__ = ["CONCAT", "CONVOLUTIONS", "PLAIN", "VIEWS", "Link", "mainline", "producer"]
 
@@ -48,12 +43,12 @@ class Link:
     site: Site | None = None
     path: str | None = None
     """The layer it ran in."""
-    layer: Any = None
+    layer: Module | None = None
 
 
-def mainline(crash: Crash, tensor: Any) -> list[Link]:
+def mainline(tensor: HeldTensor) -> list[Link]:
     """The nearest op first."""
-    origin = crash.origin(tensor)
+    origin = tensor.origin
     if origin is not None and origin.op:
         return list(_by_trail(origin))
     return list(_by_graph(tensor))
@@ -72,24 +67,18 @@ def _by_trail(origin: Origin) -> Iterator[Link]:
             before=None if before is None else before.shape,
             site=None if origin.place is None else origin.place.site,
             path=None if visit is None else visit.path,
-            layer=None if visit is None else visit.module.live,
+            layer=None if visit is None else visit.module,
         )
         if before is None:
             return
         origin = before
 
 
-def _by_graph(tensor: torch.Tensor) -> Iterator[Link]:
-    node: Any = tensor.grad_fn
-    shape: tuple[int, ...] | None = tuple(tensor.shape)
-    for _ in range(_LONGEST):
-        if node is None or node.name() == "torch::autograd::AccumulateGrad":
-            return
-        sizes = getattr(node, "_saved_self_sym_sizes", None)
-        before = tuple(int(n) for n in sizes) if isinstance(sizes, (tuple, list)) else None
-        yield Link(op=_op_of(node.name()), shape=shape, before=before)
-        shape = before
-        node = _onwards(node)
+def _by_graph(tensor: HeldTensor) -> Iterator[Link]:
+    shape: tuple[int, ...] | None = tensor.shape
+    for step in tensor.graph:
+        yield Link(op=_op_of(step.node), shape=shape, before=step.before)
+        shape = step.before
 
 
 def _op_of(name: str) -> str:
@@ -98,36 +87,13 @@ def _op_of(name: str) -> str:
     return _NAMES.get(words.replace("_", ""), words)
 
 
-def _onwards(node: Any) -> Any:
-    """The next node back that is no parameter; a transposed weight leads to nothing else."""
-    for source, _ in node.next_functions:
-        if source is None or source.name().endswith("AccumulateGrad"):
-            continue
-        if _op_of(source.name()) in ("t", "transpose") and all(
-            further is None or further.name().endswith("AccumulateGrad") for further, _ in source.next_functions
-        ):
-            continue
-        return source
-    return None
-
-
-def producer(crash: Crash, tensor: Any, root: nn.Module) -> tuple[str, nn.Module] | None:
+def producer(tensor: HeldTensor, root: Module) -> tuple[str, Module] | None:
     """The nearest layer with weights that this tensor came out of: its path and itself."""
-    origin = crash.origin(tensor)
+    origin = tensor.origin
     if origin is not None and origin.op:
         for link in _by_trail(origin):
-            if link.path and isinstance(link.layer, nn.Module) and any(True for _ in link.layer.parameters(False)):
+            if link.path and link.layer is not None and link.layer.own:
                 return link.path, link.layer
         return None
-    owners = {id(p): path for path, part in root.named_modules() for p in part.parameters(recurse=False)}
-    queue: list[Any] = [tensor.grad_fn]
-    seen: set[int] = set()
-    for node in queue:
-        if node is None or id(node) in seen or len(seen) > 200:
-            continue
-        seen.add(id(node))
-        path = owners.get(id(getattr(node, "variable", None)))
-        if path is not None:
-            return path, root.get_submodule(path)
-        queue.extend(source for source, _ in node.next_functions)
-    return None
+    owners = {parameter: (path, part) for path, part in root.named_modules() for parameter in part.own.values()}
+    return next((owners[parameter] for parameter in tensor.sources if parameter in owners), None)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from stepscope.diagnose.crash.frames import MISSING, Frame
+from stepscope.diagnose.crash.frames import MISSING, Frame, several
 from stepscope.diagnose.crash.syntax import said
+from stepscope.evidence.held import HeldItems, HeldTensor
 
 __all__ = ["Operand", "Operation", "arguments_of", "operation_of"]
 
@@ -38,12 +37,17 @@ class Operand:
     """A tensor, or a list or tuple of them (`cat`), or any other argument; MISSING where it could not be read."""
 
     @property
-    def tensors(self) -> list[torch.Tensor]:
-        if isinstance(self.value, torch.Tensor):
+    def tensors(self) -> list[HeldTensor]:
+        if isinstance(self.value, HeldTensor):
             return [self.value]
-        if type(self.value) in (list, tuple):
-            return [part for part in self.value if isinstance(part, torch.Tensor)]
-        return []
+        return [part for part in self.parts or () if isinstance(part, HeldTensor)]
+
+    @property
+    def parts(self) -> list[Any] | None:
+        """The items of a list or tuple; None for anything else."""
+        if isinstance(self.value, HeldItems) and self.value.type not in ("list", "tuple"):
+            return None
+        return self.value if type(self.value) is list else several(self.value)
 
 
 @dataclass(frozen=True)
@@ -56,23 +60,14 @@ class Operation:
     node: ast.AST | None = None
 
     @property
-    def tensors(self) -> list[tuple[str, torch.Tensor]]:
+    def tensors(self) -> list[tuple[str, HeldTensor]]:
         """All tensors among the operands, with the names they go by."""
         found = []
         for operand in self.operands:
-            listed = isinstance(operand.value, (list, tuple))
+            listed = operand.parts is not None
             for index, tensor in enumerate(operand.tensors):
                 found.append((f"{operand.name}[{index}]" if listed else operand.name, tensor))
         return found
-
-    def operand(self, *names: str, position: int | None = None) -> Any:
-        """The argument of that name or at that position; MISSING when there is none."""
-        for operand in self.operands:
-            if operand.name.rpartition("=")[0] in names:
-                return operand.value
-        if position is not None and position < len(self.operands):
-            return self.operands[position].value
-        return MISSING
 
 
 def operation_of(frames: Sequence[Frame]) -> Operation | None:
@@ -122,8 +117,7 @@ def _is_about_its_arguments(node: ast.AST | None) -> bool:
 
 def _checked(frame: Frame) -> Operation | None:
     """A function of torch's that looked at its arguments and raised: they are the operands."""
-    names = frame.code.co_varnames[: frame.code.co_argcount]
-    operands = tuple(Operand(name, frame.locals[name]) for name in names if name in frame.locals)
+    operands = tuple(Operand(name, frame.locals[name]) for name in frame.arguments if name in frame.locals)
     return Operation(frame.function, operands, frame, None)
 
 
@@ -132,7 +126,7 @@ def arguments_of(call: ast.Call, frame: Frame) -> list[Operand]:
     found = []
     if isinstance(call.func, ast.Attribute):
         owner = frame.value_of(call.func.value)
-        if isinstance(owner, torch.Tensor):
+        if isinstance(owner, HeldTensor):
             found.append(Operand(said(call.func.value), owner))
     found += [Operand(said(part), _value(frame, part)) for part in call.args]
     found += [Operand(f"{part.arg}={said(part.value)}", _value(frame, part.value)) for part in call.keywords]
@@ -148,7 +142,7 @@ def _value(frame: Frame, node: ast.AST) -> Any:
         parts = [frame.value_of(part) for part in node.elts]
         return (
             MISSING
-            if any(part is MISSING for part in parts) and not any(isinstance(part, torch.Tensor) for part in parts)
+            if any(part is MISSING for part in parts) and not any(isinstance(part, HeldTensor) for part in parts)
             else parts
         )
     return frame.value_of(node)

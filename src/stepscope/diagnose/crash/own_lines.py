@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from torch import nn
-
+from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
-from stepscope.record.construction import construction_sites
-from stepscope.common.whose import is_own_file
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 __all__ = ["own_line"]
 
 
-def own_line(root: nn.Module, path: str) -> Site | None:
+def own_line(crash: Crash, root: Module, path: str) -> Site | None:
     """Nobody mends a line of an installed package: then the line that made the model and gave it its sizes."""
-    built = built_at(root, path)
-    if built is None or is_own_file(built.file):
+    built = built_at(crash.modules, root, path)
+    if built is None or built.file in crash.own_files:
         return built
-    sites = construction_sites(root)
-    made = sites.get("")
-    return made if made is not None and is_own_file(made.file) else None
+    seen = crash.modules.get(root)
+    made = None if seen is None else seen.sites.get("")
+    return made if made is not None and made.file in crash.own_files else None

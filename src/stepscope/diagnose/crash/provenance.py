@@ -11,17 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch.utils.data import DataLoader, Subset, TensorDataset
-
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
-from stepscope.diagnose.crash.crash import Crash, Ghost
-from stepscope.diagnose.crash.frames import MISSING, Frame, held_by
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import MISSING, Frame, several
 from stepscope.diagnose.crash.syntax import said, tree_of
-from stepscope.record.watch.places import is_own
+from stepscope.evidence.held import Held, HeldLoader, HeldTensor, Kind
 from stepscope.records.step import Site
 
-__all__ = ["MAKERS", "Step", "dataset_steps", "made_at", "made_by", "names_of", "story"]
+__all__ = ["MAKERS", "Step", "dataset_steps", "made_at", "made_by", "names_of", "story", "tensors_of"]
 
 MAKERS = frozenset(
     {
@@ -42,14 +39,14 @@ class Step:
     text: str = ""
 
 
-def story(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
+def story(crash: Crash, tensor: HeldTensor) -> list[Step]:
     """The tensor's past, nearest first; empty when nothing is known."""
     return _own_story(crash, tensor) or _from_loaders(crash, tensor)
 
 
-def _own_story(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
+def _own_story(crash: Crash, tensor: HeldTensor) -> list[Step]:
     """Its past as the trail or its variable tells it, without guessing at the loaders."""
-    origin = crash.origin(tensor)
+    origin = tensor.origin
     found: list[Step] = []
     for past in origin.ancestors(200) if origin is not None else ():
         if past.op and past.place is not None:
@@ -65,17 +62,15 @@ def _own_story(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
     return []
 
 
-def made_by(crash: Crash, tensor: torch.Tensor, *ops: str) -> Step | None:
+def made_by(crash: Crash, tensor: HeldTensor, *ops: str) -> Step | None:
     """The nearest step of a tensor's past that is one of these operations."""
     return next((step for step in story(crash, tensor) if step.op in ops and step.site is not None), None)
 
 
 def made_at(crash: Crash, value: Any) -> Site | None:
     """Where an object (a loader, an optimizer, a tensor) was made: the statement that bound it to its first name."""
-    known = None if crash.watcher is None or not isinstance(value, DataLoader) else crash.watcher.loaders.of(value)
-    if known is not None and known.made is not None:
-        site: Site = known.made.site
-        return site
+    if isinstance(value, HeldLoader) and value.made is not None:
+        return value.made.site
     for name, frame in names_of(crash, value):
         for scope in (scope_of(frame), tree_of(frame.file)):
             found = None if scope is None else bindings_in(frame.file, scope, name)
@@ -88,7 +83,7 @@ def made_at(crash: Crash, value: Any) -> Site | None:
 def names_of(crash: Crash, value: Any) -> Iterator[tuple[str, Frame]]:
     """The variables of the user's frames that hold this very object."""
     for name, held, frame in crash.values():
-        if held is value and not name.startswith("__"):
+        if held is value:
             yield name, frame
 
 
@@ -105,7 +100,7 @@ class _Reader:
             return
         binding = bound_before(frame.file, scope, name, line)
         tree = tree_of(frame.file)
-        if binding is None and name in frame.code.co_varnames[: frame.code.co_argcount]:
+        if binding is None and name in frame.arguments:
             yield from self._of_argument(name, frame, depth)
             return
         if binding is None and tree is not None and name not in frame.locals:
@@ -119,7 +114,7 @@ class _Reader:
         if isinstance(binding.statement, (ast.For, ast.AsyncFor)):
             for part in ast.walk(binding.statement.iter):
                 value = frame.value_of(part) if isinstance(part, (ast.Name, ast.Attribute)) else MISSING
-                if isinstance(value, DataLoader):
+                if isinstance(value, HeldLoader):
                     yield from dataset_steps(self.crash, value.dataset)
                     return
         if binding.value is not None:
@@ -138,7 +133,7 @@ class _Reader:
             elif isinstance(part, ast.Name):
                 later.append(part.id)
         for name in dict.fromkeys(later):
-            if isinstance(frame.locals.get(name, frame.globals.get(name)), torch.Tensor):
+            if isinstance(frame.locals.get(name, frame.globals.get(name)), HeldTensor):
                 yield from self.of_name(name, frame, line, depth + 1)
 
     def _of_argument(self, name: str, frame: Frame, depth: int) -> Iterator[Step]:
@@ -146,7 +141,7 @@ class _Reader:
         call = None if caller is None else caller.running
         if caller is None or not isinstance(call, ast.Call):
             return
-        names = list(frame.code.co_varnames[: frame.code.co_argcount])
+        names = frame.arguments
         position = names.index(name) - (1 if names[0] == "self" else 0)
         given = next((word.value for word in call.keywords if word.arg == name), None)
         if given is None and 0 <= position < len(call.args):
@@ -158,7 +153,7 @@ class _Reader:
                 yield from self.of_expression(given, caller, caller.line, caller.file, depth + 1)
 
 
-def _from_loaders(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
+def _from_loaders(crash: Crash, tensor: HeldTensor) -> list[Step]:
     for dataset in crash.datasets:
         found = list(dataset_steps(crash, dataset, tensor))
         if found:
@@ -166,28 +161,36 @@ def _from_loaders(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
     return []
 
 
-def dataset_steps(crash: Crash, dataset: Any, tensor: torch.Tensor | Ghost | None = None) -> Iterator[Step]:
+def dataset_steps(crash: Crash, dataset: Any, tensor: HeldTensor | None = None) -> Iterator[Step]:
     """Where a dataset's samples are made: its tensors' own past, or its `__getitem__` and `__init__`."""
-    while isinstance(dataset, Subset):
-        dataset = dataset.dataset
-    if isinstance(dataset, TensorDataset):
-        for held in dataset.tensors:
+    while isinstance(dataset, Held) and dataset.is_a("Subset"):
+        dataset = dataset.attributes.get("dataset")
+    if not isinstance(dataset, Held):
+        return
+    if dataset.is_a("TensorDataset"):
+        for held in tensors_of(dataset):
             if tensor is None or (held.dtype == tensor.dtype and held.shape[1:] == tensor.shape[1:]):
                 yield from _own_story(crash, held)
         return
-    for held in held_by(dataset).values():
-        if isinstance(held, torch.Tensor) and tensor is not None and held.dtype == tensor.dtype:
+    for held in dataset.attributes.values():
+        if isinstance(held, HeldTensor) and tensor is not None and held.dtype == tensor.dtype:
             yield from _own_story(crash, held)
-    yield from _of_methods(type(dataset))
+    yield from _of_methods(dataset.kind)
 
 
-def _of_methods(kind: type) -> Iterator[Step]:
-    code = getattr(getattr(kind, "__getitem__", None) or getattr(kind, "__iter__", None), "__code__", None)
-    if code is None or not is_own(code):
+def tensors_of(dataset: Any) -> list[HeldTensor]:
+    """What a dataset holds under the name `tensors`."""
+    held = dataset.attributes.get("tensors") if isinstance(dataset, Held) else None
+    return [one for one in several(held) or () if isinstance(one, HeldTensor)]
+
+
+def _of_methods(kind: Kind) -> Iterator[Step]:
+    code = kind.methods.get("__getitem__") or kind.methods.get("__iter__")
+    if code is None or not code.own:
         return
-    file = code.co_filename
+    file = code.file
     classes = [node for node in ast.walk(tree_of(file) or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
-    holder = next((n for n in classes if n.lineno <= code.co_firstlineno <= (n.end_lineno or 0)), None)
+    holder = next((n for n in classes if n.lineno <= code.first_line <= (n.end_lineno or 0)), None)
     methods = {n.name: n for n in (holder.body if holder else []) if isinstance(n, ast.FunctionDef)}
     for name in ("__getitem__", "__iter__", "__init__"):
         for node in ast.walk(methods[name]) if name in methods else ():

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any
 
-import torch
-from torch import nn
-
-from stepscope.diagnose.crash.crash import Crash, Ghost
+from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import MAKERS, story
-from stepscope.diagnose.crash.tensors import extremes
+from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 __all__ = ["DEVICE_STOPPED", "RangeFault", "Swap", "range_fault", "swapped_arguments"]
 
 DEVICE_STOPPED = r"device-side assert"
+_TABLES = ("Embedding", "EmbeddingBag")
 _SIGNS = (r"out of (range|bounds)", r"valid range \[", r"class values must be smaller", DEVICE_STOPPED)
 
 
@@ -33,17 +31,17 @@ class Swap:
 @dataclass(frozen=True)
 class RangeFault:
     kind: str
-    tensor: torch.Tensor | Ghost | None = None
+    tensor: HeldTensor | None = None
     size: int = 0
     low: int = 0
     high: int = 0
-    module: nn.Module | None = None
+    module: Module | None = None
     swap: Swap | None = None
-    output: Any = None
+    output: HeldTensor | None = None
     """The scores the labels were compared with."""
     site: Site | None = None
     """Where the numbers were used."""
-    root: nn.Module | None = None
+    root: Module | None = None
     path: str = ""
     """The layer that used them, inside its model."""
 
@@ -56,47 +54,48 @@ def range_fault(crash: Crash) -> RangeFault | None:
 
 
 def _decide(crash: Crash) -> RangeFault | None:
-    if not isinstance(crash.error, (IndexError, RuntimeError)) or not crash.says(*_SIGNS):
+    if not crash.is_a("IndexError", "RuntimeError") or not crash.says(*_SIGNS):
         return None
     return _of_embedding(crash) or _of_labels(crash) or _of_device(crash)
 
 
 def _of_device(crash: Crash) -> RangeFault | None:
     """What a device stopped for, some ops before it was noticed: the watch has looked at the numbers in time."""
-    seen = None if crash.watcher is None or not crash.says(DEVICE_STOPPED) else crash.watcher.indices.broken
+    seen = crash.broken if crash.says(DEVICE_STOPPED) else None
     if seen is None or seen.which not in ("ids", "labels"):
         return None
-    tensor, low, high = Ghost(seen.origin), int(seen.low), int(seen.high)
+    tensor, low, high = HeldTensor.left(seen.origin), int(seen.low), int(seen.high)
     site = None if seen.place is None else seen.place.site
     if seen.which == "labels":
-        output = None if seen.other is None else Ghost(seen.other)
+        output = None if seen.other is None else HeldTensor.left(seen.other)
         return RangeFault("label-range", tensor, seen.size, low, high, output=output, site=site)
     visit = seen.visit
-    module = None if visit is None else visit.module.live
-    if visit is None or not isinstance(module, (nn.Embedding, nn.EmbeddingBag)):
+    module = None if visit is None else visit.module
+    if visit is None or module is None or not module.is_a(*_TABLES):
         return RangeFault(_kind(crash, tensor, low, high, seen.size), tensor, seen.size, low, high, site=site)
-    kind = _kind(crash, tensor, low, high, module.num_embeddings)
-    root = visit.root.module.live
+    kind = _kind(crash, tensor, low, high, module.attributes["num_embeddings"])
+    root = visit.root.module
     return RangeFault(kind, tensor, seen.size, low, high, module, site=site, root=root, path=visit.path)
 
 
-def _kind(crash: Crash, ids: torch.Tensor | Ghost, low: int, high: int, size: int) -> str:
+def _kind(crash: Crash, ids: HeldTensor, low: int, high: int, size: int) -> str:
     one_too_far = low >= 0 and high == size and not _counts_positions(crash, ids)
     return "vocab-off-by-one" if one_too_far else "embedding-range"
 
 
 def _of_embedding(crash: Crash) -> RangeFault | None:
     layer = crash.layer
-    if layer is not None and isinstance(layer.module, (nn.Embedding, nn.EmbeddingBag)):
-        ids, size, module = layer.input, layer.module.num_embeddings, layer.module
+    module: Module | None
+    if layer is not None and layer.module.is_a(*_TABLES):
+        ids, size, module = layer.input, layer.module.attributes["num_embeddings"], layer.module
     else:
         frame = next((f for f in crash.frames if not f.own and f.function in ("embedding", "embedding_bag")), None)
         ids = None if frame is None else frame.locals.get("input")
         table = None if frame is None else frame.locals.get("weight")
-        if not isinstance(ids, torch.Tensor) or not isinstance(table, torch.Tensor):
+        if not isinstance(ids, HeldTensor) or not isinstance(table, HeldTensor):
             return None
-        size, module = int(table.shape[0]), None
-    found = None if ids is None else extremes(ids)
+        size, module = table.shape[0], None
+    found = None if ids is None else ids.extremes
     if ids is None or found is None or (found[0] >= 0 and found[1] < size):
         return None
     low, high = int(found[0]), int(found[1])
@@ -108,7 +107,7 @@ def _of_embedding(crash: Crash) -> RangeFault | None:
     return RangeFault(kind, ids, size, low, high, module, site=crash.site, root=root, path=path)
 
 
-def _counts_positions(crash: Crash, ids: torch.Tensor | Ghost) -> bool:
+def _counts_positions(crash: Crash, ids: HeldTensor) -> bool:
     """Whether the ids are positions (an `arange`), not values of the data."""
     makers = [step.op for step in story(crash, ids) if step.op in MAKERS]
     return makers[:1] == ["arange"]
@@ -119,10 +118,10 @@ def _of_labels(crash: Crash) -> RangeFault | None:
         if frame.own or frame.function not in ("cross_entropy", "nll_loss", "multi_margin_loss"):
             continue
         output, target = frame.locals.get("input"), frame.locals.get("target")
-        if not isinstance(output, torch.Tensor) or not isinstance(target, torch.Tensor) or output.ndim == 0:
+        if not isinstance(output, HeldTensor) or not isinstance(target, HeldTensor) or output.ndim == 0:
             continue
-        classes = int(output.shape[1 if output.ndim > 1 else 0])
-        found = extremes(target)
+        classes = output.shape[1 if output.ndim > 1 else 0]
+        found = target.extremes
         if found is None:
             continue
         low, high = int(found[0]), int(found[1])
@@ -138,7 +137,7 @@ def swapped_arguments(crash: Crash) -> Swap | None:
         call = None if caller is None else caller.running
         if caller is None or not isinstance(call, ast.Call):
             continue
-        names = [n for n in frame.code.co_varnames[: frame.code.co_argcount] if n != "self"]
+        names = [name for name in frame.arguments if name != "self"]
         given = [_word(argument) for argument in call.args]
         swap = _swapped(given, names)
         if swap is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.provenance import dataset_steps
 from stepscope.records.step import Site
 
@@ -30,9 +30,9 @@ def odd_samples(crash: Crash, shapes: Sequence[Shape]) -> tuple[Shape, list[tupl
 def _numbers(crash: Crash) -> list[int]:
     """The samples' numbers in the dataset: the fetcher knows them."""
     for frame in crash.frames:
-        found: Any = frame.locals.get("possibly_batched_index")
-        if isinstance(found, (list, tuple)) and all(isinstance(n, int) for n in found):
-            return list(found)
+        found = several(frame.locals.get("possibly_batched_index"))
+        if found is not None and all(isinstance(n, int) for n in found):
+            return found
     return []
 
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
-
-import torch
-from torch import nn
 
 from stepscope.diagnose.crash.batches import numbers_in, small_batch
 from stepscope.diagnose.crash.crash import Crash
@@ -18,6 +16,7 @@ from stepscope.diagnose.crash.layers import Expectation, Layer, expectation_of
 from stepscope.diagnose.crash.mainline import CONCAT, PLAIN, VIEWS, Link, mainline
 from stepscope.diagnose.crash.recurrent import turned_recurrent
 from stepscope.diagnose.crash.unpacking import wrong_splits
+from stepscope.evidence.held import HeldTensor
 
 __all__ = ["SizeFault", "is_odd_batch", "size_fault"]
 
@@ -45,7 +44,7 @@ _SIGNS = (
     r"shape mismatch|shapes? .*not|the expanded size|expected.*dimension|not aligned",
     r"embed_dim|embedding dim|feature number of src",
 )
-_CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_CONVOLUTIONS = ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
 _CHANNELS = frozenset({1, 2, 3, 4})
 
 
@@ -57,8 +56,7 @@ class SizeFault:
     layer: Layer | None = None
     expected: Expectation | None = None
     given: int = 0
-    tensor: Any = None
-    """A tensor, or what is left of one (`Ghost`)."""
+    tensor: HeldTensor | None = None
     link: Link | None = None
     """The op on the way that matters: the flattening, the concatenation."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +71,7 @@ def size_fault(crash: Crash) -> SizeFault | None:
 
 
 def _decide(crash: Crash) -> SizeFault | None:
-    if not isinstance(crash.error, (RuntimeError, ValueError, IndexError, AssertionError)) or not crash.says(*_SIGNS):
+    if not crash.is_a("RuntimeError", "ValueError", "IndexError", "AssertionError") or not crash.says(*_SIGNS):
         return None
     if crash.says(r"dtype|datatype|scalar type|input type \("):
         return None
@@ -105,13 +103,11 @@ def _of_layer(crash: Crash) -> SizeFault | None:
     return None
 
 
-def _kind(
-    crash: Crash, layer: Layer, expected: Expectation, tensor: torch.Tensor, given: int
-) -> tuple[str, Link | None]:
-    for link in mainline(crash, tensor):
+def _kind(crash: Crash, layer: Layer, expected: Expectation, tensor: HeldTensor, given: int) -> tuple[str, Link | None]:
+    for link in mainline(tensor):
         if link.op in CONCAT:
             return "concat-channels", link
-        if link.op in VIEWS and isinstance(layer.module, nn.Linear):
+        if link.op in VIEWS and layer.module.is_a("Linear"):
             if link.before is not None and len(link.before) >= 3 and len(link.before) > tensor.ndim:
                 return "flatten", link
             if link.before is None and tensor.ndim == 2:
@@ -119,37 +115,36 @@ def _kind(
             continue
         if link.op not in PLAIN:
             break
-    if isinstance(layer.module, nn.Linear) and tensor.ndim >= 3:
-        whole = int(torch.Size(tensor.shape[1:]).numel())
-        if whole == expected.size:
-            return "flatten", None
-    pictures = isinstance(layer.module, _CONVOLUTIONS) and tensor.ndim >= 3
+    if layer.module.is_a("Linear") and tensor.ndim >= 3 and prod(tensor.shape[1:]) == expected.size:
+        return "flatten", None
+    pictures = layer.module.is_a(*_CONVOLUTIONS) and tensor.ndim >= 3
     few = given in _CHANNELS and expected.size in _CHANNELS
-    if pictures and few and _is_first(crash, tensor) and _worked_before(crash, layer):
+    if pictures and few and _is_first(tensor) and _worked_before(crash, layer):
         return "grey-rgb", None
     return "linear-in", None
 
 
-def is_odd_batch(crash: Crash, layer: Layer, tensor: torch.Tensor) -> bool:
+def is_odd_batch(layer: Layer, tensor: HeldTensor) -> bool:
     """Whether the layer is fed with data and has been trained before: then it is this batch that differs."""
-    weight = getattr(layer.module, "weight", None)
-    if weight is None or not _is_first(crash, tensor):
+    weight = layer.weight
+    if weight is None or not _is_first(tensor):
         return False
-    return weight.grad is not None or (crash.watcher is not None and crash.watcher.nets.parameter(weight).gradients > 0)
+    known = layer.module.own.get("weight")
+    return weight.has_grad or (known is not None and known.gradients > 0)
 
 
-def _is_first(crash: Crash, tensor: torch.Tensor) -> bool:
+def _is_first(tensor: HeldTensor) -> bool:
     """Whether the tensor is data, touched by no layer."""
-    return tensor.grad_fn is None and not tensor.requires_grad
+    return not tensor.has_graph and not tensor.requires_grad
 
 
 def _worked_before(crash: Crash, layer: Layer) -> bool:
     """Whether this layer has already taken something: then the data is at fault, not the layer."""
-    if crash.watcher is not None and sum(1 for root in crash.watcher.visits.roots if not root.error) > 0:
+    if crash.calls_done > 0:
         return True
-    weight = getattr(layer.module, "weight", None)
+    weight = layer.weight
     # Making a layer writes its weight once or twice; each optimizer step writes it again.
-    return isinstance(weight, torch.Tensor) and (weight.grad is not None or weight._version > 2)
+    return weight is not None and (weight.has_grad or weight.version > 2)
 
 
 def _of_view(crash: Crash) -> SizeFault | None:
@@ -173,16 +168,16 @@ def _of_maps(crash: Crash) -> SizeFault | None:
         return None
     first, second = pair
     differ = first.ndim >= 3 and first.ndim == second.ndim and first.shape[2:] != second.shape[2:]
-    if differ and any(_is_map(crash, tensor) for tensor in pair):
+    if differ and any(map(_is_map, pair)):
         return SizeFault("conv-output", tensor=first, facts={"pair": pair})
     return None
 
 
-def _is_map(crash: Crash, tensor: Any) -> bool:
-    return any("conv" in link.op or "pool" in link.op for link in mainline(crash, tensor))
+def _is_map(tensor: HeldTensor) -> bool:
+    return any("conv" in link.op or "pool" in link.op for link in mainline(tensor))
 
 
-def _pair(crash: Crash, maps: bool = False) -> tuple[Any, Any] | None:
+def _pair(crash: Crash, maps: bool = False) -> tuple[HeldTensor, HeldTensor] | None:
     """The two tensors that do not fit each other; of maps, two that differ in height or width."""
     tensors = [tensor for _, tensor in crash.operands]
     for index, second in enumerate(tensors[1:], 1):
@@ -209,32 +204,32 @@ def _of_operands(crash: Crash) -> SizeFault | None:
     return output or SizeFault("broadcast-crash", tensor=pair[0], facts={"pair": pair})
 
 
-def _wrong_rows(crash: Crash, pair: tuple[Any, Any] | None) -> SizeFault | None:
+def _wrong_rows(crash: Crash, pair: tuple[HeldTensor, HeldTensor] | None) -> SizeFault | None:
     """A `view(-1, number)` with the wrong number moved values into other rows: the batch has another size after it."""
     if pair is None:
         return None
-    rows = int(pair[1].shape[0])
-    for link in mainline(crash, pair[0]):
+    rows = pair[1].shape[0]
+    for link in mainline(pair[0]):
         if link.op in VIEWS and link.before and link.before[0] == rows and link.shape and link.shape[0] != rows:
             return SizeFault("flatten", tensor=pair[0], link=link, facts={"rows": rows, "got": link.shape[0]})
     return None
 
 
-def _wrong_width(crash: Crash, pair: tuple[Any, Any]) -> SizeFault | None:
+def _wrong_width(crash: Crash, pair: tuple[HeldTensor, HeldTensor]) -> SizeFault | None:
     """A model's output whose width is not the target's: its last layer was built with another number."""
     for made, other in (pair, pair[::-1]):
         if made.ndim < 2 or made.ndim != other.ndim or made.shape[0] != other.shape[0] or not made.requires_grad:
             continue
         if made.shape[-1] == other.shape[-1] or other.requires_grad or 1 in (made.shape[-1], other.shape[-1]):
             continue
-        return SizeFault("linear-in", tensor=made, given=int(made.shape[-1]), facts={"target": other})
+        return SizeFault("linear-in", tensor=made, given=made.shape[-1], facts={"target": other})
     return None
 
 
 def _of_samples(crash: Crash) -> SizeFault | None:
     """Samples of different shapes that were to become one batch."""
     samples = _samples(crash)
-    shapes = [tuple(sample.shape) for sample in samples]
+    shapes = [sample.shape for sample in samples]
     if not shapes:
         found = [tuple(int(n) for n in part.split(",") if n.strip()) for part in _brackets(crash.message)]
         shapes = found[:2]
@@ -247,7 +242,7 @@ def _of_samples(crash: Crash) -> SizeFault | None:
     return SizeFault("grey-rgb" if grey else "collate-ragged", facts={"shapes": shapes})
 
 
-def _samples(crash: Crash) -> list[torch.Tensor]:
+def _samples(crash: Crash) -> list[HeldTensor]:
     found = crash.operation
     return [] if found is None else [tensor for operand in found.operands for tensor in operand.tensors]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from types import CodeType
 
 __all__ = ["assigned_names", "enclosing_function", "parents_of", "running_node", "said", "statement_at", "tree_of"]
 
@@ -51,16 +49,12 @@ def _span(node: ast.AST) -> tuple[int, int, int, int] | None:
     return None
 
 
-def running_node(code: CodeType, instruction: int, line: int) -> ast.AST | None:
+def running_node(file: str, span: tuple[int, int, int, int] | None, line: int) -> ast.AST | None:
     """The sub-expression that was running; before Python 3.11 the first call or operator of its statement."""
-    if sys.version_info >= (3, 11):
-        for index, position in enumerate(code.co_positions()):
-            if index * 2 == instruction and None not in position:
-                exact = _by_span(code.co_filename).get(position)  # type: ignore[call-overload]
-                if exact is not None:
-                    return exact  # type: ignore[no-any-return]
-                break
-    statement = statement_at(code.co_filename, line)
+    exact = None if span is None else _by_span(file).get(span)
+    if exact is not None:
+        return exact
+    statement = statement_at(file, line)
     if statement is None:
         return None
     parts = (n for n in ast.walk(statement) if isinstance(n, (ast.Call, ast.BinOp, ast.AugAssign, ast.Subscript)))

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import torch
+from stepscope.evidence.held import HeldItems, HeldTensor
 
-from stepscope import fence
-from stepscope.events.quiet import quietly
+__all__ = ["Shown", "named_tensors", "show"]
 
-__all__ = ["Shown", "extremes", "named_tensors", "short", "show"]
-
-_COUNTED = 4_000_000  # elements; the range of a larger tensor is left out, it would take noticeable time
 _DEPTH = 2
 _MOST = 12
+_PLAIN = ("list", "tuple", "dict")
 
 
 @dataclass(frozen=True)
@@ -39,47 +36,22 @@ class Shown:
         return ", ".join(parts)
 
 
-def short(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-@fence.fenced("reading a tensor's range")
-def extremes(tensor: torch.Tensor) -> tuple[float, float] | None:
-    """Smallest and largest value; None for what is large, empty, or on a device that may be broken by now."""
-    if tensor.device.type != "cpu" or not 0 < tensor.numel() <= _COUNTED or tensor.layout != torch.strided:
-        return None
-    if tensor.is_quantized or tensor.is_complex() or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-        return None
-    with quietly():
-        plain = tensor.detach()
-        low, high = (plain.to(torch.uint8) if plain.dtype == torch.bool else plain).aminmax()
-        return low.item(), high.item()
-
-
-def show(name: str, tensor: torch.Tensor) -> Shown:
-    """Describe a tensor; no more is asked of it than its header and, on a CPU, its range."""
-    found = extremes(tensor)
+def show(name: str, tensor: HeldTensor) -> Shown:
+    """Describe a tensor; of one that is gone only what the trail kept."""
+    found = tensor.extremes
     text = "" if found is None else f"{_number(found[0])} to {_number(found[1])}"
-    return Shown(
-        name=name,
-        shape=tuple(int(n) for n in tensor.shape),
-        dtype=short(tensor.dtype),
-        device=str(tensor.device),
-        range=text,
-        grad=bool(tensor.requires_grad),
-    )
+    grad = tensor.requires_grad and not tensor.gone
+    return Shown(name=name, shape=tensor.shape, dtype=tensor.dtype, device=tensor.device, range=text, grad=grad)
 
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else str(value)
 
 
-def named_tensors(names: dict[str, Any], most: int = _MOST) -> list[tuple[str, torch.Tensor]]:
+def named_tensors(names: dict[str, Any], most: int = _MOST) -> list[tuple[str, HeldTensor]]:
     """The tensors among a frame's variables, looking a little way into lists, tuples and dictionaries."""
-    found: list[tuple[str, torch.Tensor]] = []
+    found: list[tuple[str, HeldTensor]] = []
     for name, value in list(names.items())[:2000]:
-        if name.startswith("__"):
-            continue
         for path, tensor in _inside(name, value, 0):
             found.append((path, tensor))
             if len(found) >= most:
@@ -87,13 +59,10 @@ def named_tensors(names: dict[str, Any], most: int = _MOST) -> list[tuple[str, t
     return found
 
 
-def _inside(path: str, value: Any, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
-    if isinstance(value, torch.Tensor):
+def _inside(path: str, value: Any, depth: int) -> Iterator[tuple[str, HeldTensor]]:
+    if isinstance(value, HeldTensor):
         yield path, value
-    elif depth < _DEPTH and type(value) in (list, tuple):
-        for index, part in enumerate(value[:4]):
-            yield from _inside(f"{path}[{index}]", part, depth + 1)
-    elif depth < _DEPTH and type(value) is dict:
-        for key, part in list(value.items())[:4]:
-            if isinstance(key, (str, int)):
-                yield from _inside(f"{path}[{key!r}]", part, depth + 1)
+    elif depth < _DEPTH and isinstance(value, HeldItems) and value.type in _PLAIN:
+        keys = range(len(value.items)) if value.keys is None else value.keys
+        for key, part in list(zip(keys, value.items, strict=True))[:4]:
+            yield from _inside(f"{path}[{key!r}]", part, depth + 1)

@@ -7,13 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-
 from stepscope.diagnose.crash.bindings import body_nodes, node_site, scope_of
-from stepscope.diagnose.crash.frames import Frame, code_of
+from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.syntax import assigned_names, tree_of
-from stepscope.record.watch.places import is_own
+from stepscope.evidence.held import Held, HeldTensor
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -29,8 +26,8 @@ def wrong_splits(crash: Crash) -> list[tuple[Site, list[str]]]:
     """Such statements in the files the crash went through."""
     found: list[tuple[Site, list[str]]] = []
     for frame in {frame.file: frame for frame in crash.own}.values():
-        codes = [code_of(value) for value in list(frame.globals.values())]
-        helpers = {code.co_filename for code in codes if code is not None and is_own(code)} - {frame.file}
+        codes = [value.code for value in frame.globals.values() if isinstance(value, Held)]
+        helpers = {code.file for code in codes if code is not None and code.own} - {frame.file}
         trees = [tree for file in [*helpers, frame.file] if (tree := tree_of(file)) is not None]
         tree = tree_of(frame.file)
         found += [] if tree is None else splits_in(frame.file, ast.walk(tree), returned_by(map(ast.walk, trees)))
@@ -43,7 +40,7 @@ def _by_shapes(frame: Frame) -> Iterator[tuple[Site, list[str]]]:
     for node in body_nodes(scope) if scope is not None else ():
         names = list(assigned_names(node.targets[0])) if isinstance(node, ast.Assign) else []
         held = [frame.locals.get(name) for name in names]
-        shapes = [tuple(value.shape) for value in held if isinstance(value, (torch.Tensor, np.ndarray))]
+        shapes = [value.shape for value in held if isinstance(value, (HeldTensor, Held)) and value.shape is not None]
         if len(names) != 4 or len(shapes) != 4 or not all(shapes) or not _is_wrong(names):
             continue
         a, b, c, d = shapes

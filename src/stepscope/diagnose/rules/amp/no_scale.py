@@ -23,7 +23,7 @@ def no_scale(run: Evidence) -> Iterator[Proof]:
         scaler.update()
     """
     crash = run.crash
-    if crash is None or not isinstance(crash.error, (AssertionError, RuntimeError)):
+    if crash is None or not crash.is_a("AssertionError", "RuntimeError"):
         return
     backward = run.steps.backwards[-1].place if run.steps.backwards else None
     if crash.says(r"no inf checks were recorded", r"attempted \w+ but _scale is none"):

@@ -100,9 +100,9 @@ def deprecated(run: Evidence) -> Iterator[Proof]:
 
 def _removed(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
-    if crash is None or not isinstance(crash.error, (AttributeError, ImportError, TypeError, RuntimeError)):
+    if crash is None or not crash.is_a("AttributeError", "ImportError", "TypeError", "RuntimeError"):
         return
-    text = str(crash.error)
+    text = crash.text
     found = re.search("|".join(_SAID), text)
     name = next((part for part in found.groups() if part), "") if found is not None else ""
     if not name and re.search(r"deprecated.*removed", text):

@@ -4,16 +4,14 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-import torch
-from torch import nn
-
 from stepscope.diagnose.crash.bindings import Binding, bound_before, scope_of
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import MISSING
+from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.crash.syntax import said
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldItems, HeldTensor
 from stepscope.records.step import Site
 
 _SIGNS = (
@@ -42,7 +40,7 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         x = self.fc(x)
     """
     crash = run.crash
-    if crash is None or not isinstance(crash.error, (TypeError, AttributeError)):
+    if crash is None or not crash.is_a("TypeError", "AttributeError"):
         return
     if not crash.says(*_SIGNS):
         return
@@ -51,36 +49,34 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         return
     site, text, value = found
     parts = _parts(value)
+    is_tuple = several(value, "tuple") is not None
     yield Proof(
         where=site,
         message=f"`{text}` gives {parts}, which is used as one tensor",
-        label=f"a {type(value).__name__}",
-        evidence={"type": type(value).__name__, "parts": parts},
-        fix="take the part that is needed, e.g. `out, _ = ...`" if isinstance(value, tuple) else "take the part needed",
+        label=f"a {type_name(value)}",
+        evidence={"type": type_name(value), "parts": parts},
+        fix="take the part that is needed, e.g. `out, _ = ...`" if is_tuple else "take the part needed",
         related=[(crash.site, "it is used as a tensor here")],
     )
 
 
 def _parts(value: Any) -> str:
-    if isinstance(value, tuple):
-        inside = [
-            f"a tensor {list(p.shape)}" if isinstance(p, torch.Tensor) else f"a {type(p).__name__}" for p in value
-        ]
-        return f"({', '.join(inside[:4])})"
-    return f"a {type(value).__name__}"
+    parts = several(value, "tuple")
+    return f"a {type_name(value)}" if parts is None else f"({', '.join(map(_part, parts[:4]))})"
 
 
 def _part(part: Any) -> str:
-    return f"a tensor {list(part.shape)}" if isinstance(part, torch.Tensor) else f"a {type(part).__name__}"
+    return f"a tensor {list(part.shape)}" if isinstance(part, HeldTensor) else f"a {type_name(part)}"
 
 
 def _several(value: Any) -> bool:
     """A tuple or an object with tensors in it."""
-    if isinstance(value, tuple):
-        return any(isinstance(part, (torch.Tensor, tuple)) for part in value[:8])
-    if isinstance(value, dict):
-        return any(isinstance(part, torch.Tensor) for part in list(value.values())[:8])
-    return False
+    if not isinstance(value, HeldItems):
+        return False
+    tensors = any(isinstance(part, HeldTensor) for part in value.items[:8])
+    if value.is_a("tuple"):
+        return tensors or any(several(part, "tuple") is not None for part in value.items[:8])
+    return tensors and value.is_a("dict")
 
 
 def _made(crash: Crash) -> tuple[Site, str, Any] | None:
@@ -115,12 +111,12 @@ def _in_sequential(crash: Crash) -> tuple[Site, str, Any] | None:
     """A layer of a Sequential that gives a tuple to the next."""
     for layer in crash.layers:
         value = layer.frame.locals.get("input")
-        if isinstance(layer.module, nn.Sequential) and _several(value):
+        if layer.module.is_a("Sequential") and _several(value):
             running = layer.frame.locals.get("module")
-            children = list(layer.module.named_children())
+            children = list(layer.module.children.items())
             at = next((i for i, (_, child) in enumerate(children) if child is running), 0)
             name = children[at - 1][0] if at else ""
-            site = built_at(layer.root, f"{layer.path}.{name}".strip(".")) or crash.site
+            site = built_at(crash.modules, layer.root, f"{layer.path}.{name}".strip(".")) or crash.site
             if site is not None and at:
-                return site, type(children[at - 1][1]).__name__, value
+                return site, children[at - 1][1].type, value
     return None

@@ -25,7 +25,7 @@ def non_leaf_grad(run: Evidence) -> Iterator[Proof]:
     found = None if crash is None else gradless(crash)
     if crash is None or found is None:
         return
-    how = type(found.tensor.grad_fn).__name__
+    how = found.tensor.made_by
     yield Proof(
         where=found.site or crash.site,
         message=f"`{found.name}` is computed ({how}) from a tensor that requires a gradient; it is no parameter itself",

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.provenance import made_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.places import is_own
 
 
 @rule("data.worker-error", severity="error", needs="crash", follows=("shape.*", "dtype.*"))
@@ -32,18 +31,18 @@ def worker_error(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=(None if loader is None else made_at(crash, loader)) or crash.site,
             message="a worker of the loader was killed, usually because memory (or /dev/shm) ran out",
-            evidence={"error": crash.message[:200], "workers": getattr(loader, "num_workers", None)},
+            evidence={"error": crash.message[:200], "workers": None if loader is None else loader.workers},
             fix="use fewer workers, smaller batches or more shared memory; with num_workers=0 the error shows itself",
         )
         return
-    own = [frame for frame in crash.worker or () if is_own(compile("", frame.file, "exec"))]
+    own = [frame for frame in crash.worker or () if frame.own]
     if not own:
         return
     yield Proof(
         where=own[-1].site,
-        message=f"{type(crash.error).__name__} in a worker of the loader: {crash.message[:160]}",
+        message=f"{crash.type} in a worker of the loader: {crash.message[:160]}",
         label="it failed here, inside the worker",
-        evidence={"function": own[-1].function, "workers": getattr(loader, "num_workers", None)},
+        evidence={"function": own[-1].function, "workers": None if loader is None else loader.workers},
         fix="run with --no-workers to see it in the main process, where it can be stepped through",
         related=[] if loader is None else [(made_at(crash, loader), "the loader")],
     )

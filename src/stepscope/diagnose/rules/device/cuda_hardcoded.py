@@ -39,8 +39,8 @@ def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=crash.site,
                 message="this line asks for a CUDA device, and there is none",
-                label=str(crash.error).split("\n")[0][:80],
-                evidence={"error": str(crash.error)[:200]},
+                label=crash.text.split("\n")[0][:80],
+                evidence={"error": crash.text[:200]},
                 fix='.to(device), with device = "cuda" if torch.cuda.is_available() else "cpu"',
                 severity="error",
             )

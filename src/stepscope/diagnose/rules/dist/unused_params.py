@@ -3,8 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torch import nn
-
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
@@ -30,22 +28,20 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None or not crash.says(r"expected to have finished reduction in the prior iteration"):
         return
-    wrapper = next(
-        (layer for layer in crash.layers if isinstance(layer.module, nn.parallel.DistributedDataParallel)), None
-    )
-    if wrapper is None:
+    wrapper = next((layer.module for layer in crash.layers if layer.module.is_a("DistributedDataParallel")), None)
+    inner = None if wrapper is None else wrapper.children.get("module")
+    if wrapper is None or inner is None:
         yield from _elsewhere(crash)
         return
-    inner = wrapper.module.get_submodule("module")
-    unused = [name for name, p in inner.named_parameters() if p.requires_grad and p.grad is None]
+    unused = [name for name, p in inner.named_parameters() if p.requires_grad and not p.has_grad]
     first = unused[0].rpartition(".")[0] if unused else ""
     yield Proof(
-        where=made_at(crash, wrapper.module) or built_at(wrapper.module, "") or crash.site,
+        where=made_at(crash, wrapper) or built_at(crash.modules, wrapper, "") or crash.site,
         message=f"{len(unused)} parameters got no gradient in the step before: {', '.join(unused[:4]) or 'unknown'}",
         label="find_unused_parameters is off",
         evidence={"unused": unused[:20]},
         fix="remove the layers that are not used, or pass find_unused_parameters=True",
-        related=[(built_at(inner, first), "not used in the forward pass")] if first else [],
+        related=[(built_at(crash.modules, inner, first), "not used in the forward pass")] if first else [],
     )
 
 

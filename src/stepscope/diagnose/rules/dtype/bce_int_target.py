@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
 from stepscope.diagnose.crash.provenance import MAKERS
-from stepscope.diagnose.crash.tensors import short
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -26,13 +25,13 @@ def bce_int_target(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else dtype_fault(crash)
     if crash is None or fault is None or fault.kind != "bce-int-target":
         return
-    kind = short(fault.tensor.dtype)
+    kind = fault.tensor.dtype
     made = source_of(crash, fault.tensor, *MAKERS, "long", "int")
     yield Proof(
         where=crash.site,
         message=f"the target of {fault.op} is {kind}, but the loss computes with it as a number",
         label=f"target: {kind} {list(fault.tensor.shape)}",
-        evidence={"target": f"{kind} {list(fault.tensor.shape)}", "input": short(fault.other.dtype)},
+        evidence={"target": f"{kind} {list(fault.tensor.shape)}", "input": fault.other.dtype},
         fix="convert the target: .float()",
         related=[] if made is None else [(made.site, f"the target becomes {kind} here")],
     )

@@ -34,18 +34,17 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
         return
     from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
     from stepscope.diagnose.crash.provenance import MAKERS
-    from stepscope.diagnose.crash.tensors import short
 
     fault = dtype_fault(crash)
     if fault is None or fault.kind != "ce-float-target":
         return
-    kind, shape = short(fault.tensor.dtype), list(fault.tensor.shape)
+    kind, shape = fault.tensor.dtype, list(fault.tensor.shape)
     made = source_of(crash, fault.tensor, *MAKERS, "float", "to", "one_hot", "int")
     yield Proof(
         where=crash.site,
         message=f"the labels are {kind} of shape {shape}; {fault.op} takes int64 class numbers, one per sample",
         label=f"labels: {kind} {shape}",
-        evidence={"target": f"{kind} {shape}", "input": f"{short(fault.other.dtype)} {list(fault.other.shape)}"},
+        evidence={"target": f"{kind} {shape}", "input": f"{fault.other.dtype} {list(fault.other.shape)}"},
         fix=_mend(fault),
         related=[] if made is None else [(made.site, f"the labels become {kind} here")],
     )
@@ -82,12 +81,10 @@ def _span(sums: tuple[float, float]) -> str:
 
 
 def _mend(fault: DtypeFault) -> str:
-    from stepscope.diagnose.crash.tensors import short
-
     target, given = fault.tensor.shape, fault.other.shape
     if target == given and len(target) > 1:
         return "give class numbers: target.argmax(1)"
-    cast = "" if short(fault.tensor.dtype) == "int64" else ".long()"
+    cast = "" if fault.tensor.dtype == "int64" else ".long()"
     if len(target) == len(given) and target[1:2] == (1,):
         return f"give one number per sample: target.squeeze(1){cast}"
     return f"convert the labels: target{cast or '.long()'}"

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
-from stepscope.diagnose.crash.tensors import short
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -26,7 +25,7 @@ def double_float(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "double-float":
         return
     step = source_of(crash, fault.tensor)
-    wrong, right = short(fault.tensor.dtype), short(fault.other.dtype)
+    wrong, right = fault.tensor.dtype, fault.other.dtype
     met = f"{fault.other_name} ({right})"
     yield Proof(
         where=crash.site if step is None else step.site,

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
 from stepscope.diagnose.crash.provenance import MAKERS
-from stepscope.diagnose.crash.tensors import short
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -28,7 +27,7 @@ def index_float(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else dtype_fault(crash)
     if crash is None or fault is None or fault.kind != "index-float":
         return
-    kind = short(fault.tensor.dtype)
+    kind = fault.tensor.dtype
     made = source_of(crash, fault.tensor, *MAKERS, "float", "to", "div", "mul")
     yield Proof(
         where=crash.site,

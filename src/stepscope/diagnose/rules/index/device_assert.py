@@ -34,7 +34,7 @@ def device_assert(run: Evidence) -> Iterator[Proof]:
             where=crash.site,
             message="the device stopped at an index out of range, some operations before this line",
             label="noticed here, not caused here",
-            evidence={"error": str(crash.error).split("\n")[0][:200]},
+            evidence={"error": crash.text.split("\n")[0][:200]},
             fix="run it once more with CUDA_LAUNCH_BLOCKING=1 set, or on a CPU: then it stops at the line that did it",
         )
         return

@@ -25,8 +25,8 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else range_fault(crash)
     if crash is None or fault is None or fault.kind != "embedding-range" or fault.tensor is None:
         return
-    site = None if fault.root is None else own_line(fault.root, fault.path)
-    kind = type(fault.module).__name__
+    site = None if fault.root is None else own_line(crash, fault.root, fault.path)
+    kind = "" if fault.module is None else fault.module.type
     name = "the embedding" if fault.module is None else f"{fault.path} ({kind})" if fault.path else kind
     bad = f"{fault.low}" if fault.low < 0 else f"{fault.high}"
     right = fault.high + 1

@@ -2,17 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
-from torch import nn
-
-from stepscope.diagnose.crash.crash import Crash, Ghost
+from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.mainline import producer
 from stepscope.diagnose.crash.own_lines import own_line
-from stepscope.diagnose.crash.provenance import MAKERS, story
+from stepscope.diagnose.crash.provenance import MAKERS, story, tensors_of
 from stepscope.diagnose.crash.ranges import RangeFault, range_fault
-from stepscope.diagnose.crash.tensors import extremes
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 
@@ -68,15 +66,15 @@ def _whole_range(crash: Crash, fault: RangeFault) -> tuple[int, int]:
     """The range over the whole dataset where its labels are one tensor: a batch may lack the smallest."""
     low, high = fault.low, fault.high
     for dataset in crash.datasets:
-        for held in getattr(dataset, "tensors", ()):
-            if isinstance(held, torch.Tensor) and fault.tensor is not None and held.dtype == fault.tensor.dtype:
-                found = extremes(held) if held.ndim == fault.tensor.ndim else None
+        for held in tensors_of(dataset):
+            if fault.tensor is not None and held.dtype == fault.tensor.dtype:
+                found = held.extremes if held.ndim == fault.tensor.ndim else None
                 if found is not None:
                     low, high = min(low, int(found[0])), max(high, int(found[1]))
     return low, high
 
 
-def _labels_made(crash: Crash, labels: torch.Tensor | Ghost) -> Site | None:
+def _labels_made(crash: Crash, labels: HeldTensor) -> Site | None:
     makers = {*MAKERS, "integers", "random_integers", "return", "add"}
     steps = [step for step in story(crash, labels) if step.site is not None]
     return next((step.site for step in steps if step.op in makers), steps[-1].site if steps else None)
@@ -84,9 +82,9 @@ def _labels_made(crash: Crash, labels: torch.Tensor | Ghost) -> Site | None:
 
 def _last_layer(crash: Crash, fault: RangeFault) -> tuple[str, Site] | None:
     for _, model, _ in crash.values():
-        if isinstance(model, nn.Module) and fault.output is not None:
-            made = producer(crash, fault.output, model)
-            site = None if made is None else own_line(model, made[0]) or fault.site
+        if isinstance(model, Module) and fault.output is not None:
+            made = producer(fault.output, model)
+            site = None if made is None else own_line(crash, model, made[0]) or fault.site
             if made is not None and site is not None:
                 return made[0], site
     return None

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
 from stepscope.records.step import Site
 
 _MAKERS = frozenset(
@@ -34,7 +34,7 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else range_fault(crash)
     if crash is None or fault is None or fault.kind != "vocab-off-by-one" or fault.tensor is None:
         return
-    built = None if fault.root is None else own_line(fault.root, fault.path)
+    built = None if fault.root is None else own_line(crash, fault.root, fault.path)
     made = _inclusive(crash, fault.tensor, fault.size)
     yield Proof(
         where=made or built or fault.site,
@@ -46,9 +46,9 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _inclusive(crash: Crash, ids: Any, size: int) -> Site | None:
+def _inclusive(crash: Crash, ids: HeldTensor, size: int) -> Site | None:
     """The random draw whose upper bound lets the id `size` through."""
-    origin = crash.origin(ids)
+    origin = ids.origin
     for past in origin.ancestors(200) if origin is not None else ():
         bounds = [value for value in past.arguments.values() if isinstance(value, int)] if past.op == "randint" else []
         if bounds and max(bounds) > size and past.place is not None:

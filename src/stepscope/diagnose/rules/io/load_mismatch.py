@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
-
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.evidence import Evidence
@@ -33,7 +31,7 @@ def load_mismatch(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None or not crash.says(r"error\(s\) in loading state_dict"):
         return
-    text = str(crash.error)
+    text = crash.text
     sizes = _SIZE.findall(text)
     if sizes:
         yield _sizes(crash, sizes)
@@ -65,8 +63,8 @@ def load_mismatch(run: Evidence) -> Iterator[Proof]:
 def _sizes(crash: Crash, sizes: list[tuple[str, str, str]]) -> Proof:
     name, saved, built = sizes[0]
     model = next((frame.module for frame in crash.frames if frame.function == "load_state_dict" and frame.module), None)
-    site = None if model is None else built_at(model, name.rpartition(".")[0])
-    kind = "" if not isinstance(model, nn.Module) else type(model).__name__
+    site = None if model is None else built_at(crash.modules, model, name.rpartition(".")[0])
+    kind = "" if model is None else model.type
     return Proof(
         where=site or crash.site,
         message=f"{name} has shape [{saved}] in the checkpoint and [{built}] in the model",

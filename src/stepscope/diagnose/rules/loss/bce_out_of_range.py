@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.dtypes import loss_call
 from stepscope.diagnose.crash.provenance import made_at
 from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
-from stepscope.diagnose.crash.tensors import extremes
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -36,13 +35,12 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     elif crash.says(r"all elements of (input|target) should be between 0 and 1"):
         which = "target" if crash.says(r"elements of target") else "input"
         call = loss_call(crash, "binary_cross_entropy")
-        tensor = None if call is None else (call[3] if which == "target" else call[1]).thing
-        found = extremes(tensor) if tensor is not None and hasattr(tensor, "is_quantized") else None
+        found = None if call is None else (call.target if which == "target" else call.input).extremes
     else:
         return
     span = "" if found is None else f"{found[0]:.3g} to {found[1]:.3g}"
     layer = crash.layer
-    built = None if layer is None or type(layer.module).__name__ != "BCELoss" else made_at(crash, layer.module)
+    built = None if layer is None or layer.module.type != "BCELoss" else made_at(crash, layer.module)
     is_nan = found is not None and math.isnan(found[0])
     if is_nan:
         fix = f"look for what makes the {which} NaN: 0 divided by 0, values that grew too large, holes in the data"

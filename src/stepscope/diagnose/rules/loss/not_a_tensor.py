@@ -28,7 +28,7 @@ def not_a_tensor(run: Evidence) -> Iterator[Proof]:
         print(loss.item())
     """
     crash = run.crash
-    found = _SIGN.search(str(crash.error)) if crash is not None and isinstance(crash.error, AttributeError) else None
+    found = _SIGN.search(crash.text) if crash is not None and crash.is_a("AttributeError") else None
     if crash is None or found is None:
         return
     where, text = made_a_number(run, crash)

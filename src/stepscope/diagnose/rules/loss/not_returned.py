@@ -30,7 +30,7 @@ def not_returned(run: Evidence) -> Iterator[Proof]:
             return {"loss": loss, "logits": logits}
     """
     crash = run.crash
-    found = None if crash is None else _SIGN.search(" ".join(str(crash.error).split()))
+    found = None if crash is None else _SIGN.search(" ".join(crash.text.split()))
     if crash is None or found is None:
         return
     given, received = ([name.strip() for name in part.split(",")] for part in found.groups())

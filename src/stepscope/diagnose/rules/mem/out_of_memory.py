@@ -3,8 +3,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import torch
-
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.tensors import named_tensors
 from stepscope.diagnose.evidence import Evidence
@@ -43,8 +41,7 @@ def out_of_memory(run: Evidence) -> Iterator[Proof]:
 
 
 def _ran_out(crash: Crash) -> bool:
-    kind = getattr(torch, "OutOfMemoryError", None) or torch.cuda.OutOfMemoryError
-    if isinstance(crash.error, (kind, MemoryError)):
+    if crash.is_a("OutOfMemoryError", "MemoryError"):
         return True
     return crash.says(r"defaultcpuallocator: (can't|not enough)", r"\bout of memory\b", r"failed to allocate memory")
 
@@ -61,5 +58,5 @@ def _held(crash: Crash) -> dict[str, tuple[list[int], int]]:
     held: dict[str, tuple[list[int], int]] = {}
     for frame in crash.own:
         for name, tensor in named_tensors(frame.locals, most=200):
-            held[name] = list(tensor.shape), tensor.numel() * tensor.element_size()
+            held[name] = list(tensor.shape), tensor.bytes
     return held

@@ -43,14 +43,13 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
     name = "a normalisation layer" if layer is None else layer.name
     evidence = {"layer": name, "input_shape": shape}
     for loader in crash.loaders:
-        size = loader.batch_size
-        if isinstance(size, int) and size > 1 and not loader.drop_last and len(loader.sampler) % size == 1:  # type: ignore[arg-type]
+        size, samples = loader.batch_size, loader.samples
+        if size is not None and size > 1 and not loader.drop_last and samples is not None and samples % size == 1:
             yield Proof(
                 where=made_at(crash, loader) or crash.site,
-                message=f"the last batch has one sample ({len(loader.sampler)} in batches of {size}), "  # type: ignore[arg-type]
-                f"too few for {name}",
-                label=f"{len(loader.sampler)} % {size} = 1",  # type: ignore[arg-type]
-                evidence={**evidence, "samples": len(loader.sampler), "batch_size": size},  # type: ignore[arg-type]
+                message=f"the last batch has one sample ({samples} in batches of {size}), too few for {name}",
+                label=f"{samples} % {size} = 1",
+                evidence={**evidence, "samples": samples, "batch_size": size},
                 fix="give the DataLoader drop_last=True",
                 related=[(crash.site, "it fails here")],
             )

@@ -26,7 +26,7 @@ def lbfgs_no_closure(run: Evidence) -> Iterator[Proof]:
         optimizer.step(closure)
     """
     crash = run.crash
-    if crash is None or not isinstance(crash.error, TypeError) or not crash.says(r"step\(\) missing .*'closure'"):
+    if crash is None or not crash.is_a("TypeError") or not crash.says(r"step\(\) missing .*'closure'"):
         return
     yield Proof(
         where=crash.site,

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
 
 _HF = "Transformers"
 
@@ -50,9 +50,9 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _for_classes(run: Evidence, op: str, scores: Any, labels: Any) -> str | None:
+def _for_classes(run: Evidence, op: str, scores: HeldTensor, labels: HeldTensor) -> str | None:
     """One number per sample against a score per class: class numbers, given as floats."""
-    if not op.startswith("`binary_cross_entropy") or scores.dim() != 2 or labels.shape != scores.shape[:1]:
+    if not op.startswith("`binary_cross_entropy") or scores.ndim != 2 or labels.shape != scores.shape[:1]:
         return None
     if scores.shape[1] < 2:
         return None
@@ -60,8 +60,8 @@ def _for_classes(run: Evidence, op: str, scores: Any, labels: Any) -> str | None
     return f"class numbers, one per sample, are for cross_entropy: give labels as int64, labels.long(){chosen}"
 
 
-def _mend(first_name: str, first: Any, second_name: str, second: Any) -> str:
-    a, b = tuple(first.shape), tuple(second.shape)
+def _mend(first_name: str, first: HeldTensor, second_name: str, second: HeldTensor) -> str:
+    a, b = first.shape, second.shape
     for name, more, less in ((first_name, a, b), (second_name, b, a)):
         if len(more) == len(less) + 1:
             for axis, size in enumerate(more):

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-from torch import nn
 
 from stepscope.diagnose.crash.convolutions import even, is_spatial, mend
 from stepscope.diagnose.crash.crash import Crash
@@ -12,6 +9,8 @@ from stepscope.diagnose.crash.mainline import mainline
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 
@@ -51,7 +50,7 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     path, module, site = uneven
     yield Proof(
         where=site or crash.site,
-        message=f"{path} ({type(module).__name__}) changes the size of its map, so {sizes} meet later",
+        message=f"{path} ({module.type}) changes the size of its map, so {sizes} meet later",
         label=f"{mend(module)} would keep it even" if not even(module) else "no map on the way down had this size",
         evidence={**evidence, "layer": path},
         fix=f"give {path} {mend(module)}" if not even(module) else f"change the output_padding of {path}",
@@ -59,44 +58,45 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _uneven(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module, Site | None] | None:
+def _uneven(crash: Crash, pair: tuple[HeldTensor, HeldTensor]) -> tuple[str, Module, Site | None] | None:
     """The layer of the chain that loses something at the border: the nearest on one side and not on the other."""
     chains = [_spatial(crash, tensor) for tensor in pair]
     for chain, other in (chains, chains[::-1]):
         shared = {id(module) for _, module, _ in other}
         for path, module, root in chain:
             if id(module) not in shared and not even(module):
-                return path, module, built_at(root, path)
+                return path, module, built_at(crash.modules, root, path)
     return None
 
 
-def _off_the_mirror(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module, Site | None] | None:
+def _off_the_mirror(crash: Crash, pair: tuple[HeldTensor, HeldTensor]) -> tuple[str, Module, Site | None] | None:
     """The first layer on the way up whose map has a size that no map had on the way down."""
     for tensor in pair:
         sizes: set[int] = set()
-        for link in reversed(mainline(crash, tensor)):
-            if link.shape is None or not link.path or not is_spatial(link.layer):
+        for link in reversed(mainline(tensor)):
+            if link.shape is None or not link.path or link.layer is None or not is_spatial(link.layer):
                 continue
             if link.before is not None:
                 sizes.add(link.before[-1])
             grows = link.before is not None and link.shape[-1] > link.before[-1]
             if grows and link.shape[-1] not in sizes:
-                root = crash.visits[0].root.module.live if crash.visits else None
-                return link.path, link.layer, None if root is None else built_at(root, link.path)
+                root = crash.visits[0].root.module if crash.visits else None
+                site = None if root is None else built_at(crash.modules, root, link.path)
+                return link.path, link.layer, site
             sizes.add(link.shape[-1])
     return None
 
 
-def _spatial(crash: Crash, tensor: Any) -> list[tuple[str, nn.Module, Any]]:
-    found: list[tuple[str, nn.Module, Any]] = []
-    roots = [visit.root.module.live for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
-    root = next((root for root in roots if root is not None), None)
-    if root is None:
+def _spatial(crash: Crash, tensor: HeldTensor) -> list[tuple[str, Module, Module]]:
+    found: list[tuple[str, Module, Module]] = []
+    roots = [visit.root.module for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
+    if not roots:
         return found
-    for link in mainline(crash, tensor):
-        if link.path and is_spatial(link.layer):
+    root = roots[0]
+    for link in mainline(tensor):
+        if link.path and link.layer is not None and is_spatial(link.layer):
             found.append((link.path, link.layer, root))
-    if not found and tensor.requires_grad and crash.origin(tensor) is None:
+    if not found and tensor.requires_grad and tensor.origin is None:
         found = [(path, module, root) for path, module in root.named_modules() if is_spatial(module)]
     return found
 
@@ -105,7 +105,7 @@ def _too_small(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
     layer, tensor = fault.layer, fault.tensor
     if layer is None or tensor is None:
         return
-    kernel = getattr(layer.module, "kernel_size", None)
+    kernel = layer.module.attributes.get("kernel_size")
     yield Proof(
         where=layer.site or crash.site,
         message=f"the map is {list(tensor.shape[2:])} when it reaches {layer.name}, smaller than its kernel needs",

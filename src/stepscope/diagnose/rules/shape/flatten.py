@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import torch
+from math import prod
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer
@@ -11,6 +10,7 @@ from stepscope.diagnose.crash.operation import Operation
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
 
 
 @rule("shape.flatten", severity="error", needs="crash")
@@ -44,14 +44,14 @@ def flatten(run: Evidence) -> Iterator[Proof]:
         yield _view(crash, fault.tensor, crash.operation)
 
 
-def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: torch.Tensor, size: int) -> Proof:
+def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, size: int) -> Proof:
     link = fault.link
     before = None if link is None else link.before
     evidence = {"layer": layer.name, "in_features": size, "input_shape": list(tensor.shape)}
     if before is not None:
         evidence["before_flattening"] = list(before)
     rows = before is not None and before[0] != tensor.shape[0] and tensor.ndim == 2
-    right = int(torch.Size(before[1:] if before is not None else tensor.shape[1:]).numel())
+    right = prod(before[1:] if before is not None else tensor.shape[1:])
     if link is None:
         return Proof(
             where=crash.site,
@@ -74,7 +74,7 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: torch.Tensor, s
 
 
 def _rows(crash: Crash, link: Link, before: tuple[int, ...], after: tuple[int, ...]) -> Proof:
-    right = int(torch.Size(before[1:]).numel())
+    right = prod(before[1:])
     return Proof(
         where=link.site or crash.site,
         message=f"flattening turned {list(before)} into {list(after)}: {before[0]} samples became {after[0]} rows",
@@ -85,8 +85,8 @@ def _rows(crash: Crash, link: Link, before: tuple[int, ...], after: tuple[int, .
     )
 
 
-def _view(crash: Crash, tensor: torch.Tensor, found: Operation) -> Proof:
-    right = int(torch.Size(tensor.shape[1:]).numel())
+def _view(crash: Crash, tensor: HeldTensor, found: Operation) -> Proof:
+    right = prod(tensor.shape[1:])
     sizes = ", ".join(operand.name for operand in found.operands[1:])
     return Proof(
         where=crash.site,

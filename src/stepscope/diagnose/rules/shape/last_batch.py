@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.batches import SmallBatch
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.provenance import MAKERS, made_by
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
 from stepscope.records.step import Site
 
 
@@ -47,14 +49,14 @@ def _maker(crash: Crash, usual: int) -> Site | None:
     """Where the tensor with the full batch's size was made."""
     found = crash.operands
     for _, tensor in found:
-        if usual in tuple(tensor.shape) and not tensor.requires_grad:
+        if usual in tensor.shape and not tensor.requires_grad:
             step = made_by(crash, tensor, *MAKERS, "expand", "repeat")
             if step is not None:
                 return step.site
     for layer in reversed(crash.layers):
         hidden = layer.frame.locals.get("hx")
-        for state in hidden if isinstance(hidden, tuple) else (hidden,):
-            if hasattr(state, "shape") and usual in tuple(state.shape):
+        for state in several(hidden, "tuple") or (hidden,):
+            if isinstance(state, HeldTensor) and usual in state.shape:
                 step = made_by(crash, state, *MAKERS)
                 if step is not None:
                     return step.site

@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
-
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
 from stepscope.diagnose.crash.mainline import producer
@@ -12,6 +10,7 @@ from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Module
 
 
 @rule("shape.linear-in", severity="error", needs="crash")
@@ -52,7 +51,7 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
         "given": fault.given,
         "input_shape": list(tensor.shape),
     }
-    if is_odd_batch(crash, layer, tensor):
+    if is_odd_batch(layer, tensor):
         yield Proof(
             where=sample_source(crash) or crash.site,
             message=f"this batch has {fault.given} values where {layer.name} was given {expected.size} before",
@@ -62,8 +61,8 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
             related=[(crash.site, f"{layer.name} fails here")],
         )
         return
-    turned = _other_axis(tuple(tensor.shape), expected.size, expected.axis)
-    made = producer(crash, tensor, layer.root)
+    turned = _other_axis(tensor.shape, expected.size, expected.axis)
+    made = producer(tensor, layer.root)
     if made is None and turned is not None and fault.kind:
         yield Proof(
             where=crash.own[-1].site if crash.own else layer.site,
@@ -75,10 +74,10 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
             related=[(layer.site, "the layer was built here")],
         )
         return
-    source = None if made is None else built_at(layer.root, made[0])
+    source = None if made is None else built_at(crash.modules, layer.root, made[0])
     blamed, other = layer.site, source
     if made is not None and _is_the_odd_one(layer.root, made[1], expected.size, fault.given):
-        width = "out_channels" if isinstance(made[1], nn.modules.conv._ConvNd) else "out_features"
+        width = "out_channels" if made[1].is_a("_ConvNd") else "out_features"
         yield Proof(
             where=source,
             message=f"{made[0]} gives {fault.given} values where every layer after it expects {expected.size}",
@@ -111,7 +110,7 @@ def _move(ndim: int, source: int, axis: int) -> str:
     return f"put that axis where the layer looks for it: x.permute({', '.join(map(str, order))})"
 
 
-def _is_the_odd_one(root: nn.Module, made: nn.Module, wanted: int, given: int) -> bool:
+def _is_the_odd_one(root: Module, made: Module, wanted: int, given: int) -> bool:
     """Two or more layers want one size and none wants what the producer gives: the producer is the odd one."""
     wants = [expectation_of(module) for module in root.modules() if module is not made]
     sizes = [want.size for want in wants if want is not None]
@@ -122,14 +121,14 @@ def _output(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
     tensor, target = fault.tensor, fault.facts["target"]
     if tensor is None:
         return
-    models = [value for _, value, _ in crash.values() if isinstance(value, nn.Module)]
+    models = [value for _, value, _ in crash.values() if isinstance(value, Module)]
     for model in models:
-        made = producer(crash, tensor, model)
-        site = None if made is None else built_at(model, made[0])
+        made = producer(tensor, model)
+        site = None if made is None else built_at(crash.modules, model, made[0])
         if made is None or not any(module is made[1] for module in model.modules()):
             continue
-        wanted = int(target.shape[-1])
-        width = "out_channels" if isinstance(made[1], nn.modules.conv._ConvNd) else "out_features"
+        wanted = target.shape[-1]
+        width = "out_channels" if made[1].is_a("_ConvNd") else "out_features"
         yield Proof(
             where=site or crash.site,
             message=f"the last layer, {made[0]}, gives {fault.given} values where the target has {wanted}",
@@ -143,5 +142,5 @@ def _output(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
         where=crash.site,
         message=f"{list(tensor.shape)} meets {list(target.shape)}: the model's output is not as wide as the target",
         evidence={"output_shape": list(tensor.shape), "target_shape": list(target.shape)},
-        fix=f"let the model's last layer give {int(target.shape[-1])} values",
+        fix=f"let the model's last layer give {target.shape[-1]} values",
     )

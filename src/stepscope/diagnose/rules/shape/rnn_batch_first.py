@@ -38,8 +38,8 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
     if fault is None or fault.kind != "rnn-batch-first":
         return
     turned: Turned = fault.facts["turned"]
-    first = bool(getattr(turned.module, "batch_first", False))
-    kind = type(turned.module).__name__
+    first = bool(turned.module.attributes.get("batch_first", False))
+    kind = turned.module.type
     reads = "[batch, time, features]" if first else "[time, batch, features]"
     yield Proof(
         where=turned.site or crash.site,

@@ -2,15 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
-
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.held import HeldTensor
 from stepscope.records.step import Site
-
-_LIMITS = ("max_position_embeddings", "n_positions")
 
 
 @rule("shape.too-long", severity="error", needs="crash")
@@ -29,7 +26,7 @@ def too_long(run: Evidence) -> Iterator[Proof]:
         batch = tokenizer(texts, padding=True, truncation=True, max_length=model.config.max_position_embeddings)
     """
     crash = run.crash
-    found = None if crash is None or not isinstance(crash.error, (RuntimeError, IndexError)) else _longer(crash)
+    found = None if crash is None or not crash.is_a("RuntimeError", "IndexError") else _longer(crash)
     if crash is None or found is None:
         return
     length, limit, name = found
@@ -52,12 +49,11 @@ def _called(crash: Crash) -> Site | None:
 def _longer(crash: Crash) -> tuple[int, int, str] | None:
     """The length of the token ids in a frame of the model, where it is beyond what its config says."""
     for frame in crash.frames:
-        config = getattr(frame.locals.get("self"), "config", None)
+        seen = None if frame.module is None else crash.modules.get(frame.module)
         ids = frame.locals.get("input_ids")
-        if config is None or not isinstance(ids, torch.Tensor) or ids.dim() != 2:
+        if seen is None or not isinstance(ids, HeldTensor) or ids.ndim != 2:
             continue
-        for name in _LIMITS:
-            limit = getattr(config, name, None)
-            if isinstance(limit, int) and 0 < limit < ids.shape[1]:
-                return int(ids.shape[1]), limit, name
+        for name, limit in seen.limits.items():
+            if 0 < limit < ids.shape[1]:
+                return ids.shape[1], limit, name
     return None

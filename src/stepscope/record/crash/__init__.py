@@ -1,0 +1,1 @@
+"""Reading an exception once, while its frames are alive, into plain records."""
