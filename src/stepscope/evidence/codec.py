@@ -5,8 +5,9 @@ object of a class derived from one of them is written as that one: observers add
 and those stay behind. Fields hold numbers, words, None, and lists, tuples, sets and dicts of them. A field that a class
 did not have when the bytes were written gets its default; one that it no longer has is passed over.
 
-A loop does the same thing step after step. So that this packs well, a table is written column by column, pointers as
-the way from who points, whole numbers as their differences, and clocks (`__clocks__`) in microseconds.
+A loop does the same thing step after step. So that this packs well, a table is written column by column, pointers to
+what has an order in time (`__order__`) as the way from who points, whole numbers as their differences, and clocks
+(`__clocks__`) in microseconds.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import struct
-import sys
-from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -26,7 +26,7 @@ from stepscope.errors import StepscopeError
 
 __all__ = ["decode", "encode"]
 
-_POINTER, _TUPLE, _SET, _WIDE, _MAP, _SAME, _STEPS, _CLOCK = 1, 2, 3, 4, 5, 6, 7, 8
+_POINTER, _TUPLE, _SET, _WIDE, _MAP, _SAME, _STEPS, _CLOCK, _PLACE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 _packed = msgspec.msgpack.Encoder()
 _way = struct.Struct(">i")
 _Ext = msgspec.msgpack.Ext
@@ -34,33 +34,82 @@ _SHORTEST_TEXT = 8
 _MOST_OBJECTS = 10_000_000
 _VERSION = 1
 _ATOMS = frozenset((bool, float, bytes))
+_LEAVES = frozenset((bool, float, bytes, str, int))
+_SEQUENCES = frozenset((list, tuple, deque, set, frozenset))
 
 
 class _Table(msgspec.Struct, array_like=True):
     name: str
+    count: int
+    is_moving: bool
     fields: list[str]
     columns: list[Any]
 
 
 class _Document(msgspec.Struct, array_like=True):
     version: int
-    order: bytes
-    """The class of each object, in the order in which they are numbered: two bytes each."""
     tables: list[_Table]
     root: Any
 
 
 class _Writer:
-    def __init__(self, classes: Sequence[type], text: Callable[[str], str] | None = None, strict: bool = True) -> None:
+    """Finds all objects first, so that those of one class can stand in the order in which they came to be."""
+
+    def __init__(self, classes: Sequence[type], text: Callable[[str], str] | None, strict: bool) -> None:
         self._text, self._strict = text, strict
         self._texts: dict[str, str] = {}
         self._numbers: dict[type, int | None] = {kind: number for number, kind in enumerate(classes)}
+        self._orders = [getattr(kind, "__order__", None) for kind in classes]
         self.fields = [fields_of(kind) for kind in classes]
-        self.columns: list[list[list[Any]]] = [[[] for _ in fields] for fields in self.fields]
-        self.order = array("H")
+        self.found: list[list[tuple[Any, list[Any]]]] = [[] for _ in classes]
+        """By class: each object, and the values of its fields."""
         self._places: dict[int, int] = {}
-        self._kept: list[Any] = []
-        self._owner = 0
+        self._moving = 0
+        """Those before this place have an order in time: the way to them is much the same in every step."""
+        self._fixed: dict[int, Any] = {}
+        self.owner = 0
+
+    def find(self, root: Any) -> None:
+        """Number everything that the root leads to."""
+        waiting, seen = [root], {0}
+        while waiting:
+            value = waiting.pop()
+            kind = type(value)
+            if kind in _LEAVES or value is None:
+                continue
+            if kind in _SEQUENCES:
+                waiting.extend(value)
+            elif kind is dict:
+                waiting.extend(value.values())
+                waiting.extend(key for key in value if type(key) not in _LEAVES)
+            elif id(value) not in seen:
+                number = self._numbers.get(kind) if kind in self._numbers else self._derived(kind)
+                if number is not None:
+                    seen.add(id(value))
+                    values = [getattr(value, name, None) for name in self.fields[number]]
+                    self.found[number].append((value, values))
+                    waiting.extend(values)
+        for those, order in zip(self.found, self._orders, strict=True):
+            if order is not None:
+                those.sort(key=partial(_order_of, order))
+                self._number(those)
+        self._moving = len(self._places)
+        for those, order in zip(self.found, self._orders, strict=True):
+            if order is None:
+                self._number(those)
+        self._fixed = {place: _Ext(_PLACE, _way.pack(place)) for place in range(self._moving, len(self._places))}
+
+    def _number(self, those: list[tuple[Any, list[Any]]]) -> None:
+        for value, _ in those:
+            self._places[id(value)] = len(self._places)
+
+    def columns(self, table: int) -> list[list[Any]]:
+        """The fields of all objects of one class."""
+        rows = []
+        for value, values in self.found[table]:
+            self.owner = self._places[id(value)]
+            rows.append([self.plain(one) for one in values])
+        return [list(column) for column in zip(*rows, strict=True)]
 
     def plain(self, value: Any) -> Any:
         """A value without objects: pointers instead of them."""
@@ -71,9 +120,9 @@ class _Writer:
             return value if self._text is None or len(value) < _SHORTEST_TEXT else self._masked(value)
         if kind is int:
             return value if -(2**63) <= value < 2**64 else _Ext(_WIDE, str(value).encode())
-        known = self._places.get(id(value))
-        if known is not None:
-            return _Ext(_POINTER, _way.pack(known - self._owner))
+        place = self._places.get(id(value))
+        if place is not None:
+            return _Ext(_POINTER, _way.pack(place - self.owner)) if place < self._moving else self._fixed[place]
         if kind is list or kind is deque:
             return [self.plain(one) for one in value]
         if kind is tuple:
@@ -85,9 +134,6 @@ class _Writer:
             return dict(pairs)
         if kind in (set, frozenset):
             return _Ext(_SET, _packed.encode([self.plain(one) for one in sorted(value, key=repr)]))
-        number = self._numbers.get(kind) if kind in self._numbers else self._derived(kind)
-        if number is not None:
-            return self._point(value, number)
         if not self._strict:
             return None
         raise StepscopeError(f"a record holds {value!r} ({kind.__name__}); it may hold plain values and other records")
@@ -105,21 +151,9 @@ class _Writer:
         self._numbers[kind] = found
         return found
 
-    def _point(self, value: Any, table: int) -> Any:
-        place = self._places[id(value)] = len(self._kept)
-        self._kept.append(value)
-        self.order.append(table)
-        return _Ext(_POINTER, _way.pack(place - self._owner))
 
-    def finish(self) -> None:
-        """Write everything that was pointed at, and what that points at."""
-        done, plain = 0, self.plain
-        while done < len(self._kept):
-            value, table = self._kept[done], self.order[done]
-            self._owner = done
-            done += 1
-            for name, column in zip(self.fields[table], self.columns[table], strict=True):
-                column.append(plain(getattr(value, name, None)))
+def _order_of(name: str, pair: tuple[Any, list[Any]]) -> Any:
+    return getattr(pair[0], name)
 
 
 def _folded(column: list[Any], is_clock: bool) -> Any:
@@ -127,7 +161,7 @@ def _folded(column: list[Any], is_clock: bool) -> Any:
     first = column[0]
     plain = first is None or type(first) in (bool, int, str)
     if len(column) > 1 and plain and all(type(one) is type(first) and one == first for one in column):
-        return _Ext(_SAME, _packed.encode((len(column), first)))
+        return _Ext(_SAME, _packed.encode(first))
     if is_clock and all(type(value) is float and -1e12 < value < 1e12 for value in column):
         return _Ext(_CLOCK, _packed.encode(_steps([round(value * 1e6) for value in column])))
     if len(column) > 2 and all(type(value) is int and -(2**62) < value < 2**62 for value in column):
@@ -135,15 +169,12 @@ def _folded(column: list[Any], is_clock: bool) -> Any:
     return column
 
 
-def _unfolded(column: Any) -> list[Any]:
+def _unfolded(column: Any, count: int) -> list[Any]:
     if not isinstance(column, _Ext):
         return list(column)
     value = msgspec.msgpack.decode(column.data, ext_hook=_Ext)
     if column.code == _SAME:
-        count, one = value
-        if not 0 <= count <= _MOST_OBJECTS:
-            raise ValueError(f"{count} objects in one table")
-        return [one] * count
+        return [value] * count
     numbers = list(itertools.accumulate(value))
     return [number / 1e6 for number in numbers] if column.code == _CLOCK else numbers
 
@@ -172,17 +203,17 @@ def encode(
     error, or None if not `strict`.
     """
     writer = _Writer(classes, text, strict)
-    plain = writer.plain(root)
-    writer.finish()
-    order = writer.order if sys.byteorder == "big" else array("H", writer.order)
-    if sys.byteorder != "big":
-        order.byteswap()
+    writer.find(root)
     found = []
-    for kind, fields, columns in zip(classes, writer.fields, writer.columns, strict=True):
+    for table, (kind, fields) in enumerate(zip(classes, writer.fields, strict=True)):
         clocks = getattr(kind, "__clocks__", ())
-        those = [_folded(column, name in clocks) for name, column in zip(fields, columns, strict=True) if column]
-        found.append(_Table(kind.__name__, fields if those else [], those))
-    return msgspec.msgpack.encode(_Document(_VERSION, order.tobytes(), found, plain))
+        columns = zip(fields, writer.columns(table), strict=False)
+        those = [_folded(column, name in clocks) for name, column in columns]
+        found.append(
+            _Table(kind.__name__, len(writer.found[table]), hasattr(kind, "__order__"), fields if those else [], those)
+        )
+    writer.owner = 0
+    return msgspec.msgpack.encode(_Document(_VERSION, found, writer.plain(root)))
 
 
 def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
@@ -190,21 +221,22 @@ def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
     kinds = {kind.__name__: kind for kind in classes}
     try:
         document = msgspec.msgpack.decode(data, type=_Document, ext_hook=_Ext)
-        order = array("H", document.order)
-        if sys.byteorder != "big":
-            order.byteswap()
-        rows = [zip(*map(_unfolded, table.columns), strict=True) for table in document.tables]
-        fields = [table.fields for table in document.tables]
-        of_table = [kinds.get(table.name) for table in document.tables]
-        objects: list[Any] = []
-        unread = []
-        for table in order:
-            row = next(rows[table]) if fields[table] else ()
-            objects.append(_blank(of_table[table], fields[table], row))
-            unread.append((objects[-1], table, row))
-        wanted = [_settable(kind, names) for kind, names in zip(of_table, fields, strict=True)]
-        for place, (one, table, row) in enumerate(unread):
-            for name, value in zip(wanted[table], row, strict=True):
+        unread: list[tuple[Any, int, Sequence[Any]]] = []
+        for number, table in enumerate(document.tables):
+            if not 0 <= table.count <= _MOST_OBJECTS:
+                raise ValueError(f"{table.count} objects in one table")
+            kind = kinds.get(table.name)
+            rows: Iterable[Sequence[Any]] = zip(
+                *(_unfolded(column, table.count) for column in table.columns), strict=True
+            )
+            for row in rows if table.columns else itertools.repeat((), table.count):
+                unread.append((_blank(kind, table.fields, row), number, row))
+        moving = [table.is_moving for table in document.tables]
+        unread.sort(key=lambda one: not moving[one[1]])
+        objects = [one for one, _, _ in unread]
+        wanted = [_settable(kinds.get(table.name), table.fields) for table in document.tables]
+        for place, (one, number, row) in enumerate(unread):
+            for name, value in zip(wanted[number], row, strict=True):
                 if name is not None:
                     setattr(one, name, _filled(value, objects, place))
         return _filled(document.root, objects, 0)
@@ -244,6 +276,8 @@ def _filled(value: Any, objects: list[Any], place: int) -> Any:
             if place + way < 0:
                 raise ValueError("a pointer leads nowhere")
             return objects[place + way]
+        if value.code == _PLACE:
+            return objects[_way.unpack(value.data)[0]]
         if value.code == _WIDE:
             return int(value.data)
         inner = _filled(msgspec.msgpack.decode(value.data, ext_hook=_Ext), objects, place)

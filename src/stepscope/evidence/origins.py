@@ -26,6 +26,7 @@ call (`zeros`, `arange`), values from numpy or Python, the output of a root modu
 class Origin:
     """How one tensor came to be. Holds no tensor; `inputs` are the origins of what the op read."""
 
+    __order__ = "index"
     __slots__ = (
         "arguments", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name",
         "op", "output", "place", "requires_grad", "sequence", "shape", "spot", "step", "tags", "value", "visit",

@@ -22,6 +22,7 @@ _KEPT = 4000
 class Visit:
     """One run of a module's forward."""
 
+    __order__ = "time"
     __clocks__ = ("time",)
 
     __slots__ = (
