@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope.common.syntax import kept_texts
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.source import Source
@@ -21,5 +22,6 @@ __all__ = ["asked_again"]
 def asked_again(bundle: Bundle, settings: Silencer | None = None, rules: Iterable[Rule] | None = None) -> Engine:
     """An engine that has asked all rules of one process's evidence; `findings` and `not_seen` say what came of it."""
     engine = Engine(Evidence(bundle.tables, Source(bundle.sources)), settings=settings, rules=rules)
-    engine.ask_again()
+    with kept_texts(bundle.sources):
+        engine.ask_again()
     return engine

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from stepscope.common.whose import is_own_file
 from stepscope.diagnose.array_story import story_of
 from stepscope.diagnose.source import SourceFile, dotted
-from stepscope.common.whose import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:

@@ -34,6 +34,8 @@ class Frame:
     """What was running: first and last line, first and last column; None where Python does not tell."""
     own: bool = False
     """It is the user's own code."""
+    code: str = ""
+    """Of what is not the user's: the expression that was running. Their own files are kept whole."""
     arguments: list[str] = field(default_factory=list)
     """The names of the function's positional arguments."""
     inner: Scope = field(default_factory=Scope)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.source import Source, SourceFile
@@ -22,8 +21,10 @@ PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n
 class Crashed:
     """A script that has crashed: the crash, what the rules say, and the script's text."""
 
-    def __init__(self, crash: Crash, findings: list[Finding], script: str) -> None:
-        self.crash, self.findings, self.script = crash, findings, script
+    def __init__(self, engine: Engine, findings: list[Finding], script: str) -> None:
+        assert engine.evidence.crash is not None
+        self.crash, self.evidence, self.all = engine.evidence.crash, engine.evidence, engine.findings
+        self.findings, self.script = findings, script
 
     def one(self) -> tuple[str, str]:
         """The one finding: its rule and the line of source it points at."""
@@ -65,7 +66,6 @@ def crash(tmp_path: Path) -> Callable[..., Crashed]:
         finally:
             watcher.stop()
         findings = engine.crashed(raised)
-        assert engine.evidence.crash is not None
-        return Crashed(engine.evidence.crash, findings, path.read_text())
+        return Crashed(engine, findings, path.read_text())
 
     return run

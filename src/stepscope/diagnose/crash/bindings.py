@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope.common.syntax import assigned_names, enclosing_function, parents_of, tree_of
 from stepscope.diagnose.crash.frames import Frame
-from stepscope.diagnose.crash.syntax import assigned_names, enclosing_function, parents_of, tree_of
 from stepscope.records.step import Site
 
 __all__ = ["Binding", "bindings_in", "body_nodes", "bound_before", "node_site", "scope_of"]

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.common.syntax import parents_of, tree_of
 from stepscope.diagnose.crash.bindings import bindings_in, body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
-from stepscope.diagnose.crash.syntax import parents_of, tree_of
 from stepscope.evidence.held import HeldItems, HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from stepscope.common.syntax import parents_of
 from stepscope.diagnose.crash.frames import MISSING, Frame
 from stepscope.diagnose.crash.layers import Layer, layers_of
 from stepscope.diagnose.crash.operation import Operation, operation_of
-from stepscope.diagnose.crash.syntax import parents_of
 from stepscope.evidence import crash
 from stepscope.evidence.held import Held, HeldLoader, HeldTensor
 from stepscope.evidence.trail import Failed

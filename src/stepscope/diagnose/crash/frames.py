@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from stepscope.diagnose.crash.syntax import running_node
+from stepscope.common.syntax import running_node
 from stepscope.evidence import crash
 from stepscope.evidence.held import Held, HeldItems, HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
@@ -40,7 +40,12 @@ class Frame(crash.Frame):
     @cached_property
     def running(self) -> ast.AST | None:
         """The sub-expression that raised or made the next call."""
-        return running_node(self.file, self.span, self.line)
+        if not self.code:
+            return running_node(self.file, self.span, self.line)
+        statement = ast.parse(self.code).body[0]
+        if isinstance(statement, ast.Assign):
+            return statement.targets[0]
+        return statement.value if isinstance(statement, ast.Expr) else statement
 
     @property
     def module(self) -> Module | None:

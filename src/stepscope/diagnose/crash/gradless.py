@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from stepscope.common.syntax import statement_at
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import made_at
-from stepscope.diagnose.crash.syntax import statement_at
 from stepscope.evidence.held import HeldTensor
 from stepscope.records.step import Site
 

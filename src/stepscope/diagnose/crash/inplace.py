@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope.common.syntax import said, tree_of
 from stepscope.diagnose.crash.bindings import node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.graph import forward_of, loss_of
-from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.evidence.held import HeldOptimizer
 from stepscope.records.step import Site
 

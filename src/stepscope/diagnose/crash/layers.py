@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stepscope.common.syntax import statement_at
 from stepscope.diagnose.crash.bindings import bindings_in
 from stepscope.diagnose.crash.frames import Frame
-from stepscope.diagnose.crash.syntax import statement_at
 from stepscope.evidence.held import HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.common.syntax import said
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
-from stepscope.diagnose.crash.syntax import said
 from stepscope.evidence.held import HeldItems, HeldTensor
 
 __all__ = ["Operand", "Operation", "arguments_of", "operation_of"]

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.common.syntax import said, tree_of
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
-from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.evidence.held import Held, HeldLoader, HeldTensor, Kind
 from stepscope.records.step import Site
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from stepscope.common.syntax import assigned_names, tree_of
 from stepscope.diagnose.crash.bindings import body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.frames import Frame
-from stepscope.diagnose.crash.syntax import assigned_names, tree_of
 from stepscope.evidence.held import Held, HeldTensor
 from stepscope.records.step import Site
 

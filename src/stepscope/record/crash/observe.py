@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common.syntax import running_node
 from stepscope.evidence.crash import Crash, Frame, WorkerFrame
 from stepscope.evidence.held import Scope
 from stepscope.record.crash.held import LEFT_OUT, Describer
@@ -27,6 +29,8 @@ __all__ = ["observe"]
 _HIDDEN = ("torch/overrides.py", "torch/utils/_contextlib.py", "torch/_compile.py")
 _FIRST, _LAST = 40, 160  # of a RecursionError's thousand frames these tell enough
 _MOST_NAMES = 4000
+_CLOSEST = 7
+"""So many of the innermost frames may tell what failed."""
 
 
 def observe(error: BaseException, watcher: Watcher) -> Crash:
@@ -87,6 +91,8 @@ def _frames(links: list[TracebackType], describer: Describer) -> list[Frame]:
         return known
 
     frames = [_frame(link, scope, describer) for link in reversed(links)]
+    for frame in frames[:_CLOSEST]:
+        frame.code = "" if frame.own else _running(frame)
     describer.finish()
     for names, name, text in texts:
         if text in describer.keys:  # a word that picks something out of a dict; all others stay with the user
@@ -109,6 +115,16 @@ def _frame(link: TracebackType, scope: Any, describer: Describer) -> Frame:
         if frame.own or (fetches and "dataset" in held_by(owner)):
             describer.of(owner, whole=True)
     return frame
+
+
+def _running(frame: Frame) -> str:
+    """The expression that was running, as a statement that can be read again."""
+    node = running_node(frame.file, frame.span, frame.line)
+    shown = isinstance(node, (ast.Await, ast.Raise, ast.Call, ast.BinOp, ast.AugAssign, ast.Compare, ast.Subscript))
+    if node is None or not shown:
+        return ""
+    written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    return f"{ast.unparse(node)} = ..." if written else ast.unparse(node)
 
 
 def _span(code: CodeType, lasti: int) -> tuple[int, int, int, int] | None:

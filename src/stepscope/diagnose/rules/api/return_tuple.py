@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.common.syntax import said
 from stepscope.diagnose.crash.bindings import Binding, bound_before, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
-from stepscope.diagnose.crash.syntax import said
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.held import HeldItems, HeldTensor

@@ -7,7 +7,7 @@ from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.crash.provenance import made_at
-from stepscope.diagnose.crash.syntax import said, tree_of
+from stepscope.common.syntax import said, tree_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 

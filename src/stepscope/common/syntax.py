@@ -4,37 +4,72 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 
-__all__ = ["assigned_names", "enclosing_function", "parents_of", "running_node", "said", "statement_at", "tree_of"]
+__all__ = [
+    "assigned_names",
+    "enclosing_function",
+    "kept_texts",
+    "parents_of",
+    "running_node",
+    "said",
+    "statement_at",
+    "tree_of",
+]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-@lru_cache(maxsize=64)
+_kept: ContextVar[Mapping[str, str] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_texts(texts: Mapping[str, str]) -> Iterator[None]:
+    """Within the block files are what a run has kept of them, not what this machine has under their names now."""
+    token = _kept.set(texts)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
 def tree_of(file: str) -> ast.Module | None:
     """The tree of a file as Python ran it; None where there is no source (a shell, generated code)."""
+    texts = _kept.get()
+    return _tree_here(file) if texts is None else _parsed(texts.get(file, ""))
+
+
+@lru_cache(maxsize=64)
+def _tree_here(file: str) -> ast.Module | None:
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.Module | None:
     try:
-        return ast.parse("".join(linecache.getlines(file)))
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
 
 
-@lru_cache(maxsize=64)
 def parents_of(file: str) -> dict[ast.AST, ast.AST]:
     """Each node's parent."""
     tree = tree_of(file)
-    if tree is None:
-        return {}
+    return {} if tree is None else _parents(tree)
+
+
+@lru_cache(maxsize=64)
+def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
     return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
 
 @lru_cache(maxsize=64)
-def _by_span(file: str) -> dict[tuple[int, int, int, int], ast.AST]:
-    tree = tree_of(file)
+def _by_span(tree: ast.Module) -> dict[tuple[int, int, int, int], ast.AST]:
     found: dict[tuple[int, int, int, int], ast.AST] = {}
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in ast.walk(tree):
         span = _span(node)
         if span is not None:
             found.setdefault(span, node)  # outer nodes come first: an expression statement before its expression
@@ -51,7 +86,8 @@ def _span(node: ast.AST) -> tuple[int, int, int, int] | None:
 
 def running_node(file: str, span: tuple[int, int, int, int] | None, line: int) -> ast.AST | None:
     """The sub-expression that was running; before Python 3.11 the first call or operator of its statement."""
-    exact = None if span is None else _by_span(file).get(span)
+    tree = tree_of(file)
+    exact = None if span is None or tree is None else _by_span(tree).get(span)
     if exact is not None:
         return exact
     statement = statement_at(file, line)
