@@ -95,15 +95,11 @@ class Engine:
 
     def crashed(self, error: BaseException) -> list[Finding]:
         """An exception has ended the script. Gives the findings that explain it."""
-        from stepscope.diagnose.crash.crash import Crash
-        from stepscope.record.crash.observe import observe
-
         before = len(self.findings)
         self.evidence.course.over = True
         self.evidence.settle()
-        seen = fence.fenced("reading the exception")(observe)(error, self.evidence.watcher)
-        if seen is not None:
-            self.evidence.crash = Crash.reading(seen)
+        self.evidence.observe_crash(error)
+        if self.evidence.crash is not None:
             self._ask("crash")
         explained = self.findings[before:]
         self._ask("steps")

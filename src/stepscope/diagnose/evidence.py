@@ -120,12 +120,13 @@ class Evidence:
         *,
         settle: Callable[[], None] | None = None,
         experiment: Callable[[], None] | None = None,
+        observe: Callable[[BaseException], Any] | None = None,
     ) -> None:
         self.tables = dict(found)
-        self._settle, self._experiment = settle, experiment
+        self._settle, self._experiment, self._observe = settle, experiment, observe
         self.source = source or Source()
         self.course: Course = self.tables.get("course") or Course()
-        self.crash: Crash | None = None
+        self.crash = self._crash()
         self.found: list[str] = []
         """The ids of the rules that have found something so far."""
 
@@ -134,7 +135,13 @@ class Evidence:
         """What a watcher has seen so far, of the script that it watches."""
         from stepscope.diagnose.probes.probe import Probes
 
-        made = cls(watcher.tables(), source, settle=watcher.settle, experiment=watcher.experiment)
+        made = cls(
+            watcher.tables(),
+            source,
+            settle=watcher.settle,
+            experiment=watcher.experiment,
+            observe=watcher.observe_crash,
+        )
         made.watcher, made.trail = watcher, watcher.trail
         made.probes = Probes(watcher)
         return made
@@ -150,6 +157,22 @@ class Evidence:
         name = next(one.name for one in tables().values() if one.kind is kind)
         found: T = getattr(self, name)
         return found
+
+    def _crash(self) -> Crash | None:
+        """The exception that ended the script, as the rules for a crash read it."""
+        seen = self.tables.get("crash")
+        if seen is None:
+            return None
+        from stepscope.diagnose.crash.crash import Crash
+
+        return Crash.reading(seen)
+
+    def observe_crash(self, error: BaseException) -> None:
+        """An exception has ended the script: have it read once, while its frames are there."""
+        seen = None if self._observe is None else self._observe(error)
+        if seen is not None:
+            self.tables["crash"] = seen
+            self.crash = self._crash()
 
     @property
     def over(self) -> bool:

@@ -16,10 +16,10 @@ from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
 from stepscope.evidence.course import Course
+from stepscope.evidence.loaders import Loader
 from stepscope.evidence.ranks import Ranks
 from stepscope.evidence.steps import Step
 from stepscope.record.watch.fetch import patience
-from stepscope.record.watch.loaders import Loader
 from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.observers import observers
 from stepscope.record.watch.places import own_place
@@ -338,6 +338,12 @@ class Watcher(Course):
             for witness in self.witnesses:
                 if type(witness).settle is not Witness.settle:
                     fence.call(f"settling {type(witness).__name__}", witness.settle)
+
+    def observe_crash(self, error: BaseException) -> Any:
+        """What there is to know of the exception that has ended the script."""
+        from stepscope.record.crash.observe import observe
+
+        return fence.call("reading the exception", observe, error, self)
 
     def experiment(self) -> None:
         """Have the witnesses try what only trying tells; the script has ended by itself."""
