@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.events.cadence import Cadence
     from stepscope.events.modules import ModuleCall
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
     from stepscope.launch.capsule.manifest import Why
     from stepscope.record.pulse import Beat
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.watcher import Watcher
     from stepscope.track.run import Run
 

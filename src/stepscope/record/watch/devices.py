@@ -23,9 +23,9 @@ from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.modules import Module
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["LiveLoader", "Loader", "LoaderObserver", "live", "live_collate", "live_data"]
+__all__ = ["LiveLoader", "LoaderObserver", "live", "live_collate", "live_data"]
 
 
 class LiveLoader(Loader):

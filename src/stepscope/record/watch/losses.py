@@ -16,8 +16,8 @@ from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.origins import Origin
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place

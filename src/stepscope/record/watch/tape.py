@@ -19,9 +19,9 @@ from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place

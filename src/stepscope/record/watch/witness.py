@@ -1,6 +1,6 @@
 """A witness watches one subject of a running script and keeps plain facts about it for the rules.
 
-To add one: a file here with a subclass of this and of its table in `stepscope.evidence`; it is found by folder. Override
+To add one: a file here with a subclass of this and of its table in `stepscope.evidence`; the folder finds it. Override
 what you need; methods left alone cost nothing. Every call is fenced. Inside a callback torch functions are not watched
 and gradients are off; keep no tensor and no autograd node beyond the call (numbers, origins and weak references in
 fields with an underscore are fine).
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
