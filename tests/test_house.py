@@ -46,9 +46,10 @@ MAY_IMPORT = {
     "export": GROUND | {"runs", "eventfiles"},
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},
+    "experiments": GROUND | {"record"},
     "diagnose": GROUND | {"runs", "record", "inspect"},
     "profile": GROUND | {"runs", "export", "record", "inspect", "diagnose"},
-    "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile"},
+    "launch": GROUND | {"runs", "track", "record", "experiments", "inspect", "diagnose", "profile"},
     "sweep": GROUND | {"runs", "track"},
     "integrations": GROUND
     | {"runs", "track", "eventfiles", "record", "inspect", "diagnose", "profile", "launch", "sweep"},

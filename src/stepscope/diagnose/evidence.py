@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stepscope.evidence.differences import Differences
     from stepscope.evidence.distributed import Distributed
     from stepscope.evidence.entrances import Entrances
+    from stepscope.evidence.experiments import Experiments
     from stepscope.evidence.finite import Finite
     from stepscope.evidence.flow import Flow
     from stepscope.evidence.forwards import Forwards
@@ -111,7 +112,7 @@ class Evidence:
         ranks: Ranks
         trail: Trail
         watcher: Any
-        probes: Any
+        experiments: Experiments
 
     def __init__(
         self,
@@ -133,8 +134,6 @@ class Evidence:
     @classmethod
     def of(cls, watcher: Watcher, source: Source | None = None) -> Evidence:
         """What a watcher has seen so far, of the script that it watches."""
-        from stepscope.diagnose.probes.probe import Probes
-
         made = cls(
             watcher.tables(),
             source,
@@ -143,7 +142,6 @@ class Evidence:
             observe=watcher.observe_crash,
         )
         made.watcher, made.trail = watcher, watcher.trail
-        made.probes = Probes(watcher)
         return made
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What was seen of the training, written into the run folder: so that rules can be asked again, whenever and wherever."""
+"""What was seen of the training, written into the run folder, so that rules can be asked again at any time."""
 
 from __future__ import annotations
 
@@ -35,10 +35,15 @@ class EvidenceFile:
         self._name = f"{rank}.{new_run_id()}.gz"
         self._written = time.monotonic() - _EVERY_S / 2
 
-    def moment(self, kind: str) -> None:
-        """Rules have been asked; see `Engine.moment`."""
-        if kind == "window" and time.monotonic() - self._written >= _EVERY_S:
-            fence.call("keeping what was seen", self.write)
+    def after(self, asked: Callable[[str], None]) -> Callable[[str], None]:
+        """A moment of the script: first the rules are asked (`Engine.moment`), then it may be time to write."""
+
+        def moment(kind: str) -> None:
+            asked(kind)
+            if kind == "window" and time.monotonic() - self._written >= _EVERY_S:
+                fence.call("keeping what was seen", self.write)
+
+        return moment
 
     def write(self) -> None:
         """Write down everything as it is now."""

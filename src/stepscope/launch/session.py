@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from stepscope.launch.capsule.keeper import Keeper, Kept
     from stepscope.launch.evidence_file import EvidenceFile
     from stepscope.launch.profiling.deep import Deep
+    from stepscope.launch.trying import Trying
     from stepscope.record.watch import Watcher
     from stepscope.record.watch.witness import Witness
     from stepscope.records import Finding
@@ -101,6 +102,7 @@ class Session:
         self.status: StatusLine | None = None
         self._keeper: Keeper | None = None
         self._evidence_file: EvidenceFile | None = None
+        self._trying: Trying | None = None
         self.moves = Moves(self.loop.moved)
         self.deep: Deep | None = None
         if options.profiling is not None and not self.is_dry:
@@ -142,8 +144,6 @@ class Session:
             self.saved = NothingSaved(self.imports, self.reporter.note)
         self.loop.on_step.append(self._stepped)
         self.hyperparameters.follow(self.loop)
-        if self.options.check:
-            self.loop.on_exhausted.append(self._probe_data)
         self.imports.when("torch", self._torch_came)
         fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
         self._follow_trainers()
@@ -200,6 +200,7 @@ class Session:
         from stepscope.diagnose.engine import Engine
         from stepscope.diagnose.evidence import Evidence
         from stepscope.launch.evaluations import Evaluations
+        from stepscope.launch.trying import Trying
         from stepscope.record.watch import Watcher
 
         watcher = Watcher()
@@ -214,6 +215,8 @@ class Session:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
         self.engine = Engine(Evidence.of(watcher), settings=self.settings, on_finding=self._found)
         watcher.on_moment = self.engine.moment
+        if self.options.check:
+            self._trying = Trying(watcher, self.engine, self.loop, self.limiter)
         if self.options.record and not self.is_dry:
             self._keep_evidence(watcher, self.engine)
         self.children.install(self._installed)
@@ -226,11 +229,7 @@ class Session:
 
         file = EvidenceFile(engine.evidence, self._run_folder, self._rank, self.script.name)
 
-        def moment(kind: str) -> None:
-            engine.moment(kind)
-            file.moment(kind)
-
-        watcher.on_moment = moment
+        watcher.on_moment = file.after(engine.moment)
         self._evidence_file = file
 
     def _found(self, finding: Finding) -> None:
@@ -279,25 +278,8 @@ class Session:
             fence.fenced("timing moves to a device")(self.moves.install)(sys.modules["torch"])
             self.tracking.ensure()
             self.hyperparameters.look_at_script()
-        if self.options.check and self.loop.steps == PROBE_AT_STEP:
-            self._probe()
-
-    @fence.fenced("the probes")
-    def _probe(self) -> None:
-        if self.engine is None or self.engine.evidence.probes.over:
-            return
-        with self.loop.silent():
-            self.engine.probe()
-            self.engine.evidence.probes.run()
-
-    @fence.fenced("the probes")
-    def _probe_data(self, iterator: Any) -> None:
-        """Data for evaluation has been read: what is asked of datasets is asked again, of this one too."""
-        loader = self.loop.loader_of.get(iterator)
-        if self.engine is None or loader is None or self.limiter.roles.of(loader) == "train":
-            return
-        with self.loop.silent():
-            self.engine.evidence.probes.outcome("dataset-determinism", again=True)
+        if self._trying is not None and self.loop.steps == PROBE_AT_STEP:
+            self._trying.run()
 
     def _evaluated(self, values: dict[str, float]) -> None:
         self.logbook.evaluated(values)
@@ -360,8 +342,8 @@ class Session:
                 fence.fenced("explaining the crash")(self.engine.crashed)(crash)
                 fence.call("showing what was there at the crash", tell_story, self.engine.evidence, self.reporter.say)
             else:
-                if self.options.check and self.loop.steps:
-                    self._probe()  # fewer steps than it waits for
+                if self._trying is not None and self.loop.steps:
+                    self._trying.run()  # fewer steps than it waits for
                 self.engine.finish()
         if crash is not None and not lost and self._keeper is not None:
             fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)

@@ -20,6 +20,7 @@ from stepscope.records.verdict import Answer, ScriptVerdict
 from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
+    from stepscope.evidence.experiments import Outcome
     from stepscope.launch.session import Session
 
 __all__ = ["answers", "is_success", "judge", "verdict_text"]
@@ -56,11 +57,17 @@ _RECIPE = (
 )
 
 
+def _outcomes(session: Session) -> dict[str, Outcome]:
+    """What came of the experiments, by name; empty where none were made."""
+    made = None if session.engine is None else session.engine.evidence.tables.get("experiments")
+    return {} if made is None else dict(made.outcomes)
+
+
 def answers(session: Session) -> list[Answer]:
     """All questions, in the order a person would ask them; a finding counts for the first it answers."""
     left = [one for one in session.reporter.findings if one.severity != "info"]
     missing = missing_evidence(session)
-    probed = {} if session.engine is None else dict(session.engine.evidence.probes.outcomes)
+    probed = _outcomes(session)
     given: list[Answer] = []
     for question in _RECIPE:
         found = [one for one in left if _fits(one.rule, question.rules)]

@@ -72,7 +72,7 @@ class FirstStep(Witness):
 
     def start(self, tapes: Tapes | None) -> dict[str, Any]:
         """The first loss and what chance would give, as far as they are known."""
-        from stepscope.diagnose.probes.loss_at_start import start_of
+        from stepscope.experiments.loss_at_start import start_of
 
         found: dict[str, Any] = {"loss": self.seen.loss}
         start = start_of(tapes.all[0]) if tapes is not None and tapes.all and not tapes.all[0].step else None

@@ -73,7 +73,7 @@ def _describe(describer: Describer, seen: ModuleSeen, module: Any, wanted: set[s
     """Its parameters and other attributes: all of a layer that is running, else those the source speaks of."""
     for name, tensor in (*module._parameters.items(), *module._buffers.items()):
         if (close or name in wanted) and name not in seen.attributes:
-            seen.attributes[name] = describer.of(tensor, 1, ranged=close)
+            seen.attributes[name] = describer.of(tensor, 1)
     for name, value in list(vars(module).items()):
         if name in wanted and name not in _TORCHS and name not in seen.module.attributes:
             found = describer.of(value, 1)

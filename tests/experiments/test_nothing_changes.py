@@ -1,4 +1,4 @@
-"""Probes change no bit of the training, draw no random number of it, print nothing and leave nothing behind."""
+"""Experiments change no bit of the training, draw no random number of it, print nothing and leave nothing behind."""
 
 from __future__ import annotations
 

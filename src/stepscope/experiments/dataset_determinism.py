@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from torch.utils.data import IterableDataset
 
-from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
 from stepscope.events.pristine import raw
+from stepscope.evidence.experiments import Outcome
 from stepscope.evidence.loaders import Loader
+from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record import random_state
 from stepscope.record.watch.loaders import live, live_data
 
@@ -23,7 +24,7 @@ MOST_BYTES = 512 << 20
 _MOST_OBJECTS = 50_000
 
 
-@probe("dataset-determinism", apart=False)  # a fork would share the positions in open files
+@experiment("dataset-determinism", apart=False)  # a fork would share the positions in open files
 def dataset_determinism(trial: Trial) -> Outcome:
     """The same samples of a copy of each dataset: twice with the same random numbers, then with others."""
     loaders = [fact for fact in trial.watcher.loaders.all if fact.epochs]

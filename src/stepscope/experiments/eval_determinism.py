@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from stepscope import events
-from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.evidence.experiments import Outcome
+from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.places import own_place
 
@@ -24,7 +25,7 @@ _DRAWS = frozenset((
 ))  # fmt: skip
 
 
-@probe("eval-determinism")
+@experiment("eval-determinism")
 def eval_determinism(trial: Trial) -> Outcome:
     """The same input twice. Dropout that ignores `eval()` is suspicious; noise that the model draws itself is not."""
     node = trial.tape.model_call

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from stepscope.diagnose.probes.probe import NotChecked
+from stepscope.experiments.experiment import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.places import is_own
 from stepscope.record.watch.tape import Constant, Node, Slot, Tape, filled

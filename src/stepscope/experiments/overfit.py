@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
-from stepscope.diagnose.probes.copies import Copies
-from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.evidence.experiments import Outcome
+from stepscope.experiments.copies import Copies
+from stepscope.experiments.experiment import NotChecked, Trial, experiment
 
 __all__ = ["overfit_one_batch"]
 
@@ -18,7 +19,7 @@ ENOUGH = 0.95
 """So much of the loss gone is by heart."""
 
 
-@probe("overfit-one-batch")
+@experiment("overfit-one-batch")
 def overfit_one_batch(trial: Trial) -> Outcome:
     """The script's own loss on its first batch, again and again, with Adam on a copy of the model."""
     tapes = trial.tapes

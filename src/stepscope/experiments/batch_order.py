@@ -6,15 +6,16 @@ from typing import Any
 
 import torch
 
-from stepscope.diagnose.probes.eval_determinism import differing
-from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.evidence.experiments import Outcome
+from stepscope.experiments.eval_determinism import differing
+from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.tape import Constant, Node, Tapes, filled
 
 __all__ = ["batch_order"]
 
 
-@probe("batch-order")
+@experiment("batch-order")
 def batch_order(trial: Trial) -> Outcome:
     """In evaluation mode, with the samples in reverse order: the answers must come in reverse order too."""
     node = trial.tape.model_call

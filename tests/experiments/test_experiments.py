@@ -1,4 +1,4 @@
-"""What each probe says of models that are right and of models that are not."""
+"""What each experiment says of models that are right and of models that are not."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.evidence.experiments import Outcome
+from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record.watch.tape import Constant, Node, Tape
 
 __all__ = ["Start", "loss_at_start", "start_of"]
@@ -38,7 +39,7 @@ class Start(NamedTuple):
         return not self.value <= limit
 
 
-@probe("loss-at-start")
+@experiment("loss-at-start")
 def loss_at_start(trial: Trial) -> Outcome:
     """Of a loss function that is known, at the first step: against ln K, or against the size of the targets."""
     tape = trial.tape

@@ -1,4 +1,4 @@
-"""Running a few lines of training and then all probes, as `stepscope check` does after a few steps."""
+"""Running a few lines of training and then all experiments, as `stepscope check` does after a few steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 import torch
 import torch.optim.optimizer as optimizers
 
-from stepscope.diagnose.probes.probe import Outcome, Probes
+from stepscope.evidence.experiments import Outcome
+from stepscope.experiments.experiment import Experimenter
 from stepscope.record.watch import Watcher
 from stepscope.record.watch.tape import Tapes
 
@@ -36,7 +37,7 @@ def probed(tmp_path: Path) -> Probed:
         path.write_text(PRELUDE + textwrap.dedent(code))
         watcher = Watcher()
         watcher.add(Tapes(watcher))
-        probes = Probes(watcher)
+        probes = Experimenter(watcher)
 
         def after(*_: Any) -> None:
             if probe and watcher.step == at and not watcher.muted and not probes.over:

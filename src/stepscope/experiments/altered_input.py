@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stepscope.diagnose.probes import probe as probing_
-from stepscope.diagnose.probes.probe import NotChecked, Outcome, probe
+from stepscope.evidence.experiments import Outcome
 from stepscope.evidence.trials import Trial
+from stepscope.experiments import experiment as trying
+from stepscope.experiments.experiment import NotChecked, experiment
 from stepscope.record.watch.forked import can_fork, in_a_fork
 from stepscope.record.watch.nets import live
 from stepscope.record.watch.trials import tried
@@ -21,11 +22,11 @@ __all__ = ["instance_independence", "looking_ahead"]
 _ENOUGH = 1e-3
 
 
-@probe("instance-independence", apart=False)
-def instance_independence(probing: probing_.Trial) -> Outcome:
+@experiment("instance-independence", apart=False)
+def instance_independence(trial: trying.Trial) -> Outcome:
     """Replace one sample of a batch and look at the answers for the others. That they see each other can be meant
     (a contrastive model, statistics of the batch), so only a rule that knows why makes a finding of it."""
-    found = [one for one in _trials(probing) if one.mixing is not None]
+    found = [one for one in _trials(trial) if one.mixing is not None]
     if not found:
         raise NotChecked("the answers have no row for each sample")
     change = max(one.mixing for one in found if one.mixing is not None)
@@ -34,10 +35,10 @@ def instance_independence(probing: probing_.Trial) -> Outcome:
     return Outcome.passed(f"samples see each other: replacing one changes the others by {change:.1%}", change=change)
 
 
-@probe("looking-ahead", apart=False)
-def looking_ahead(probing: probing_.Trial) -> Outcome:
+@experiment("looking-ahead", apart=False)
+def looking_ahead(trial: trying.Trial) -> Outcome:
     """Change the last step of a sequence and look at the answers for the steps before."""
-    found = [one for one in _trials(probing) if one.leaks is not None]
+    found = [one for one in _trials(trial) if one.leaks is not None]
     if not found:
         raise NotChecked("no loss whose target is the next step of the input")
     leaking = next((one for one in found if one.leaks), None)
@@ -49,33 +50,33 @@ def looking_ahead(probing: probing_.Trial) -> Outcome:
     )
 
 
-def _trials(probing: probing_.Trial) -> list[Trial]:
-    trials = probing.watcher.trials
+def _trials(trial: trying.Trial) -> list[Trial]:
+    trials = trial.watcher.trials
     if not trials.all:
-        answer, visit = _on_a_copy(probing)
+        answer, visit = _on_a_copy(trial)
         trials.all.append(Trial(visit, answer))
     return trials.all
 
 
-def _on_a_copy(probing: probing_.Trial) -> tuple[dict[str, Any], Any]:
-    node = probing.tape.model_call
+def _on_a_copy(trial: trying.Trial) -> tuple[dict[str, Any], Any]:
+    node = trial.tape.model_call
     if node is None:
         raise NotChecked("no model with parameters was called on the way to the loss")
-    steps = probing.watcher.sequences.next_steps
+    steps = trial.watcher.sequences.next_steps
     module = None if node.module is None else node.module()
     ahead = next((one for one in reversed(steps) if module is not None and live(one.visit.module) is module), None)
-    visit = next((one for one in reversed(probing.watcher.visits.roots) if live(one.module) is module), None)
+    visit = next((one for one in reversed(trial.watcher.visits.roots) if live(one.module) is module), None)
     if visit is None:
         raise NotChecked("the model is gone")
 
     def answer() -> dict[str, Any]:
-        copies = probing.copied()
+        copies = trial.copied()
         args, kwargs = copies.arguments(node)
         return tried(copies.module_of(node), args, kwargs, ahead)
 
     if not can_fork():
         return answer(), visit
-    found = in_a_fork(lambda: _or_why(answer), probing_.SECONDS)
+    found = in_a_fork(lambda: _or_why(answer), trying.SECONDS)
     if found is None or "raised" in found:
         raise NotChecked("a separate process that tried it gave no answer" if found is None else found["raised"])
     return found, visit
