@@ -334,6 +334,9 @@ class Watcher(Course):
 
     def settle(self) -> None:
         """Have the witnesses write down how things stand, before rules are asked."""
+        fence.call("settling the evidence", self._settle)
+
+    def _settle(self) -> None:
         with quietly():
             for witness in self.witnesses:
                 if type(witness).settle is not Witness.settle:
