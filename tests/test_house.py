@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},
     "experiments": GROUND | {"record"},
-    "diagnose": GROUND | {"runs", "record", "inspect"},
+    "diagnose": GROUND | {"runs", "inspect"},
     "profile": GROUND | {"runs", "export", "record", "inspect", "diagnose"},
     "launch": GROUND | {"runs", "track", "record", "experiments", "inspect", "diagnose", "profile"},
     "sweep": GROUND | {"runs", "track"},
@@ -198,6 +198,17 @@ def test_reading_and_serving_never_import_torch() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
+
+
+def test_rules_and_evidence_cannot_reach_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import importlib, pkgutil, stepscope.diagnose as d, stepscope.evidence as e\n"
+        "found = [m.name for p in (d, e) for m in pkgutil.walk_packages(p.__path__, p.__name__ + '.')]\n"
+        "print(len([importlib.import_module(name) for name in found]) > 250)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (out.stdout.strip(), out.stderr) == ("True", "")
 
 
 def test_every_public_name_can_be_imported() -> None:

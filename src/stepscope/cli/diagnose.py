@@ -81,12 +81,19 @@ def _chosen(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
 def _whole(out: Console, folder: RunFolder, found: Diagnosis) -> None:
     from stepscope.diagnose.show import render
 
+    def show(findings: list[Finding]) -> None:
+        for finding in _worst_first(findings):
+            out.print()
+            click.echo(render(finding, color=colored, width=min(out.width, 120), root=root), color=colored)
+
     out.print(_title(folder, folder.id))
     colored = out.color_system is not None
     root = Path(folder.meta.cwd or "/")
-    for finding in _worst_first(found.findings):
-        out.print()
-        click.echo(render(finding, color=colored, width=min(out.width, 120), root=root), color=colored)
+    later = found.stored if found.asked else []
+    show([one for one in found.findings if one not in later])
+    if later:
+        out.print("\nNew, found in what the run has kept:", style="bold")
+        show(later)
     out.print()
     for line in closing_lines(found):
         out.print(line, style="dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from stepscope.diagnose.source import Source
 from stepscope.evidence.course import Course
@@ -54,15 +54,23 @@ if TYPE_CHECKING:
     from stepscope.evidence.trials import Trials
     from stepscope.evidence.visits import Visits
     from stepscope.evidence.wraps import Wraps
-    from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Evidence", "NotSeen"]
+__all__ = ["Evidence", "NotSeen", "Watching"]
 
 T = TypeVar("T")
 
 
 class NotSeen(LookupError):
     """A table that this run does not have: nobody looked, or an older version did."""
+
+
+class Watching(Protocol):
+    """Who has seen it, while the script runs: `record.watch.Watcher`."""
+
+    def tables(self) -> dict[str, Any]: ...
+    def settle(self) -> None: ...
+    def experiment(self) -> None: ...
+    def observe_crash(self, error: BaseException) -> Any: ...
 
 
 class Evidence:
@@ -111,7 +119,6 @@ class Evidence:
         trainer: Trainer
         ranks: Ranks
         trail: Trail
-        watcher: Any
         experiments: Experiments
 
     def __init__(
@@ -132,17 +139,10 @@ class Evidence:
         """The ids of the rules that have found something so far."""
 
     @classmethod
-    def of(cls, watcher: Watcher, source: Source | None = None) -> Evidence:
+    def of(cls, watcher: Watching, source: Source | None = None) -> Evidence:
         """What a watcher has seen so far, of the script that it watches."""
-        made = cls(
-            watcher.tables(),
-            source,
-            settle=watcher.settle,
-            experiment=watcher.experiment,
-            observe=watcher.observe_crash,
-        )
-        made.watcher, made.trail = watcher, watcher.trail
-        return made
+        settle, experiment, observe = watcher.settle, watcher.experiment, watcher.observe_crash
+        return cls(watcher.tables(), source, settle=settle, experiment=experiment, observe=observe)
 
     def __getattr__(self, name: str) -> Any:
         found = self.__dict__.get("tables", {}).get(name)
