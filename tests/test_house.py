@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "tensorboard": {"integrations"},
     "wandb": GROUND | {"runs", "track", "integrations", "sweep"},
     "report": GROUND | {"runs"},
-    "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile", "report"},
+    "views": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report"},
     "server": GROUND | {"runs", "views", "importers"},
     "notebook": GROUND
     | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
