@@ -1,0 +1,25 @@
+"""How often the fault and attack suites try: a fixed short form in the gate, other seeds and more of them in `make soak`.
+
+`scripts/soak` sets STEPSCOPE_SOAK to the number of its round, from 1.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+__all__ = ["LONGER", "ROUND", "chance", "times"]
+
+ROUND = int(os.environ.get("STEPSCOPE_SOAK", "0"))
+LONGER = 10
+"""How much more a round of the soak tries than the gate."""
+
+
+def times(short: int) -> int:
+    """How often to try: `short` in the gate."""
+    return short * LONGER if ROUND else short
+
+
+def chance(seed: int) -> random.Random:
+    """The same dice in every gate, others in each round of the soak."""
+    return random.Random(seed + 1_000_003 * ROUND)
