@@ -1,9 +1,9 @@
 """What a folder may look like after a power cut, or a kill, at any moment of some work on it.
 
 The folder is looked at before every system call of the work that could matter to a disk. What had been synced by then
-is certain: the bytes of a file by a sync of the file, the names in a folder by a sync of the folder. Of the rest any part
-may be missing: sectors of a file, names that came, names that went. A rename is never half done. The system calls of
-this process are watched, not those of programs in C, so that no privilege is needed.
+is certain: the bytes of a file by a sync of the file, the names in a folder by a sync of the folder. Of the rest any
+part may be missing: sectors of a file, names that came, names that went. A rename is never half done. The calls that
+this process makes through `os` are watched, so that no privilege is needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How often the fault and attack suites try: a fixed short form in the gate, other seeds and more of them in `make soak`.
+"""How often the fault and attack suites try: short and with fixed seeds in the gate, longer and others in `make soak`.
 
 `scripts/soak` sets STEPSCOPE_SOAK to the number of its round, from 1.
 """

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from tests.faults.power_cuts import Disk, Moment, watched
 from tests.faults.rounds import chance, times
+from tests.runs.written import new_run, quiet_writer
 
 from stepscope.records import Alert, End, Media, NotesChange
 from stepscope.report import store as reports

@@ -224,7 +224,9 @@ class RunWriter:
         self._background.stop()
         if not delivery.lock.acquire(timeout=PATIENCE_S):
             if self._background.is_stuck():
-                self._tell("stuck", f"{self.path} does not answer; {delivery.give_up()} values could not be written")
+                lost, doubt = delivery.give_up(), delivery.in_doubt
+                more = f", and {doubt} more may not have been" if doubt else ""
+                self._tell("stuck", f"{self.path} does not answer; {lost} values were not written{more}")
                 return
             delivery.abandon()
             delivery.lock.acquire()
