@@ -2,11 +2,11 @@
 
     python -m tests.faults.fuse BACKING MOUNTPOINT CONTROL [--type fuse.network] [--cache-s 2] [--object-store]
 
-Files in CONTROL switch faults on while it runs: `write`, `create`, `mkdir`, `fsync`, `flush` or `rename` with the name of
-an errno fail these calls; `quota` with a number of bytes makes a write beyond it short, then EDQUOT. To hang it, stop
-the process (SIGSTOP): every call that reaches it waits until it goes on. `--cache-s` lets the kernel remember attributes,
-names and absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted buckets do.
-Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing has to be installed.
+Files in CONTROL switch faults on while it runs: `write`, `create`, `mkdir`, `fsync`, `flush` or `rename` with the name
+of an errno fail these calls; `quota` with a number of bytes makes a write beyond it short, then EDQUOT. To hang it,
+stop the process (SIGSTOP): every call that reaches it waits until it goes on. `--cache-s` lets the kernel remember
+attributes, names and absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted
+buckets do. Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing has to be installed.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class FileSystem:
         times = (about.st_atime_ns, about.st_mtime_ns, about.st_ctime_ns)
         return ATTR.pack(
             about.st_ino, about.st_size, about.st_blocks, *(one // 10**9 for one in times),
-            *(one % 10**9 for one in times), about.st_mode, about.st_nlink, about.st_uid, about.st_gid, about.st_rdev, 4096, 0,
+            *(one % 10**9 for one in times), about.st_mode, about.st_nlink, about.st_uid, about.st_gid, about.st_rdev,
+            4096, 0,
         )  # fmt: skip
 
     def _valid(self) -> tuple[int, int]:
@@ -249,8 +250,8 @@ class FileSystem:
             1: self.lookup, 2: self.no_reply, 3: self.getattr, 4: self.setattr, 9: self.mkdir, 10: self.unlink,
             11: self.rmdir, 12: self.rename, 14: self.open, 15: self.read, 16: self.write, 17: self.statfs,
             18: self.release, 20: self.fsync, 25: self.flush, 26: self.init, 27: self.opendir, 28: self.readdir,
-            29: self.releasedir, 30: self.nothing, 34: self.nothing, 35: self.create, 36: self.no_reply, 38: self.nothing,
-            42: self.no_reply, 45: self.rename2,
+            29: self.releasedir, 30: self.nothing, 34: self.nothing, 35: self.create, 36: self.no_reply,
+            38: self.nothing, 42: self.no_reply, 45: self.rename2,
         }  # fmt: skip
 
 

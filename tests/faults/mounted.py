@@ -76,7 +76,7 @@ def faulty_disk(folder: Path, backing: Path | None = None, *options: str) -> Ite
 
 
 class PowerCut:
-    """An ext4 in a file. `cut` loses all that no sync has brought to the disk; then it is there again, as after a boot."""
+    """An ext4 in a file. `cut` loses all that no sync has brought to the disk; `boot` mounts what is left."""
 
     def __init__(self, image: Path, path: Path) -> None:
         self.image, self.path = image, path

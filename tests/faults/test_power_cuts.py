@@ -28,8 +28,6 @@ from stepscope.runs.trash import move_to_trash, restore, trashed_runs
 from stepscope.runs.write import delivery, logfile, writer as writer_module
 from stepscope.views.view_file import SavedView, change_views, read_views
 
-from ..runs.written import new_run, quiet_writer
-
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="needs /proc to know which file a call is for"
 )
