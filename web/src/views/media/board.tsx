@@ -96,17 +96,17 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
 }
 
 const LOOK_MS = 120;
-const LOOKS = 60;
+/** What a row shows until its content is there; `.in-order` keeps the rows below it dark. */
+const UNFINISHED = ".skeleton, .media-hold, [aria-busy='true']";
 
-/** True until the first screen of rows is there: rows then appear from above to below, and none is pushed down. */
+/** True until every row on the screen is there: rows then appear from above to below, and none is pushed down. */
 function useOpening(place: { current: HTMLElement | null }): boolean {
   const [opening, setOpening] = useState(true);
   useEffect(() => {
-    let looks = 0;
-    let calm = 0;
     const timer = setInterval(() => {
-      calm = place.current?.querySelector(".skeleton") ? 0 : calm + 1;
-      if (calm < 3 && ++looks < LOOKS) return;
+      const end = place.current?.getBoundingClientRect().bottom ?? 0;
+      const waiting = [...(place.current?.querySelectorAll(UNFINISHED) ?? [])];
+      if (waiting.some((one) => one.getBoundingClientRect().top < end)) return;
       clearInterval(timer);
       setOpening(false);
     }, LOOK_MS);

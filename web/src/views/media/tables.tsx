@@ -31,7 +31,9 @@ export function Tables({ items, step }: { items: readonly MediaItem[]; step: num
           <p class="media-none">{table}</p>
         </>
       ) : table === null ? (
-        <p class="media-none">Reading the table…</p>
+        <p class="media-none grid-wait" aria-busy="true">
+          Reading the table…
+        </p>
       ) : (
         <Grid key={`${item.run} ${item.key}`} table={table} item={item} chips={chips} note={<StepNote items={[item]} step={step} />} />
       )}

@@ -10,7 +10,7 @@ import { type Clip, openClip } from "./clip";
 import { Cells, type ContentProps } from "./content";
 import { PauseIcon, PlayIcon } from "./icons";
 import { keepArrows } from "./look-place";
-import { isSmall, pictureName } from "./pictures";
+import { isSmall, pictureName, shapeOf } from "./pictures";
 
 interface Clock {
   /** Where all clips are, 0 to 1. */
@@ -144,9 +144,9 @@ function Animated({ item, url, clock }: { item: MediaItem; url: string; clock: C
   useEffect(() => {
     if (open && canvas.current) open.paint(frame, canvas.current).catch(() => undefined); // closed meanwhile, or damaged from here on: the frame before stays
   }, [open, frame]);
-  if (clip === "play") return <img class="clip" src={url} alt={pictureName(item)} data-small={isSmall(item) || undefined} />;
+  if (clip === "play") return <img class="clip" style={shapeOf(item)} src={url} alt={pictureName(item)} data-small={isSmall(item) || undefined} />;
   if (typeof clip === "string") return <p class="media-broken">{clip}</p>;
-  return <canvas ref={canvas} class="clip" role="img" aria-label={pictureName(item)} data-small={isSmall(item) || undefined} />;
+  return <canvas ref={canvas} class="clip" style={shapeOf(item)} role="img" aria-label={pictureName(item)} data-small={isSmall(item) || undefined} />;
 }
 
 function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock }) {
@@ -183,6 +183,7 @@ function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock
     <video
       ref={video}
       class="clip"
+      style={shapeOf(item)}
       muted
       playsInline
       preload="metadata"

@@ -80,7 +80,7 @@ export function Parallel({ scope }: { scope: ParamScope }) {
         onLeave={() => ((hover.value = -1), setAt(null))}
         onDouble={clear}
       >
-        {layout.axes.map((axis, index) => (
+        {(size.width > 0 ? layout.axes : []).map((axis, index) => (
           <AxisTitle
             key={axis.column.key}
             scope={scope}

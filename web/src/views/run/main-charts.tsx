@@ -1,11 +1,13 @@
 /** The lines a run is judged by, on its first page. */
 
 import { useMemo } from "preact/hooks";
+import { lazily } from "../../components/lazily";
 import type { RunDetail } from "../../lib/schema";
-import { ScopedPanel } from "../charts/scoped";
 
 const MOST = 4;
 
+/** Its code comes later than the page; its place is kept. */
+const ScopedPanel = lazily(() => import("../charts/scoped").then((found) => found.ScopedPanel));
 
 export function MainCharts({ run }: { run: RunDetail }) {
   const runs = useMemo(() => [run.id], [run.id]);

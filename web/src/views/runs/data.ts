@@ -8,7 +8,7 @@ import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, GroupMean, RunGroup, RunRow, RunsPage } from "../../lib/schema";
 import { meet, project, remember, selected } from "../../state";
-import { archived, askedColumns, available, descending, groupBy, query, shutGroups, someRun, sortKey, usual } from "./settings";
+import { archived, askedColumns, available, columnsKnown, descending, groupBy, query, shutGroups, someRun, sortKey, usual } from "./settings";
 import { rememberQuery } from "./recent-queries";
 
 const PAGE = 200;
@@ -222,6 +222,8 @@ async function readColumns(): Promise<void> {
     });
   } catch {
     // The rows' own request shows what is wrong; the columns come with the next try.
+  } finally {
+    columnsKnown.value = true;
   }
 }
 

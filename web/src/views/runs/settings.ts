@@ -26,6 +26,8 @@ export const descending = computed(() => sort.value.startsWith("-"));
 /** What the server can show, and what it would show first. */
 export const available = signal<readonly RunColumn[]>([]);
 export const usual = signal<readonly string[]>([]);
+/** The server has said which columns there are, or failed to: rows shown before would jump aside for them. */
+export const columnsKnown = signal(false);
 
 /** Columns that every row carries, so the server need not be asked for them. */
 const OWN: readonly RunColumn[] = [
