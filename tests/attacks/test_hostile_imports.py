@@ -26,7 +26,8 @@ cells = st.one_of(
 )
 WHEN = "2026-11-15T12:00:00+00:00"
 texts = st.sampled_from([
-    '{"loss": 1}', "{", '{"a": {"b": [1, {"c": null}]}}', '{"_type": "trackio.table"}', '{"loss": 1e999}', "[1]", "null",
+    '{"loss": 1}', "{", '{"a": {"b": [1, {"c": null}]}}', '{"_type": "trackio.table"}', '{"loss": 1e999}', "[1]",
+    "null",
     '{"p": {"_type": "trackio.image", "file_path": "../../../etc/passwd"}}', '{"loss": 99999999999999999999999}',
     '{"t": {"_type": "trackio.table", "_value": [{"a": {"_type": "trackio.image", "file_path": 3}}]}}', '{"": ""}',
 ])  # fmt: skip

@@ -36,7 +36,7 @@ _MLFLOW_FOLDER = {
 _WANDB_FOLDER = {
     "run-1-a/files/config.yaml": b"lr: {value: 0.1, desc: null}\n_wandb: {value: {python_version: '3.12'}}\n",
     "run-1-a/files/wandb-metadata.json": b'{"os": "Linux", "host": "h", "args": ["--lr", "1"],'
-    b' "gpu_devices": [{"name": "T4"}], "git": {"remote": "r", "commit": "c"}, "cpu_count": 2, "memory": {"total": 16.0}}',
+    b' "gpu_devices": [{"name": "T4"}], "git": {"remote": "r", "commit": "c"}, "cpu_count": 2}',
     "run-1-a/files/wandb-summary.json": b'{"loss": 0.5, "_step": 3, "best": {"acc": 0.9}}',
     "run-1-a/files/requirements.txt": b"torch==2.13\nnumpy==2\n",
     "run-1-a/files/output.log": b"epoch 1\n\x1b[31mepoch 2\x1b[0m\n",
