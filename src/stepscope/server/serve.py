@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.catalogue.catalogue import Catalogue
@@ -35,7 +35,7 @@ _TRIES = 50
 class _Server(uvicorn.Server):
     """Uvicorn waits for open connections before it tells the app to stop; streams only end when told. So tell them."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
         super().__init__(config)
         self._app = app
 
@@ -189,12 +189,12 @@ def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _made(app: FastAPI, settings: Settings) -> _Server:
+def _made(app: Starlette, settings: Settings) -> _Server:
     options: dict[str, Any] = uvicorn_options(settings.header_s, settings.body_s)
     return _Server(uvicorn.Config(app, **options), app)
 
 
-def _open_browser(app: FastAPI, url: str) -> None:
+def _open_browser(app: Starlette, url: str) -> None:
     """Hand the browser a single-use code: its command line can be seen by every user of the machine."""
     import webbrowser
 
