@@ -53,7 +53,6 @@ STORY = (
         _sweep(4),
         _sweep(6),
         _profile("made-faster", "faster.py"),
-        _profile("slow", "slow.py"),
         Act("a report", ("report", "--save", "demo_report.md")),
     ),
     (
@@ -63,6 +62,7 @@ STORY = (
         _digits("baseline", tags=("baseline",)),
         _digits("baseline-seed-1", "--seed", "1", tags=("baseline",)),
         _digits("diverges", "--optimizer", "sgd", "--lr", "0.05", "--decay", "1000", tags=("broken",)),
+        _profile("slow", "slow.py"),
     ),
 )
 """Commands of one chain follow each other; the chains run side by side and take about as long. What the pages open on,
