@@ -14,7 +14,9 @@ describe.skipIf(noBrowser)("filters", () => {
   beforeAll(async () => {
     server = await Server.start("usual");
     tab = await openTab(server, "#/runs");
-    await tab.context.addInitScript(() => window === top && location.protocol.startsWith("http") && localStorage.clear());
+    await tab.context.addInitScript(
+      () => window === top && location.protocol.startsWith("http") && localStorage.clear(),
+    );
   });
   beforeEach(async () => {
     await tab.page.goto("about:blank");
@@ -93,7 +95,11 @@ describe.skipIf(noBrowser)("filters", () => {
     await server.tell("start resnet-50-adamw-lr3e-4-weight-decay-0.01-seed-17");
     const link = page.getByRole("link", { name: "resnet-50-adamw-lr3e-4-weight-decay-0.01-seed-17" });
     await link.waitFor();
-    const [head, tail] = await Promise.all([link.locator(".middle-head"), link.locator(".middle-tail")].map((one) => one.evaluate((box) => ({ cut: box.scrollWidth > box.clientWidth + 1, text: box.textContent }))));
+    const [head, tail] = await Promise.all(
+      [link.locator(".middle-head"), link.locator(".middle-tail")].map((one) =>
+        one.evaluate((box) => ({ cut: box.scrollWidth > box.clientWidth + 1, text: box.textContent })),
+      ),
+    );
     expect(head?.cut).toBe(true);
     expect(tail).toEqual({ cut: false, text: "01-seed-17".padStart(11, ".") });
   });
@@ -113,10 +119,20 @@ describe.skipIf(noBrowser)("filters", () => {
     await page.getByRole("button", { name: "Do not notify me about this run" }).waitFor();
     await page.evaluate(() => {
       const told: string[] = [];
-      Object.assign(window, { told, Notification: class { static permission = "granted"; constructor(title: string) { told.push(title); } } });
+      Object.assign(window, {
+        told,
+        Notification: class {
+          static permission = "granted";
+          constructor(title: string) {
+            told.push(title);
+          }
+        },
+      });
     });
     await server.tell("end");
-    await expect.poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told)).toContain("alive-run has finished");
+    await expect
+      .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
+      .toContain("alive-run has finished");
     await expect.poll(() => page.locator(".alive-line").count()).toBe(0);
     expect(tab.errors).toEqual([]);
   });

@@ -85,7 +85,9 @@ describe.skipIf(noBrowser)("pictures", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await quiet(page);
-        await still(page, "main").catch((error: Error) => { throw new Error(`${address} at ${size.width}: ${error.message}`); });
+        await still(page, "main").catch((error: Error) => {
+          throw new Error(`${address} at ${size.width}: ${error.message}`);
+        });
         const { texts, faults } = await labelFaults(page);
         seen += texts;
         for (const fault of faults) found.add(`${size.width} ${fault}`);
@@ -96,7 +98,8 @@ describe.skipIf(noBrowser)("pictures", () => {
   }
 
   test("awkward numbers", async () => {
-    for (const query of ["", "?x=relative", "?x=wall", "?logx=1&logy=1"]) expect(await look(awkward.page, `${address(awkward)}#/charts${query}`), query).toEqual([]);
+    for (const query of ["", "?x=relative", "?x=wall", "?logx=1&logy=1"])
+      expect(await look(awkward.page, `${address(awkward)}#/charts${query}`), query).toEqual([]);
   });
 
   const addressOf = ([page, ...runs]: readonly [string, ...string[]]): string => {
@@ -113,20 +116,23 @@ describe.skipIf(noBrowser)("pictures", () => {
     expect(found).toEqual({});
   });
 
-  test.each<Order>(["first asked", "last asked"])("no page jumps while it loads, answered one by one: %s", async (order) => {
-    const { page } = everything;
-    await page.setViewportSize({ width: 1440, height: 900 });
-    const addresses = [...PAGES, ...OTHERS].map((one) => [one[0], addressOf(one)] as const);
-    const release = await oneByOne(page, order);
-    const found: Record<string, string[]> = {};
-    for (const [name, at] of addresses) {
-      await open(page, at);
-      await quiet(page);
-      await still(page, "main");
-      const { sum, moved } = await shiftsOf(page);
-      if (sum > MOST_SHIFT) found[name] = moved;
-    }
-    await release();
-    expect(found).toEqual({});
-  });
+  test.each<Order>(["first asked", "last asked"])(
+    "no page jumps while it loads, answered one by one: %s",
+    async (order) => {
+      const { page } = everything;
+      await page.setViewportSize({ width: 1440, height: 900 });
+      const addresses = [...PAGES, ...OTHERS].map((one) => [one[0], addressOf(one)] as const);
+      const release = await oneByOne(page, order);
+      const found: Record<string, string[]> = {};
+      for (const [name, at] of addresses) {
+        await open(page, at);
+        await quiet(page);
+        await still(page, "main");
+        const { sum, moved } = await shiftsOf(page);
+        if (sum > MOST_SHIFT) found[name] = moved;
+      }
+      await release();
+      expect(found).toEqual({});
+    },
+  );
 });

@@ -23,7 +23,11 @@
     })
     .then(function (page) {
       if (!(first.name in asked)) return;
-      var ids = page && page.rows.map(function (row) { return row.id; }); // prettier-ignore
+      var ids =
+        page &&
+        page.rows.map(function (row) {
+          return row.id;
+        }); // prettier-ignore
       if (ids && ids.length) ask("/api/panels", { runs: ids });
     })
     .catch(function () {});

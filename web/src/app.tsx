@@ -40,10 +40,20 @@ function everywhere(): Action[] {
   return [
     ...themes,
     { id: "help.keys", title: "Keyboard shortcuts", keys: "?", words: "help keys", run: () => (helpOpen.value = true) },
-    { id: "help.queries", title: "How to write queries", words: "help filter language examples", run: () => (queryHelpOpen.value = true) },
+    {
+      id: "help.queries",
+      title: "How to write queries",
+      words: "help filter language examples",
+      run: () => (queryHelpOpen.value = true),
+    },
     { id: "undo", title: "Undo", keys: "Ctrl Z", run: () => void takeBack() },
     { id: "redo", title: "Do again", keys: "Ctrl Shift Z", words: "redo", run: () => void again() },
-    { id: "link", title: "Copy a link to this page", words: "share url address", run: () => void copyText(location.href, "Link copied") },
+    {
+      id: "link",
+      title: "Copy a link to this page",
+      words: "share url address",
+      run: () => void copyText(location.href, "Link copied"),
+    },
     { id: "trash", title: "Trash: deleted runs", words: "restore bin", run: () => (trashOpen.value = true) },
   ];
 }

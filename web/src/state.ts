@@ -26,19 +26,19 @@ export const shown = computed(() => selected.value.filter((id) => !hiddenSet.val
 /** The newest runs, which Charts draws while none is chosen; null until they are known. */
 export const newest = signal<readonly string[] | null>(null);
 /** What Charts draws: the chosen runs, or the newest. */
-export const chartRuns = computed<readonly string[]>(() => (selected.value.length ? selected.value : (newest.value ?? [])));
+export const chartRuns = computed<readonly string[]>(() =>
+  selected.value.length ? selected.value : (newest.value ?? []),
+);
 
 /** Names and states of runs seen so far, for legends and tooltips. */
 export const known = signal<ReadonlyMap<string, RunRow>>(new Map());
 
 export function remember(rows: readonly RunRow[]): void {
   const now = known.peek();
-  const fresh = rows.filter(
-    (row) => {
-      const old = now.get(row.id);
-      return old?.version !== row.version || old.status !== row.status || old.hue !== row.hue;
-    },
-  );
+  const fresh = rows.filter((row) => {
+    const old = now.get(row.id);
+    return old?.version !== row.version || old.status !== row.status || old.hue !== row.hue;
+  });
   if (fresh.length === 0) return;
   const next = new Map(now);
   for (const row of fresh) next.set(row.id, row);
@@ -64,7 +64,9 @@ export function lookOfRun(id: string, hue?: number): Look {
 }
 
 /** What a legend paints beside a run's name. */
-export const inkOfRun = (id: string, hue?: number): { background: string } => ({ background: swatch(lookOfRun(id, hue)) });
+export const inkOfRun = (id: string, hue?: number): { background: string } => ({
+  background: swatch(lookOfRun(id, hue)),
+});
 
 const NAMES_A_QUERY = 50;
 const asked = new Set<string>();

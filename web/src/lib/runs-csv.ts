@@ -4,7 +4,12 @@ import type { RunRow } from "./schema";
 
 type Value = string | number | boolean | null | undefined;
 
-export function csvOf(keys: readonly string[], labelOf: (key: string) => string, rows: readonly RunRow[], asked: readonly string[]): string {
+export function csvOf(
+  keys: readonly string[],
+  labelOf: (key: string) => string,
+  rows: readonly RunRow[],
+  asked: readonly string[],
+): string {
   const places = new Map(asked.map((key, at) => [key, at]));
   const head = ["id", "name", ...keys.map(labelOf)];
   const lines = rows.map((row) => [row.id, row.name, ...keys.map((key) => own(row, key, places))]);

@@ -62,15 +62,30 @@ export function Picture({ item }: { item: MediaItem }) {
   if (item.error) return <p class="media-broken">{visibleText(item.error)}</p>;
   if (!item.url) return <p class="media-broken">The image's bytes are not in the run folder.</p>;
   if (failed === item.url) return <Broken item={item} />;
-  if (width * height > TOO_MANY_PIXELS) return <Large item={item} words={`${width} × ${height} pixels: too large to show.`} />;
-  if (width * height > HUGE_PIXELS && !asked) return <Large item={item} words={`${width} × ${height} pixels.`} onShow={() => setAsked(true)} />;
+  if (width * height > TOO_MANY_PIXELS)
+    return <Large item={item} words={`${width} × ${height} pixels: too large to show.`} />;
+  if (width * height > HUGE_PIXELS && !asked)
+    return <Large item={item} words={`${width} × ${height} pixels.`} onShow={() => setAsked(true)} />;
   const name = pictureName(item);
   return (
     <figure class="media-pic">
       <div class="media-frame">
-        <button type="button" class="media-open" style={shapeOf(item)} aria-label={`Look closely at ${name}`} onClick={() => openLarge(item, owner)}>
+        <button
+          type="button"
+          class="media-open"
+          style={shapeOf(item)}
+          aria-label={`Look closely at ${name}`}
+          onClick={() => openLarge(item, owner)}
+        >
           {isNeutral(settings.adjust.value) ? (
-            <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(item.url)} />
+            <img
+              src={item.url}
+              alt={name}
+              data-small={isSmall(item) || undefined}
+              decoding="async"
+              draggable={false}
+              onError={() => setFailed(item.url)}
+            />
           ) : (
             <AdjustedPicture item={item} name={name} onFault={() => setFailed(item.url)} />
           )}

@@ -12,7 +12,9 @@ const ScopedPanel = lazily(() => import("../charts/scoped").then((found) => foun
 export function MainCharts({ run }: { run: RunDetail }) {
   const runs = useMemo(() => [run.id], [run.id]);
   // The server has put what matters first.
-  const keys = run.summary.filter((value) => value.points > 1 && !value.key.startsWith("system/")).map((value) => value.key);
+  const keys = run.summary
+    .filter((value) => value.points > 1 && !value.key.startsWith("system/"))
+    .map((value) => value.key);
   const shown = keys.slice(0, keys.length < MOST ? 2 : MOST);
   if (shown.length === 0) return null;
   return (

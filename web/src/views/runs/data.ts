@@ -8,7 +8,19 @@ import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, GroupMean, RunGroup, RunRow, RunsPage } from "../../lib/schema";
 import { meet, project, remember, selected } from "../../state";
-import { archived, askedColumns, available, columnsKnown, descending, groupBy, query, shutGroups, someRun, sortKey, usual } from "./settings";
+import {
+  archived,
+  askedColumns,
+  available,
+  columnsKnown,
+  descending,
+  groupBy,
+  query,
+  shutGroups,
+  someRun,
+  sortKey,
+  usual,
+} from "./settings";
 import { rememberQuery } from "./recent-queries";
 
 const PAGE = 200;
@@ -159,10 +171,22 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   if (order.length < page.matched) order.length = page.matched;
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
-  const best = new Map(now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])));
-  table.value = { order, matched: page.matched, total: page.total, unread: page.unread, groups: page.groups, columns: now.columns, version: page.version, best };
+  const best = new Map(
+    now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])),
+  );
+  table.value = {
+    order,
+    matched: page.matched,
+    total: page.total,
+    unread: page.unread,
+    groups: page.groups,
+    columns: now.columns,
+    version: page.version,
+    best,
+  };
   remember(page.rows);
-  if (page.rows.some((row) => row.status === "running") !== someRun.peek() && offset === 0) someRun.value = !someRun.peek();
+  if (page.rows.some((row) => row.status === "running") !== someRun.peek() && offset === 0)
+    someRun.value = !someRun.peek();
   if (whole && now.typed !== "") rememberQuery(now.typed);
 }
 
@@ -267,15 +291,18 @@ export function watchRuns(): () => void {
       known = event.version;
       if (timer) return;
       // At once after a quiet while, and at most once a second while runs are busy.
-      timer = setTimeout(() => {
-        timer = undefined;
-        renewed = Date.now();
-        if (Date.now() - columnsAt > 15_000 || available.peek().length === 0) {
-          columnsAt = Date.now();
-          void readColumns();
-        }
-        void renew(queryError.peek() && answered ? answered : question(), true);
-      }, Math.max(0, renewed + RENEW_MS - Date.now()));
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          renewed = Date.now();
+          if (Date.now() - columnsAt > 15_000 || available.peek().length === 0) {
+            columnsAt = Date.now();
+            void readColumns();
+          }
+          void renew(queryError.peek() && answered ? answered : question(), true);
+        },
+        Math.max(0, renewed + RENEW_MS - Date.now()),
+      );
     }),
   ];
   return () => {

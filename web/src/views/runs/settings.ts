@@ -83,7 +83,9 @@ function widened(found: ReadonlyMap<string, number>, room: number): ReadonlyMap<
   const sum = [...found.values()].reduce((a, b) => a + b, 0);
   const factor = Math.min(WIDEST, (room - 24) / sum);
   if (!(factor > 1)) return found;
-  return new Map([...found].map(([key, width]) => [key, widths.value[key] === undefined ? Math.floor(width * factor) : width]));
+  return new Map(
+    [...found].map(([key, width]) => [key, widths.value[key] === undefined ? Math.floor(width * factor) : width]),
+  );
 }
 
 export const shownKeys = computed<readonly string[]>(() => {

@@ -18,7 +18,13 @@ export interface Grip {
 export function attachDrag(cell: HTMLElement, grip: () => Grip): () => void {
   const down = (event: PointerEvent): void => {
     const on = event.target as HTMLElement;
-    if (event.button !== 0 || event.pointerType === "touch" || !on.closest(".panel-head") || on.closest("button, a, input, select")) return;
+    if (
+      event.button !== 0 ||
+      event.pointerType === "touch" ||
+      !on.closest(".panel-head") ||
+      on.closest("button, a, input, select")
+    )
+      return;
     follow(event, cell, grip());
   };
   cell.addEventListener("pointerdown", down);
@@ -61,7 +67,9 @@ export function put(panel: string | PanelInfo, spot: Spot): void {
     const made = spot.section === NEW_SECTION ? addSection(now, "My panels") : now;
     const section = spot.section === NEW_SECTION ? (made.sections.at(-1)?.id ?? "") : spot.section;
     const place = { section, before: spot.before };
-    return typeof panel === "string" ? movePanel(made, panel, place) : addPanel(made, { ...metricPanel(panel), ...space.peek().sizes[panel.key] }, place);
+    return typeof panel === "string"
+      ? movePanel(made, panel, place)
+      : addPanel(made, { ...metricPanel(panel), ...space.peek().sizes[panel.key] }, place);
   });
 }
 
