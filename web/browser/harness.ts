@@ -64,7 +64,8 @@ export type StoreKind =
   | "inside"
   | "everything"
   | "gallery"
-  | "stories";
+  | "stories"
+  | "frames";
 
 /** What a script beside this file prints. */
 export function python(script: string, ...args: string[]): string {
