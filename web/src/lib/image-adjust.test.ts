@@ -10,7 +10,7 @@ import {
   levelTable,
   NEUTRAL,
   type Pixels,
-  valueOf,
+  loggedValue,
 } from "./image-adjust";
 
 /** A grey picture of these levels. */
@@ -75,9 +75,9 @@ describe("channels and colours", () => {
 
 describe("what was logged", () => {
   it("comes back from a level where the record says how it was scaled", () => {
-    expect(valueOf(0, [-2, 3])).toBe(-2);
-    expect(valueOf(255, [-2, 3])).toBe(3);
-    expect(valueOf(255, "each")).toBeNull();
+    expect(loggedValue(0, [-2, 3])).toBe(-2);
+    expect(loggedValue(255, [-2, 3])).toBe(3);
+    expect(loggedValue(255, "each")).toBeNull();
   });
 
   it("is written into the address and read back; nonsense is refused", () => {

@@ -1,6 +1,6 @@
 /** Pixels made easier to see: contrast, gamma, one channel, a colour map. Numbers in, numbers out. */
 
-import { type Codec } from "./url";
+import type { Codec } from "./url";
 import { MAPS, type MapName } from "./colour-maps";
 
 export type Stretch = "none" | "auto" | "equalise";
@@ -132,7 +132,7 @@ export function adjusted(pixels: Pixels, adjust: Adjust): Pixels {
 }
 
 /** A level back as the value that was logged, where the record says how it was scaled. */
-export function valueOf(level: number, scaled: unknown): number | null {
+export function loggedValue(level: number, scaled: unknown): number | null {
   if (!Array.isArray(scaled) || typeof scaled[0] !== "number" || typeof scaled[1] !== "number") return null;
   return scaled[0] + (level / 255) * (scaled[1] - scaled[0]);
 }

@@ -42,7 +42,7 @@ describe("a panel in the text", () => {
   });
   it("is put in with air around it", () => {
     expect(insertBlock("a\nb", 1, "X")).toBe("a\n\nX\n\nb");
-    expect(insertBlock("", 0, "X")).toBe("X\n\n".trimEnd() + "\n");
+    expect(insertBlock("", 0, "X")).toBe(`${"X\n\n".trimEnd()}\n`);
     expect(appendBlock("a\n\n\n", "X")).toBe("a\n\nX\n");
   });
   it("moves up and down, and back again gives the same text", () => {

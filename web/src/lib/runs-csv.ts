@@ -13,7 +13,7 @@ export function csvOf(
   const places = new Map(asked.map((key, at) => [key, at]));
   const head = ["id", "name", ...keys.map(labelOf)];
   const lines = rows.map((row) => [row.id, row.name, ...keys.map((key) => own(row, key, places))]);
-  return [head, ...lines].map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+  return `${[head, ...lines].map((line) => line.map(cell).join(",")).join("\r\n")}\r\n`;
 }
 
 function own(row: RunRow, key: string, places: ReadonlyMap<string, number>): Value {

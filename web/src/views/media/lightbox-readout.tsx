@@ -4,7 +4,7 @@ import type { Signal } from "@preact/signals";
 import { useCallback, useMemo } from "preact/hooks";
 import type { Inks } from "../../charts/inks";
 import { formatNumber } from "../../lib/format";
-import { countLevels, levelsOf, type Pixels, valueOf } from "../../lib/image-adjust";
+import { countLevels, levelsOf, type Pixels, loggedValue } from "../../lib/image-adjust";
 import { pixelAt } from "../../lib/look-camera";
 import { Canvas, type Size } from "../charts/canvas";
 import { lookOfRun } from "../../state";
@@ -62,7 +62,7 @@ function sayPixel(rgba: readonly number[], meta: Record<string, unknown>): strin
   const [r = 0, g = 0, b = 0, a = 255] = rgba;
   const grey = r === g && g === b;
   const levels = grey ? [r] : [r, g, b];
-  const values = levels.map((level) => valueOf(level, meta.scaled));
+  const values = levels.map((level) => loggedValue(level, meta.scaled));
   const plain = `${grey ? "" : "RGB "}${levels.join(" ")}${a < 255 ? ` α ${a}` : ""}`;
   return values.every((value) => value !== null)
     ? `${values.map((value) => formatNumber(value, 4)).join(" ")} (level ${levels.join(" ")})`

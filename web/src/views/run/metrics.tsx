@@ -171,10 +171,10 @@ function Row({
       <td class="metric-spark" aria-hidden="true">
         {spark ? <SparkLine id={run.id} values={spark} /> : null}
       </td>
-      <Number value={lastOf(value)} strong />
-      <Number value={value.min} />
-      <Number value={value.max} />
-      <Number value={value.mean} />
+      <NumberCell value={lastOf(value)} strong />
+      <NumberCell value={value.min} />
+      <NumberCell value={value.max} />
+      <NumberCell value={value.mean} />
       <td class="number">
         {drawn ? value.points.toLocaleString("en-US") : ""}
         {value.nonfinite > 0 ? (
@@ -188,7 +188,7 @@ function Row({
   );
 }
 
-function Number({ value, strong = false }: { value: Cell; strong?: boolean }) {
+function NumberCell({ value, strong = false }: { value: Cell; strong?: boolean }) {
   const odd = isOdd(value);
   return (
     <td

@@ -44,7 +44,7 @@ function follow(begin: PointerEvent, cell: HTMLElement, grip: Grip): void {
   const end = (drop: boolean): void => {
     removeEventListener("pointermove", move, true);
     removeEventListener("pointerup", up, true);
-    removeEventListener("keydown", escape, true);
+    removeEventListener("keydown", onEscape, true);
     delete cell.dataset.moving;
     unmark();
     const was = dragged.peek();
@@ -52,14 +52,14 @@ function follow(begin: PointerEvent, cell: HTMLElement, grip: Grip): void {
     if (was && drop && spot) put(grip.panel, spot);
   };
   const up = (): void => end(true);
-  const escape = (event: KeyboardEvent): void => {
+  const onEscape = (event: KeyboardEvent): void => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
     end(false);
   };
   addEventListener("pointermove", move, true);
   addEventListener("pointerup", up, true);
-  addEventListener("keydown", escape, true);
+  addEventListener("keydown", onEscape, true);
 }
 
 export function put(panel: string | PanelInfo, spot: Spot): void {
