@@ -1,4 +1,4 @@
-"""Logged pages and plotly figures that try to get out of their frames; every address in them is the one that listens."""
+"""Logged pages and plotly figures that try to get out of their frames; they all name the address that listens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PAGES = {
     "<audio src='{address}/a' autoplay></audio><object data='{address}/o'></object><embed src='{address}/e'>"
     "<picture><source srcset='{address}/s'><img src='{address}/i'></picture><track src='{address}/t'>",
     "styles": "<link rel=stylesheet href='{address}/css'><link rel=preload as=image href='{address}/pre'>"
-    "<link rel=preconnect href='{address}'><link rel=prefetch href='{address}/next'><link rel=icon href='{address}/icon'>"
+    "<link rel=preconnect href='{address}'><link rel=prefetch href='{address}/next'>"
+    "<link rel=icon href='{address}/icon'>"
     "<style>@import url('{address}/import');@font-face{{font-family:f;src:url('{address}/font')}}"
     "body{{font-family:f;background:url('{address}/bg')}}</style>",
     "refresh": "<meta http-equiv=refresh content='0;url={address}/refresh'>"
@@ -30,7 +31,8 @@ PAGES = {
     "base": "<base href='{address}/' target=_top><img src='relative'><link rel=stylesheet href='relative.css'>",
     "links": "<a id=top target=_top href='{address}/top'>top</a> <a id=self href='{address}/self'>self</a> "
     "<a id=new target=_blank href='{address}/new'>new</a> <a id=ping ping='{address}/ping' href='#x'>ping</a> "
-    "<a id=script href=\"javascript:{title}\">script</a> <form action='{address}/form'><button id=send>send</button></form>",
+    "<a id=script href=\"javascript:{title}\">script</a> "
+    "<form action='{address}/form'><button id=send>send</button></form>",
 }  # fmt: skip
 
 
