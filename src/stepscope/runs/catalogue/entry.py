@@ -157,9 +157,10 @@ class RunEntry:
 
     def _metric(self, field: Field) -> float | int | None:
         stat = field.stat or "last"
-        if field.name in self.metrics:
-            return self.metrics.number(field.name, stat)
-        return self.metrics.number(f"{field.name}.{stat}", "last")  # a metric whose own name ends in .max, say
+        found = self.metrics.number(field.name, stat)
+        if found is None and field.name not in self.metrics:
+            return self.metrics.number(f"{field.name}.{stat}", "last")  # a metric whose own name ends in .max, say
+        return found
 
     def __repr__(self) -> str:
         return f"<RunEntry {self.id} {self.name!r} {self.status}>"
