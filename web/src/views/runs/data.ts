@@ -24,6 +24,9 @@ import {
 import { rememberQuery } from "./recent-queries";
 
 const PAGE = 200;
+/** More than can be chosen: what "choose all" needs comes with the first page. */
+const FIRST_IDS = 1000;
+const GROUPED_IDS = 10_000;
 const RENEW_MS = 1000;
 const SCROLL_REST_MS = 60;
 
@@ -90,9 +93,18 @@ function question(): Question {
   };
 }
 
-function fetchPage(now: Question, offset: number, signal: AbortSignal): Promise<RunsPage> {
+function fetchPage(now: Question, offset: number, signal: AbortSignal, ids = 0): Promise<RunsPage> {
   const { prefix: _prefix, typed: _typed, ...request } = now;
-  return call("POST /api/runs", { ...request, offset, limit: PAGE }, { signal });
+  // Groups draw runs by id wherever they stand, so they need to know where each is.
+  return call("POST /api/runs", { ...request, offset, limit: PAGE, ids: now.group_by ? GROUPED_IDS : ids }, { signal });
+}
+
+/** The ids of a part of the list, also of rows that nobody has scrolled to; at most a thousand. */
+export async function idsBetween(from: number, to: number): Promise<string[]> {
+  const { prefix: _prefix, typed: _typed, ...request } = answered ?? question();
+  const limit = Math.min(to - from + 1, FIRST_IDS);
+  const page = await call("POST /api/runs", { ...request, columns: [], offset: from, limit });
+  return page.rows.map((row) => row.id);
 }
 
 /** Asks anew, from the top or, with `keep`, for what is on the screen. */
@@ -107,7 +119,7 @@ function renew(now: Question, keep: boolean): Promise<void> {
 async function fetchRows(now: Question, keep: boolean, stop: AbortSignal): Promise<void> {
   const offset = keep ? firstVisible() : 0; // what is on the screen may be another part when the answer comes
   try {
-    const page = await fetchPage(now, offset, stop);
+    const page = await fetchPage(now, offset, stop, FIRST_IDS);
     batch(() => {
       takePage(now, page, offset, true, keep);
       failure.value = null;
@@ -135,7 +147,7 @@ async function showAll(now: Question): Promise<void> {
   // Whatever else the address asks for may be wrong too.
   const all = { ...now, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
   try {
-    const page = await fetchPage(all, 0, new AbortController().signal);
+    const page = await fetchPage(all, 0, new AbortController().signal, FIRST_IDS);
     if (table.peek() === null) takePage(all, page, 0, true, false);
   } catch (fault) {
     failure.value = fault;
@@ -167,7 +179,10 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
     next.set(row.id, { row, cells: new Map(now.columns.map((key, index) => [key, row.cells[index] ?? null])), at });
     changed = true;
   }
-  const order: (string | undefined)[] = page.ids.slice(0, page.matched);
+  const last = table.peek();
+  const same = !whole && last !== null && last.version === page.version && last.matched === page.matched;
+  const order: (string | undefined)[] =
+    page.ids.length === 0 && same ? [...last.order] : page.ids.slice(0, page.matched);
   if (order.length < page.matched) order.length = page.matched;
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
