@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from tests.faults.rounds import ROUND, times
+from tests.faults.rounds import ROUND, note_tries, times
 from tests.fuzz.imports import QUICK, land, make_mlflow_database, make_trackio_database
 from tests.fuzz.limits import at_most
 
@@ -46,6 +46,7 @@ def landed(name: str, make: Any, *rows: Any) -> int:
 
 
 def test_sound_rows_are_read() -> None:
+    note_tries(1 + 2 * MANY.max_examples)  # with those of the two tests below
     run = ("r1", "one", "FINISHED", 1_700_000_000_000, 1_700_000_100_000, "ada", "", 1, "active")
     assert landed("mlflow.db", make_mlflow_database, [run], [("loss", 0.5, 1_700_000_000_000, "r1", 0, 0)]) == 1
     assert landed("p.db", make_trackio_database, [(WHEN, "one", 0, '{"loss": 1}')], []) == 1

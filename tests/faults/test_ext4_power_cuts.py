@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.faults.mounted import PowerCut, one_with_power
-from tests.faults.rounds import chance, times
+from tests.faults.rounds import chance, note_tries, times
 from tests.runs.making import make_old, make_run
 from tests.runs.written import in_child, new_run, quiet_writer, wait_for
 
@@ -61,6 +61,7 @@ def cut_at(power: PowerCut, number: int, work: Callable[[], object]) -> None:
 
 def numbers(seed: int, most: int, short: int) -> list[int]:
     """At which calls to cut: some of them in the gate."""
+    note_tries(times(short))
     return sorted(chance(seed).choices(range(most), k=times(short)))
 
 
@@ -110,6 +111,7 @@ def test_the_index_in_the_cache(power: PowerCut, store: Path) -> None:
     for number in range(20):
         make_run(store, f"run{number}", series={"loss": [float(number)]})
     make_old(store)
+    note_tries(times(4))
     for pause in sorted(chance(7).random() * 0.05 for _ in range(times(4))):
 
         def work() -> None:

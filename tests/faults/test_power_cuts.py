@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.faults.power_cuts import Disk, Moment, watched
-from tests.faults.rounds import chance, times
+from tests.faults.rounds import chance, note_tries, times
 from tests.runs.written import new_run, quiet_writer
 
 from stepscope.records import Alert, End, Media, NotesChange
@@ -93,6 +93,7 @@ def cut_everywhere(store: Path, tmp_path: Path, work: Work, monkeypatch: pytest.
             names = sorted(path.relative_to(again).as_posix() for path in again.rglob("*"))
             raise AssertionError(f"cut before `{call}` (state {tried}), which leaves {names}") from fault
         tried += 1
+    note_tries(tried)
     return tried
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from tests.faults.rounds import ROUND, times
+from tests.faults.rounds import ROUND, note_tries, times
 from tests.fuzz.changes import changed
 from tests.fuzz.imports import IMPORTS
 from tests.fuzz.limits import TookTooLong, at_most
@@ -22,7 +22,9 @@ QUIET = settings(
 
 def examples(name: str) -> int:
     """A whole import is slower than one file."""
-    return times(EXAMPLES // 3 if name in IMPORTS else EXAMPLES)
+    count = times(EXAMPLES // 3 if name in IMPORTS else EXAMPLES)
+    note_tries(count)
+    return count
 
 
 @pytest.mark.parametrize("name", list(TARGETS))
