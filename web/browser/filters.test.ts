@@ -44,6 +44,46 @@ describe.skipIf(noBrowser)("filters", () => {
     expect(tab.errors).toEqual([]);
   });
 
+  test("runs are colored by a config value, the same on every page, with a legend", async () => {
+    const { page } = tab;
+    const legend = page.getByRole("region", { name: "Colors of runs" });
+    /** Of each run in the list of Charts, its color and whether its line is dashed. */
+    const lines = () =>
+      page
+        .locator(".run-eye line")
+        .evaluateAll((all) => all.map((one) => [one.getAttribute("stroke"), one.getAttribute("stroke-dasharray")]));
+    await page.locator('.row-head [data-column="config.optimizer"]').click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Color runs by this" }).click();
+    await expect.poll(() => legend.locator(".color-name").allTextContents()).toEqual(["adam", "sgd"]);
+    const hues = await legend
+      .locator(".color-name i")
+      .evaluateAll((all) => all.map((one) => (one as HTMLElement).style.background));
+    await expect.poll(() => page.evaluate(() => location.hash)).toContain("color=config.optimizer");
+    await page.reload();
+    await page.getByRole("link", { name: "Charts" }).click();
+    await expect.poll(async () => new Set((await lines()).map(([color]) => color)).size).toBe(2);
+    const shown = await page.evaluate(
+      (colors) =>
+        colors.map((color) => {
+          const probe = document.createElement("i");
+          probe.style.background = color ?? "";
+          return probe.style.background;
+        }),
+      (await lines()).map(([color]) => color),
+    );
+    expect(new Set(shown)).toEqual(new Set(hues));
+    expect((await lines()).filter(([, dash]) => dash).length).toBeGreaterThan(0);
+    await page.getByRole("button", { name: "What is drawn, and how large" }).click();
+    await page.getByRole("combobox", { name: "Color runs by" }).selectOption("config.lr");
+    await expect.poll(() => legend.locator(".color-ramp").count()).toBe(1);
+    await expect.poll(async () => new Set((await lines()).map(([color]) => color)).size).toBeGreaterThan(2);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Own colors" }).click();
+    await expect.poll(() => legend.count()).toBe(0);
+    await expect.poll(() => page.evaluate(() => location.hash)).not.toContain("color=");
+    expect(tab.errors).toEqual([]);
+  });
+
   test("the menu of a heading filters by value, groups, pins and hides, and tells the statistics", async () => {
     const { page } = tab;
     const head = page.locator('.row-head [data-column="config.lr"]');

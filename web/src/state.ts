@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { call } from "./lib/api";
 import { isGroup, type LineGroup } from "./lib/chart-groups";
+import { dashesBy } from "./lib/color-by";
 import { assignSlots, type Look, lookOf, swatch } from "./lib/colour";
 import type { RunRow } from "./lib/schema";
 import { list, text } from "./lib/url";
@@ -60,8 +61,14 @@ const slots = computed(() => {
  */
 export function lookOfRun(id: string, hue?: number): Look {
   if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);
-  return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue ?? hue, isDark.value);
+  const own = lookOf(slots.value.get(id) ?? known.value.get(id)?.hue ?? hue, isDark.value);
+  const color = reportHues.value ? null : colorByValue.value;
+  return color ? { ...own, colour: color(id), dash: valueDashes.value.get(id) ?? [] } : own;
 }
+
+/** The color of a run's value, while runs are colored by one (see color-by.ts) and not each in its own. */
+export const colorByValue = signal<((id: string) => string) | null>(null);
+const valueDashes = computed(() => dashesBy(chartRuns.value, colorByValue.value ?? (() => "")));
 
 /** What a legend paints beside a run's name. */
 export const inkOfRun = (id: string, hue?: number): { background: string } => ({

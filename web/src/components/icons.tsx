@@ -80,6 +80,12 @@ export const ColumnsIcon = draw(
   </>,
 );
 export const GroupIcon = draw(<path d="M2 4h12M4.5 8H14M4.5 12H14M2 8v4" />);
+export const PaletteIcon = draw(
+  <>
+    <path d="M8 2a6 6 0 1 0 0 12c1.4 0 1.6-1 1.1-1.8-.6-1 .1-1.9 1.2-1.9H12a2 2 0 0 0 2-2C14 4.7 11.3 2 8 2Z" />
+    <path d="M5 7.5h.01M7.5 5h.01M10.5 6h.01" />
+  </>,
+);
 export const TagIcon = draw(
   <>
     <path d="M2.5 3.5v4l6 6 5-5-6-6h-4a1 1 0 0 0-1 1Z" />

@@ -13,6 +13,7 @@ import {
   SearchIcon,
   SettingsIcon,
 } from "../../components/icons";
+import { ColorSelect } from "../../components/color-bar";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
@@ -254,6 +255,10 @@ function More() {
             checked={settings.ranks.value}
             onChange={(on) => (settings.ranks.value = on)}
           />
+          <label class="more-row">
+            Color runs by
+            <ColorSelect />
+          </label>
           <label class="more-row">
             Outliers in the y-range
             <Select

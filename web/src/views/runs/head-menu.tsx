@@ -2,13 +2,14 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Button, Checkbox, Popover, Skeleton, TextInput } from "../../components";
-import { ArrowDownIcon, ArrowUpIcon, EyeOffIcon, GroupIcon, PinIcon } from "../../components/icons";
+import { ArrowDownIcon, ArrowUpIcon, EyeOffIcon, GroupIcon, PaletteIcon, PinIcon } from "../../components/icons";
 import { call, isAbort } from "../../lib/api";
 import { count, formatAge, formatCell, formatDuration, formatNumber, visibleText } from "../../lib/format";
 import { inProject } from "../../lib/query";
 import { asksFor, withRange } from "../../lib/query-terms";
 import type { Cell, ColumnStats, ColumnValues, RunColumn } from "../../lib/schema";
 import { now } from "../../clock";
+import { colorBy } from "../../color-by";
 import { project } from "../../state";
 import { filterBy } from "./filter-value";
 import { archived, groupBy, pinnedColumns, query, setColumns, shownKeys, sort, togglePinned } from "./settings";
@@ -31,6 +32,7 @@ export function HeadMenu({
   };
   const pinned = pinnedColumns.value.includes(column.key);
   const grouped = groupBy.value === column.key;
+  const colored = colorBy.value === column.key;
   return (
     <Popover anchor={anchor} label={`Column ${visibleText(column.label)}`} class="head-menu" onClose={onClose}>
       <div class="menu" role="menu">
@@ -43,6 +45,11 @@ export function HeadMenu({
         <Item icon={<GroupIcon size={14} />} onPick={done(() => (groupBy.value = grouped ? "" : column.key))}>
           {grouped ? "Stop grouping" : "Group by this"}
         </Item>
+        {column.source === "config" ? (
+          <Item icon={<PaletteIcon size={14} />} onPick={done(() => (colorBy.value = colored ? "" : column.key))}>
+            {colored ? "Give runs their own colors" : "Color runs by this"}
+          </Item>
+        ) : null}
         {column.key === "name" ? null : (
           <>
             <Item icon={<PinIcon size={14} />} onPick={done(() => togglePinned(column.key))}>
