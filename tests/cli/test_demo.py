@@ -81,6 +81,12 @@ def test_a_missing_package_is_named_with_its_install_line(tmp_path: Path, monkey
     assert not (tmp_path / "demo").exists()
 
 
+def test_a_dry_run_prints_the_commands_and_makes_nothing(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["--dir", str(tmp_path / "demo"), "--dry-run"])
+    assert done.output.splitlines() == [" ".join(("stepscope", *act.command)) for act in ACTS]
+    assert not (tmp_path / "demo").exists()
+
+
 @pytest.mark.slow
 def test_the_quick_demo_finds_the_bugs_of_its_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
