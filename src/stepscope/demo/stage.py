@@ -16,6 +16,7 @@ from pathlib import Path
 
 from stepscope.demo.story import Act
 from stepscope.errors import NotFound
+from stepscope.files.opening import read_file, read_text
 
 __all__ = ["Outcome", "Stage"]
 
@@ -28,6 +29,7 @@ SCRIPTS = {
     "demo_report.md": "demo_report.md",
 }
 """The name in the demo's folder, and where it is among the examples."""
+_LARGEST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,12 @@ class Stage:
         self.runs.mkdir(parents=True, exist_ok=True)
         for name, example in SCRIPTS.items():
             if not (self.folder / name).exists():
-                shutil.copyfile(_examples() / example, self.folder / name)
+                (self.folder / name).write_bytes(read_file(_examples() / example, _LARGEST))
         self._commit()
 
     def left_of(self, story: Iterable[tuple[Act, ...]]) -> list[list[Act]]:
         """The chains with what has not been played yet."""
-        played = self._played.read_text().splitlines() if self._played.exists() else []
+        played = read_text(self._played, _LARGEST).splitlines() if self._played.exists() else []
         chains = ([act for act in chain if act.title not in played] for chain in story)
         return [chain for chain in chains if chain]
 
@@ -129,7 +131,7 @@ class Stage:
 
     def _edit(self, act: Act) -> None:
         script = self.folder / "vae.py"
-        text = script.read_text()
+        text = read_text(script, _LARGEST)
         for old, new in act.edits:
             text = text if new in text else text.replace(old, new)
         if act.edits:
