@@ -96,6 +96,24 @@ describe.skipIf(noBrowser)("the workspace", () => {
     expect(tab.errors).toEqual([]);
   });
 
+  test("a finger that rests on a heading drags the panel", async () => {
+    const { page } = tab;
+    const devtools = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", at?: { x: number; y: number }) =>
+      devtools.send("Input.dispatchTouchEvent", { type, touchPoints: at ? [at] : [] });
+    const head = await middle(panel(page, "loss").locator(".panel-head h3"));
+    await touch("touchStart", head);
+    await page.locator(".panel-cell[data-moving]").waitFor();
+    const to = await middle(page.locator(".own-drop"));
+    for (const part of [0.3, 0.6, 1])
+      await touch("touchMove", { x: head.x + (to.x - head.x) * part, y: head.y + (to.y - head.y) * part });
+    await page.locator("[data-drop]").waitFor();
+    await touch("touchEnd");
+    await expect.poll(() => shape(page)).toEqual([["loss"]]);
+    await devtools.detach();
+    expect(tab.errors).toEqual([]);
+  });
+
   test("Escape lets a dragged panel go back", async () => {
     const { page } = tab;
     const head = await panel(page, "loss").locator("h3").boundingBox();
