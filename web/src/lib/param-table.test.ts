@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { addRange, brushWords, countPassing, isBrushes, NO_BRUSH, passing, withBrush } from "./param-brush";
 import { ramp } from "./param-ramp";
 import { canLog, scaleOf } from "./param-scale";
+import { spokenRuns } from "./param-spoken";
 import { strength, usualAxes } from "./param-strength";
 import { bestSoFar, cellOf, columnOfKey, metricOfKey, ranking, readTable, shades } from "./param-table";
 import type { ParameterColumn, Parameters } from "./schema";
@@ -216,4 +217,20 @@ test("the best so far, by when runs ended, marks the runs that improved it", () 
 test("the colours go from one end to the other in both themes", () => {
   expect([ramp(false)[0], ramp(false)[63]]).toEqual(["rgb(220,201,143)", "rgb(55,31,125)"]);
   expect(ramp(true)).toHaveLength(64);
+});
+
+test("runs are told in words, the best first, without those that a brush leaves out", () => {
+  const read = table([loss, lr, opt]);
+  const columns = [read.columns[0], read.columns[1]].filter((one) => one !== undefined);
+  const kept = Uint8Array.from([1, 1, 1, 0]);
+  const order = read.metric ? ranking(read.metric, "min") : new Int32Array();
+  expect(spokenRuns(read, columns, kept, order)).toEqual({
+    caption: "loss.min, config.lr",
+    head: ["Run", "loss.min", "config.lr"],
+    rows: [
+      ["run 1", "1", "0.01"],
+      ["run 2", "2", "not set"],
+      ["run 0", "3", "0.1"],
+    ],
+  });
 });

@@ -12,7 +12,9 @@ import {
   parallelRunAt,
 } from "../../charts/draw-parallel";
 import type { Inks } from "../../charts/inks";
+import { SpokenTable } from "../../components/spoken-table";
 import { count, visibleText } from "../../lib/format";
+import { spokenRuns } from "../../lib/param-spoken";
 import { go } from "../../router";
 import { AxisTitle } from "./axis-title";
 import { clickAxis, type Grip, gripAt, pulled } from "./grip";
@@ -130,6 +132,7 @@ export function Parallel({ scope }: { scope: ParamScope }) {
         ))}
         {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={columns} /> : null}
       </Layers>
+      <SpokenTable {...spokenRuns(scope.table.value, columns, passing.value, ranking.value)} />
     </div>
   );
 }

@@ -17,8 +17,10 @@ import {
 import type { Inks } from "../../charts/inks";
 import { Button, Toggle } from "../../components";
 import { ChevronLeftIcon } from "../../components/icons";
+import { SpokenTable } from "../../components/spoken-table";
 import type { Box } from "../../lib/chart-project";
 import { count, visibleText } from "../../lib/format";
+import { spokenRuns } from "../../lib/param-spoken";
 import { type Brush, type Brushes, NO_BRUSH } from "../../lib/param-brush";
 import { canLog } from "../../lib/param-scale";
 import type { ParamColumn } from "../../lib/param-table";
@@ -137,6 +139,7 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
         <PairList columns={columns} onLarge={onLarge} />
         {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={at.columns} /> : null}
       </Layers>
+      <SpokenTable {...spokenRuns(scope.table.value, columns, paint.passing, paint.ranking)} />
     </div>
   );
 }
@@ -297,6 +300,7 @@ export function LargeScatter({
           <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} />
         ) : null}
       </Layers>
+      <SpokenTable {...spokenRuns(scope.table.value, columns, paint.passing, paint.ranking)} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ import { text } from "../../lib/url";
 import { linkTo, param } from "../../router";
 import { inkOfRun } from "../../state";
 import { useSize } from "../charts/visible";
-import { words } from "./run-tip";
+import { cellWords } from "../../lib/param-spoken";
 import type { ParamScope } from "./scope";
 
 const ROW = 32;
@@ -149,7 +149,7 @@ function Cell({ column, run, best }: { column: ParamColumn; run: number; best: b
       data-best={best || undefined}
       title={String(cellOf(column, run))}
     >
-      <span class="isolate ellipsis">{words(cellOf(column, run))}</span>
+      <span class="isolate ellipsis">{cellWords(cellOf(column, run))}</span>
     </td>
   );
 }

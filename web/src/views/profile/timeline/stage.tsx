@@ -4,6 +4,8 @@ import { useComputed, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { BlockPainter, drawOverlay, type DrawnSource, drawRuler, RULER } from "../../../charts/draw-timeline";
 import { readInks, rgb, sharpContext } from "../../../charts/inks";
+import { SpokenTable } from "../../../components/spoken-table";
+import { LANE_HEAD, laneRows } from "../../../lib/timeline-spoken";
 import { inksOfKinds, inksOfNames, pixel } from "../../../lib/timeline-inks";
 import { isDark } from "../../../theme";
 import { listen } from "./gestures";
@@ -125,6 +127,11 @@ export function Stage({ state }: { state: TimelineState }) {
         <canvas ref={over} class="timeline-over" />
         <HoverTip state={state} />
       </div>
+      <SpokenTable
+        caption="Lanes of the timeline, the busiest first"
+        head={LANE_HEAD}
+        rows={laneRows(state.sources.value.map((source) => source.page))}
+      />
     </div>
   );
 }
