@@ -4,7 +4,8 @@
 
 Files in CONTROL switch faults on while it runs: `write`, `create`, `mkdir`, `fsync`, `flush` or `rename` with the name
 of an errno fail these calls; `quota` with a number of bytes makes a write beyond it short, then EDQUOT. To hang it,
-stop the process (SIGSTOP): every call that reaches it waits until it goes on. `--cache-s` lets the kernel remember
+stop the process (SIGSTOP), or have it stop itself at a call (STOP in place of an errno): every call that reaches it
+waits until it goes on. `--cache-s` lets the kernel remember
 attributes, names and absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted
 buckets do. Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing has to be installed.
 """
@@ -15,6 +16,7 @@ import argparse
 import ctypes
 import errno
 import os
+import signal
 import stat
 import struct
 import sys
@@ -52,6 +54,9 @@ class FileSystem:
         try:
             name = (self.control / call).read_text().strip()
         except FileNotFoundError:
+            return
+        if name == "STOP":
+            os.kill(os.getpid(), signal.SIGSTOP)
             return
         raise Fault(getattr(errno, name))
 

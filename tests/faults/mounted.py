@@ -39,6 +39,10 @@ class Faulty:
         """Let every call that reaches it wait."""
         os.kill(self.process.pid, signal.SIGSTOP)
 
+    @property
+    def is_hung(self) -> bool:
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
     def go_on(self) -> None:
         os.kill(self.process.pid, signal.SIGCONT)
 

@@ -179,6 +179,21 @@ def test_a_network_disk_that_hangs_never_stops_the_training(disk: Faulty, end: s
         assert len(values) + sum(numbers) >= 2000, said  # of those in doubt some may be there
 
 
+def test_a_disk_that_hangs_in_a_sync_never_stops_the_training_nor_its_end(disk: Faulty) -> None:
+    process = training(disk)
+    assert heard(process) == "begun"
+    disk.fail("fsync", "STOP")
+    until(lambda: disk.is_hung)
+    go_on(process)
+    assert heard(process) == "trained"
+    go_on(process)
+    assert heard(process) == "ended"
+    disk.go_on()  # the kernel lets no process go whose call the disk has taken and not answered
+    _, said = process.communicate()
+    assert process.returncode == 0
+    assert "does not answer" in said
+
+
 def test_two_clients_that_remember_names_sizes_and_absent_names(disk: Faulty, tmp_path: Path) -> None:
     """As NFS does: one writes, the other has asked for names before they were there, and holds what it was told."""
     with faulty_disk(tmp_path / "other", disk.backing, "--cache-s", "1.5") as other:
