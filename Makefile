@@ -6,8 +6,8 @@ help: ## this list
 setup: ## only the set-up: .venv, Python and web packages, the built web app
 	@scripts/setup
 
-demo: setup ## train a few small runs, record them, open the dashboard
-	@.venv/bin/python examples/demo.py
+demo: setup ## train fourteen small models and open the app on them
+	@.venv/bin/stepscope demo
 
 test: setup ## everything: lint, types, Python tests, the packages of others, docs, web tests, browser tests
 	@scripts/check

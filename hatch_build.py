@@ -30,6 +30,7 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
         root = Path(self.root)
         if self.target_name == "wheel":
             self.add_compiled(root, build_data)
+            build_data["force_include"][str(root / "examples")] = "stepscope/demo/scripts"  # for `stepscope demo`
         if (root / "src/stepscope/server/static/index.html").exists():
             return
         npm = shutil.which("npm")

@@ -22,6 +22,7 @@ import argparse
 import dataclasses
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,7 @@ def main() -> None:
         return
     names = options.arms.split(",") if options.arms else list(ALONE if options.quick or options.wall else DEFAULT)
     setup = Setup(interpreter(options, names), options.source, options.device, options.tiny)
+    subprocess.run([setup.python, "-m", "compileall", "-q", options.source / "src"], check=False)
     runs: dict[str, dict[str, list[Run]]] = {}
     for plan in chosen_plans(options):
         here = names if plan.peers else [name for name in names if needs_nothing(name)]

@@ -1,6 +1,6 @@
 """A small VAE on scikit-learn's handwritten digits, tracked with Stepscope.
 
-    python examples/digits_vae.py --lr 1e-3 --latent 8
+    stepscope run examples/digits_vae.py --lr 1e-3 --latent 8
     stepscope ui
 
 It shows each kind of thing one can log. The training is an ordinary PyTorch loop; what belongs to Stepscope is one
@@ -12,10 +12,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from sklearn.datasets import load_digits
@@ -23,6 +21,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import stepscope
+
+RECORDED = 30
+"""The step of which every operation is kept, for the pages Model and Step."""
 
 
 @dataclass
@@ -78,11 +79,18 @@ def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.parameters(), lr=config.lr)
 
 
-def train(config: Config, beta_at: Callable[[int], float] | None = None, **options: Any) -> float:
-    """Train one VAE and record it; the last validation loss.
+def training_step(model: VAE, optimizer: torch.optim.Optimizer, x: Tensor, beta: float) -> dict[str, Tensor]:
+    reconstruction, kl = losses(model, x)
+    loss = reconstruction + beta * kl
+    optimizer.zero_grad()
+    loss.backward()
+    norm = torch.stack([p.grad.norm() for p in model.parameters() if p.grad is not None]).norm()
+    optimizer.step()
+    return {"loss": loss, "reconstruction": reconstruction, "kl": kl, "grad_norm": norm}
 
-    `beta_at` gives the weight of the KL term for each epoch instead of `config.beta`; `options` go to `stepscope.init`.
-    """
+
+def train(config: Config) -> float:
+    """Train one VAE and record it; the last validation loss."""
     torch.manual_seed(config.seed)
     train_x, val_x, train_y, val_y = digits()
     model = VAE(config.latent, config.hidden)
@@ -90,25 +98,25 @@ def train(config: Config, beta_at: Callable[[int], float] | None = None, **optio
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.decay ** (1 / config.epochs))
     val_loss = torch.tensor(float("nan"))
 
-    with stepscope.init(project="digits-vae", config=asdict(config), **options) as run:
+    with stepscope.init(project="digits-vae", config=asdict(config), system_interval_s=1) as run:
         run.define("val/loss", summary="min", goal="min")
         step = 0
         for epoch in range(config.epochs):
-            beta = config.beta if beta_at is None else beta_at(epoch)
             for index in torch.randperm(len(train_x)).split(config.batch):
-                reconstruction, kl = losses(model, train_x[index])
-                loss = reconstruction + beta * kl
-                optimizer.zero_grad()
-                loss.backward()
-                norm = torch.stack([p.grad.norm() for p in model.parameters() if p.grad is not None]).norm()
-                optimizer.step()
-                run.log({"train": {"loss": loss, "reconstruction": reconstruction, "kl": kl, "grad_norm": norm}}, step)
+                if step == RECORDED:
+                    with stepscope.record(model, stats=True) as recording:
+                        values = training_step(model, optimizer, train_x[index], config.beta)
+                    run.log({"recording": recording}, step)
+                else:
+                    values = training_step(model, optimizer, train_x[index], config.beta)
+                run.log({"train": values}, step)
                 step += 1
             with torch.no_grad():
                 reconstruction, kl = losses(model, val_x)
                 val_loss = reconstruction + config.beta * kl
             run.log({"val": {"loss": val_loss, "reconstruction": reconstruction, "kl": kl}, "epoch": epoch}, step)
             run.log({"lr": schedule.get_last_lr()[0]}, step)
+            print(f"epoch {epoch + 1:3} of {config.epochs}: validation loss {val_loss:.2f} nats", flush=True)
             schedule.step()
             if epoch % 4 == 0 or epoch == config.epochs - 1:
                 log_pictures(run, model, val_x, step)
@@ -228,11 +236,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train a VAE on digits and record the run.")
     for name, value in asdict(Config()).items():
         parser.add_argument(f"--{name}", type=type(value), default=value, help=f"default: {value}")
-    parser.add_argument("--dir", default="stepscope-runs", help="where the run goes; default: %(default)s")
-    arguments = vars(parser.parse_args())
-    folder = arguments.pop("dir")
-    loss = train(Config(**arguments), dir=folder)
-    print(f"validation loss {loss:.2f} nats; see it with: stepscope ui {folder}")
+    loss = train(Config(**vars(parser.parse_args())))
+    print(f"validation loss {loss:.2f} nats; see it with: stepscope ui")
 
 
 if __name__ == "__main__":

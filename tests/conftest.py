@@ -51,6 +51,8 @@ def nothing_left_behind(private_surroundings: None) -> Iterator[None]:
     assert after == before, "a hook or signal handler of ours is still installed"
     for now, then in zip((sys.stdout, sys.stderr), streams, strict=True):
         assert type(now) is type(then), f"{then} is still wrapped"
+    for thread in [one for one in threading.enumerate() if one.name.startswith("stepscope")]:
+        thread.join(30)  # on a busy machine one that has been told to end may still be about to
     ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("stepscope")]
     assert not ours, f"threads of ours are still running: {ours}"
     patched = [f"{patch.point or patch.owner}.{patch.name}" for patch in events.installed_now()]

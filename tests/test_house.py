@@ -56,15 +56,16 @@ MAY_IMPORT = {
     "tensorboard": {"integrations"},
     "wandb": GROUND | {"runs", "track", "integrations", "sweep"},
     "report": GROUND | {"runs"},
-    "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile", "report"},
+    "views": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report"},
     "server": GROUND | {"runs", "views", "importers"},
     "notebook": GROUND
     | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
     "agents": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report", "views"},
     "testing": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch"},
+    "demo": GROUND,
     "cli": GROUND
     | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"}
-    | {"importers", "sweep", "agents", "integrations", "notebook"},
+    | {"importers", "sweep", "agents", "integrations", "notebook", "demo"},
     "__main__": {"cli"},
 }
 
@@ -184,7 +185,7 @@ def test_our_own_objects_may_be_set(tmp_path: Path) -> None:
 
 def test_nothing_heavy_comes_with_import_stepscope() -> None:
     code = (
-        "import sys, stepscope; print([m for m in ('torch', 'numpy', 'fastapi', 'rich', 'psutil') if m in sys.modules])"
+        "import sys, stepscope; print([m for m in ('torch', 'numpy', 'starlette', 'rich', 'psutil') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

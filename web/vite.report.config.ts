@@ -22,7 +22,9 @@ function intoOneFile(): Plugin {
       const scripts = Object.keys(bundle).filter((name) => name.endsWith(".js"));
       if (scripts.length !== 1) throw new Error(`a report is one file, but its script came as ${scripts.join(", ")}`);
       // `</script` and `<!--` inside a script would end it or hide the rest of the page.
-      const script = read(".js").replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
+      const script = read(".js")
+        .replace(/<\/(script)/gi, "<\\/$1")
+        .replace(/<!--/g, "<\\!--");
       const style = read(".css");
       const template = readFileSync(resolve(import.meta.dirname, "viewer/report-viewer.html"), "utf8");
       const page = template
@@ -54,7 +56,13 @@ export default defineConfig({
     assetsInlineLimit: 1 << 20,
     cssCodeSplit: false,
     rollupOptions: { output: { codeSplitting: false } },
-    lib: { entry: "src/report/standalone.tsx", formats: ["iife"], name: "stepscope", fileName: "report", cssFileName: "report" },
+    lib: {
+      entry: "src/report/standalone.tsx",
+      formats: ["iife"],
+      name: "stepscope",
+      fileName: "report",
+      cssFileName: "report",
+    },
   },
   plugins: [intoOneFile()],
 });

@@ -17,7 +17,9 @@ function intoOneFile(): Plugin {
           .map((name) => readFileSync(join(folder, name), "utf8"))
           .join("\n");
       // `</script` and `<!--` inside a script would end it or hide the rest of the page.
-      const script = read(".js").replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
+      const script = read(".js")
+        .replace(/<\/(script)/gi, "<\\/$1")
+        .replace(/<!--/g, "<\\!--");
       const template = readFileSync(resolve(import.meta.dirname, "viewer/graph-viewer.html"), "utf8");
       const page = template
         .replace("<!--STYLE-->", () => `<style>${read(".css")}</style>`)
@@ -38,7 +40,13 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 1 << 20,
     cssCodeSplit: false,
-    lib: { entry: "src/graph/standalone.tsx", formats: ["iife"], name: "stepscope", fileName: "viewer", cssFileName: "viewer" },
+    lib: {
+      entry: "src/graph/standalone.tsx",
+      formats: ["iife"],
+      name: "stepscope",
+      fileName: "viewer",
+      cssFileName: "viewer",
+    },
   },
   plugins: [intoOneFile()],
 });

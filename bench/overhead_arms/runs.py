@@ -136,8 +136,12 @@ def command_of(arm: str, plan: Plan, setup: Setup) -> list[str]:
 
 
 def environment(setup: Setup, order: dict[str, Any]) -> dict[str, str]:
-    """The caller's, without settings of ours; PYTHONPATH stays, since torch may be found through it."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("STEPSCOPE", "BENCH"))}
+    """The caller's, without settings of ours; PYTHONPATH stays, since torch may be found through it.
+
+    Bytecode is kept, as it is for a user: compiling all of Stepscope at each start takes two thirds of a second.
+    """
+    left_out = ("STEPSCOPE", "BENCH", "PYTHONDONTWRITEBYTECODE")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     path = [str(setup.source / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     threads = {} if setup.device == "cuda" else {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     return {

@@ -45,6 +45,7 @@ CASES: dict[str, list[str]] = {
     "compare": ["first", "second"],
     "data": ["--no-run", "--samples", "8", "train.py"],
     "delete": ["first", "--yes", "--dir", "mine"],
+    "demo": ["--dry-run"],
     "diagnose": ["first"],
     "doctor": [],
     "edit": ["second", "--tag", "new", "--dir", "mine"],

@@ -87,21 +87,34 @@ def test_an_error_passes_through_with_no_frame_of_ours(way: str) -> None:
 
 
 def test_the_door_looks_like_what_it_stands_for(way: str) -> None:
-    before = vars(nn.Module)["__call__"]
+    ours, theirs = ("_call_impl", "__call__") if way == "compiled" else ("__call__", "_call_impl")
+    before, other = vars(nn.Module)[ours], vars(nn.Module)[theirs]
     listening = subscribe("a test", model_begins=lambda call: None)
-    door = vars(nn.Module)["__call__"]
+    door = vars(nn.Module)[ours]
     assert door is not before
-    assert vars(nn.Module)["_wrapped_call_impl"] is door
+    assert vars(nn.Module)[theirs] is other
+    assert vars(nn.Module)["_wrapped_call_impl"] is vars(nn.Module)["__call__"]
     assert (door.__name__, door.__qualname__, door.__module__) == (
         before.__name__,
         before.__qualname__,
         before.__module__,
     )
     assert door.__doc__ == before.__doc__
-    assert "self" in door.__code__.co_varnames
-    assert inspect.signature(nn.Module.__call__) == inspect.signature(before)
+    assert "self" in nn.Module.__call__.__code__.co_varnames, "torch.profiler looks for it"
+    assert inspect.signature(door) == inspect.signature(before)
+    assert inspect.getsource(door) == inspect.getsource(before)
     listening.remove()
-    assert vars(nn.Module)["__call__"] is before
+    assert vars(nn.Module)[ours] is before
+
+
+def test_a_call_knows_the_frame_that_made_it(way: str) -> None:
+    callers: list[str] = []
+    listening = subscribe("a test", module_begins=lambda call: callers.append(call.frame.f_code.co_name))
+    Net()(torch.ones(1, 2))
+    Net()._call_impl(torch.ones(1, 2))
+    listening.remove()
+    here = "test_a_call_knows_the_frame_that_made_it"
+    assert callers == ([here, "forward", here, "forward"] if way == "compiled" else [here, "forward", "forward"])
 
 
 def test_rest_is_for_the_only_listener_and_until_the_listeners_change(way: str) -> None:

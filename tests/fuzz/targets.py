@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
+from tests.fuzz.imports import IMPORTS
 
 from stepscope.errors import StepscopeError
 from stepscope.records import Alert, ConfigUpdate, Console, End, FileHeader, Media, NotesChange, RunMeta
@@ -426,4 +427,5 @@ TARGETS: dict[str, Target] = {
     "snapshot": Target(read_snapshot, _snapshots),
     "speedscope": Target(read_speedscope, _speedscopes),
     "columns": Target(read_columns, _columns),
+    **{name: Target(read, seeds) for name, (read, seeds) in IMPORTS.items()},
 }

@@ -6,15 +6,25 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from tests.faults.rounds import ROUND, note_tries, times
 from tests.fuzz.changes import changed
+from tests.fuzz.imports import IMPORTS
 from tests.fuzz.limits import TookTooLong, at_most
 from tests.fuzz.targets import TARGETS
 
 EXAMPLES = 80
 QUIET = settings(
-    max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
-)
+    derandomize=not ROUND, database=None, deadline=None, suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate, Phase.shrink],
+)  # fmt: skip
+
+
+def examples(name: str) -> int:
+    """A whole import is slower than one file."""
+    count = times(EXAMPLES // 3 if name in IMPORTS else EXAMPLES)
+    note_tries(count)
+    return count
 
 
 @pytest.mark.parametrize("name", list(TARGETS))
@@ -37,7 +47,7 @@ def test_changed_inputs_are_refused_or_read(name: str) -> None:
     for seed in target.seeds():
         target(seed)  # imports what it needs, before memory is counted
 
-    @QUIET
+    @settings(QUIET, max_examples=examples(name))
     @given(changed(target.seeds()))
     def check(data: bytes) -> None:
         with at_most():
@@ -50,7 +60,7 @@ def test_changed_inputs_are_refused_or_read(name: str) -> None:
 def test_any_bytes_are_refused_or_read(name: str) -> None:
     target = TARGETS[name]
 
-    @settings(QUIET, max_examples=EXAMPLES // 4)
+    @settings(QUIET, max_examples=examples(name) // 4)
     @given(st.binary(max_size=2000))
     def check(data: bytes) -> None:
         with at_most():

@@ -115,3 +115,26 @@ def test_aims_own_folder_is_as_it_was(written: Written) -> None:
 
 def test_a_killed_run_is_there_with_what_it_tracked(written: Written) -> None:
     assert written.runs["killed"].series("loss").values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("kind", ["run_metadata.sqlite", "seqs"])
+def test_a_damaged_folder_costs_runs_and_no_more(written: Written, tmp_path: Path, kind: str) -> None:
+    """Past their first bytes, which is where Aim and its databases notice, or not."""
+    for name, content in written.before.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_spoiled(content) if kind in path.relative_to(tmp_path).parts else content)
+    found, landed = bring("aim", tmp_path, tmp_path / "store")
+    if kind == "seqs":
+        assert [(run.name, run.metrics(), run.media_keys()) for run in found] == [
+            ("killed", [], {}),
+            ("run one", [], {}),
+        ]
+        assert any("'loss' was tracked up to step" in trouble for trouble in landed.troubles)
+    else:
+        assert found == []
+        assert "Aim could not read the folder" in landed.troubles[0]
+
+
+def _spoiled(content: bytes) -> bytes:
+    return content[:100] + bytes(byte ^ 0x55 if at % 7 == 0 else byte for at, byte in enumerate(content[100:]))

@@ -364,6 +364,27 @@ def test_a_long_first_look_shows_what_it_has_and_lets_others_ask(
     assert len(changes.changed) == len(catalogue.entries()) == 6
 
 
+def test_the_same_question_is_answered_once_until_something_changes(store: Path, index: Index) -> None:
+    for number in range(3):
+        make_run(store, f"run-{number}", series={"loss": [float(number)]})
+    catalogue = Catalogue(store, index=index)
+    asked: list[str] = []
+    answer = catalogue._answered
+    catalogue._answered = lambda *given: (asked.append("again"), answer(*given))[1]  # type: ignore[method-assign]
+    for _ in range(3):
+        catalogue.refresh()
+        assert [entry.name for entry in catalogue.entries("loss < 2", "name", False)] == ["run-0", "run-1"]
+    assert asked == ["again"]
+    catalogue.entries("loss < 2", "name", False).clear()
+    make_run(store, "run-00", series={"loss": [1.5]})
+    catalogue.refresh()
+    assert [entry.name for entry in catalogue.entries("loss < 2", "name", False)] == ["run-0", "run-00", "run-1"]
+    asked.clear()
+    for _ in range(2):
+        catalogue.entries("age > 1s", "duration")
+    assert asked == ["again", "again"]
+
+
 def test_many_runs_are_queried_through_the_index_in_one_pass(store: Path, tmp_path: Path) -> None:
     for number in range(70):
         make_run(store, f"run-{number}", series={"loss": [number / 70]})

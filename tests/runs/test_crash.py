@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import random
 import resource
 import signal
 import struct
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.faults.rounds import chance, note_tries, times
 
 from stepscope.records import Media
 from stepscope.runs.format.frames import Frame, Kind, scan
@@ -28,7 +28,7 @@ from stepscope.runs.write.writer import RunWriter
 from .written import in_child, new_run, payloads, quiet_writer, read_logs, rows, wait_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
-KILLS = 200
+KILLS = times(200)
 
 
 class Acknowledged:
@@ -98,32 +98,33 @@ def test_no_acknowledged_point_is_lost_over_hundreds_of_kills(
     # Small segments, so that kills also fall into the rolling of one.
     monkeypatch.setattr(logfile, "SEGMENT_BYTES", 20_000)
     monkeypatch.setattr(logfile, "STRETCH_BYTES", 5_000)
-    chance = random.Random(7)
+    dice = chance(7)
     total = 0
+    note_tries(KILLS)
     for _ in range(KILLS):
         run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: log_until_killed(run, acknowledged))  # type: ignore[misc]
-        kill_when(pid, lambda: acknowledged[0] > 0, chance.random() * 0.003)
+        kill_when(pid, lambda: acknowledged[0] > 0, dice.random() * 0.003)
         assert_all_there(run, acknowledged[0])
         total += acknowledged[0]
     assert total > KILLS
 
 
 def test_a_kill_before_the_first_row_leaves_a_run_that_can_be_read(store: Path, acknowledged: Acknowledged) -> None:
-    chance = random.Random(8)
+    dice = chance(8)
     for _ in range(30):
         run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: log_until_killed(run, acknowledged))  # type: ignore[misc]
-        time.sleep(chance.random() * 0.003)
+        time.sleep(dice.random() * 0.003)
         os.kill(pid, signal.SIGKILL)
         wait_for(pid)
         assert_all_there(run, acknowledged[0])
 
 
 def test_a_kill_in_the_middle_of_large_media_costs_only_that_one(store: Path, acknowledged: Acknowledged) -> None:
-    chance = random.Random(9)
+    dice = chance(9)
     blocks = [bytes([n]) * (8 << 20) for n in range(3)]
 
     def work(run: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_kill_in_the_middle_of_large_media_costs_only_that_one(store: Path, ac
         run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: work(run))  # type: ignore[misc]
-        kill_when(pid, lambda: acknowledged[0] > 1, chance.random() * 0.03)
+        kill_when(pid, lambda: acknowledged[0] > 1, dice.random() * 0.03)
         steps = [step for step, _ in rows(run)]
         assert steps == list(range(len(steps)))
         assert len(steps) >= acknowledged[0]

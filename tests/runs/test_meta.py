@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -104,6 +105,23 @@ def test_a_copy_that_is_damaged_too_is_not_believed(run: Path) -> None:
     log.write_bytes(log.read_bytes().replace(b"0.125", b"8.125"))
     with pytest.raises(BadData, match=r"is damaged: it does not match its checksum, and the run's logs hold no copy"):
         open_run(run)
+    text = (run / META).read_text()
+    (run / META).write_text(re.sub(r',\n "checksum": .*', "", text))  # as the message says
+    assert open_run(run).config["lr"] == 4.125
+
+
+def test_an_old_file_that_is_wrong_says_what_to_do_and_that_helps(tmp_path: Path) -> None:
+    run = make_run(tmp_path, "old", series={"loss": [0.5, 0.25]})
+    (run / META).write_text('{"id": "x", "project": 3}')
+    for log in log_files(run):  # as runs from before have no copy of it
+        log.write_bytes(log.read_bytes().replace(b'"project"', b'"pro?ect"'))
+    with pytest.raises(BadData, match="Expected `str`, got `int`") as caught:
+        open_run(run)
+    advice = str(caught.value)
+    assert "or correct it in a text editor" in advice
+    (run / META).write_text(advice.rpartition("content with ")[2])
+    read = open_run(run)
+    assert (read.name, read.meta.project, read.series("loss").values.tolist()) == (run.name, "restored", [0.5, 0.25])
 
 
 def test_runs_from_before_the_checksum_still_open(tmp_path: Path) -> None:

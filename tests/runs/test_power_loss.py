@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.faults.rounds import chance, note_tries, times
 
 from stepscope.errors import BadData, NotFound
 from stepscope.records import End, Media
@@ -112,15 +113,16 @@ def test_a_power_cut_at_any_moment_costs_only_what_was_not_synced(
     durable.append((len(recorder.calls), 200))
     monkeypatch.undo()
 
-    chance = random.Random(11)
+    dice = chance(11)
+    note_tries(times(100))
     copy = tmp_path / "copy" / path.name
     torn = 0
-    for _ in range(100):
+    for _ in range(times(100)):
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)
         shutil.copy(path / "meta.json", copy)
-        moment = chance.randrange(len(recorder.calls) + 1)
-        recorder.after_a_cut(copy, moment, chance)
+        moment = dice.randrange(len(recorder.calls) + 1)
+        recorder.after_a_cut(copy, moment, dice)
         certain = max([rows for calls, rows in durable if calls <= moment], default=0)
         torn += check(copy, certain)
         compact(copy, gone=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
@@ -31,14 +31,14 @@ def catalogue(store: Path) -> Iterator[Catalogue]:
 
 
 @pytest.fixture
-def app(catalogue: Catalogue, settings: Settings) -> FastAPI:
+def app(catalogue: Catalogue, settings: Settings) -> Starlette:
     return create_app(catalogue, settings)
 
 
 class Caller:
     """Calls the app in process, as httpx calls a server; keeps cookies."""
 
-    def __init__(self, app: FastAPI, **headers: str) -> None:
+    def __init__(self, app: Starlette, **headers: str) -> None:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=URL, headers=headers)
         self.cookies = self._client.cookies
@@ -59,22 +59,22 @@ class Caller:
 
 
 @pytest.fixture
-def client(app: FastAPI) -> Caller:
+def client(app: Starlette) -> Caller:
     """Somebody with the token."""
     return signed_in(app)
 
 
 @pytest.fixture
-def stranger(app: FastAPI) -> Caller:
+def stranger(app: Starlette) -> Caller:
     """Somebody without it."""
     return Caller(app)
 
 
-def signed_in(app: FastAPI) -> Caller:
+def signed_in(app: Starlette) -> Caller:
     return Caller(app, **{"authorization": f"Bearer {TOKEN}", "x-stepscope": "1"})
 
 
-def every_call(app: FastAPI) -> list[tuple[str, str]]:
+def every_call(app: Starlette) -> list[tuple[str, str]]:
     """Method and path of every route of the app, as the router has them, with plausible values filled in."""
     filled = {"{run}": "0" * 26, "{sha256}": "a" * 64, "{profile}": "p1", "{kind}": "chrome", "{rest:path}": "x/y",
               "{path:path}": "charts", "{token}": "no-link"}  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from tests.views.conftest import write_run
 
 from stepscope.records import Media, NotesChange, TagsChange
@@ -118,7 +118,7 @@ def test_a_large_body_is_refused(client: Caller) -> None:
 
 
 def test_our_own_fault_gives_a_number_and_no_details(
-    app: FastAPI, client: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    app: Starlette, client: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail in /home/me")

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from stepscope.server.guard import Codes
 
@@ -19,7 +19,7 @@ EVIL_HOSTS = [
 ]  # fmt: skip
 
 
-def test_every_route_needs_the_token(app: FastAPI, stranger: Caller) -> None:
+def test_every_route_needs_the_token(app: Starlette, stranger: Caller) -> None:
     calls = every_call(app)
     assert len(calls) > 12
     for method, path in calls:
@@ -29,13 +29,13 @@ def test_every_route_needs_the_token(app: FastAPI, stranger: Caller) -> None:
 
 
 @pytest.mark.parametrize("host", EVIL_HOSTS)
-def test_every_route_refuses_a_foreign_host_even_with_the_token(app: FastAPI, client: Caller, host: str) -> None:
+def test_every_route_refuses_a_foreign_host_even_with_the_token(app: Starlette, client: Caller, host: str) -> None:
     for method, path in every_call(app):
         answer = client.request(method, path, json={}, headers={"host": host, "X-Stepscope": "1"})
         assert answer.status_code == 403, f"{method} {path}"
 
 
-def test_every_api_route_refuses_a_foreign_origin_even_with_the_token(app: FastAPI, client: Caller) -> None:
+def test_every_api_route_refuses_a_foreign_origin_even_with_the_token(app: Starlette, client: Caller) -> None:
     for method, path in every_call(app):
         if not path.startswith("/api"):
             continue
@@ -113,7 +113,7 @@ def test_json_without_our_header_changes_nothing(client: Caller) -> None:
     assert answer.status_code == 403
 
 
-def test_no_get_changes_state(app: FastAPI) -> None:
+def test_no_get_changes_state(app: Starlette) -> None:
     """GETs are pure by the shape of the code: only POST views may edit."""
     writing = {path for method, path in every_call(app) if method == "GET" and "edit" in path}
     assert writing == set()
@@ -129,7 +129,7 @@ def test_a_link_from_another_site_opens_a_page(client: Caller) -> None:
     assert client.get("/charts", headers=headers).status_code in (200, 503)
 
 
-def test_preflights_are_refused_and_no_answer_ever_shares_with_other_origins(app: FastAPI, client: Caller) -> None:
+def test_preflights_are_refused_and_no_answer_ever_shares_with_other_origins(app: Starlette, client: Caller) -> None:
     for _, path in every_call(app):
         preflight = {"origin": "http://evil.example", "access-control-request-method": "POST",
                      "access-control-request-headers": "x-stepscope,content-type"}  # fmt: skip
@@ -138,7 +138,7 @@ def test_preflights_are_refused_and_no_answer_ever_shares_with_other_origins(app
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-def test_websockets_are_refused(app: FastAPI) -> None:
+def test_websockets_are_refused(app: Starlette) -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -166,7 +166,7 @@ def test_a_code_for_the_browser_works_once() -> None:
     assert not late.redeem(late.make())
 
 
-def test_every_answer_has_the_safe_headers(app: FastAPI, client: Caller, stranger: Caller) -> None:
+def test_every_answer_has_the_safe_headers(app: Starlette, client: Caller, stranger: Caller) -> None:
     answers = [client.get("/"), client.get("/api/info"), client.get("/api/nothing"), stranger.get("/api/info"),
                client.get("/..%2f"), client.get("/api/info", headers={"host": "evil.example"})]  # fmt: skip
     for answer in answers:

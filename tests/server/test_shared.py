@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
@@ -124,7 +124,7 @@ def test_links_are_listed_without_their_tokens(client: Caller) -> None:
 
 def test_a_read_only_server_makes_no_links(client: Caller, catalogue: Catalogue, settings: Settings) -> None:
     id, url, _ = shared(client)
-    app: FastAPI = create_app(catalogue, Settings(token=TOKEN, static=settings.static, read_only=True))
+    app: Starlette = create_app(catalogue, Settings(token=TOKEN, static=settings.static, read_only=True))
     assert signed_in(app).post("/api/report/share", {"id": id}).status_code == 403
     assert Caller(app).get(url).status_code == 200
 

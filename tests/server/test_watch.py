@@ -70,6 +70,23 @@ def live_run(store: Path) -> Iterator[RunWriter]:
     writer.close()
 
 
+def test_a_long_first_look_tells_pages_while_it_reads(
+    watch: Watch, hub: Told, store: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stepscope.runs.catalogue.catalogue._PUBLISH_S", 0.0)
+    monkeypatch.setattr(watch_module, "MOST_NAMED", 3)
+    for number in range(6):
+        make_run(store, f"run-{number}")
+    watch.look()
+    *during, last = hub.news
+    assert len(during) >= 3
+    assert all(not news.changed for news in during)
+    versions = [news.version for news in hub.news]
+    assert versions == sorted(set(versions))
+    newest = sorted(entry.id for entry in catalogue.every())[-3:]
+    assert [change.id for change in last.changed] == newest
+
+
 def test_what_came_grew_and_went_is_told_once(watch: Watch, hub: Told, store: Path, live_run: RunWriter) -> None:
     run = live_run.path.name
     watch.look()
@@ -121,7 +138,7 @@ def test_a_listener_is_told_soon_and_a_fault_does_not_end_the_watch(
     refresh = catalogue.refresh
     faults = iter([OverflowError("a fault of ours"), OSError("unplugged")])
 
-    def shaky() -> object:
+    def shaky(progress: object) -> object:
         for fault in faults:
             raise fault
         return refresh()

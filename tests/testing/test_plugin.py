@@ -273,7 +273,7 @@ def test_a_slower_and_larger_step_fails_and_on_another_machine_nothing_is_compar
 def test_it_costs_nothing_where_it_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "test_plain.py").write_text(
         "import sys\n\ndef test_plain():\n"
-        "    heavy = {'torch', 'numpy', 'rich', 'msgspec', 'click', 'fastapi', 'stepscope.diagnose'}\n"
+        "    heavy = {'torch', 'numpy', 'rich', 'msgspec', 'click', 'starlette', 'stepscope.diagnose'}\n"
         "    assert sorted(heavy & set(sys.modules)) == []\n"
         "    assert 'stepscope.testing.plugin' in sys.modules\n"
     )

@@ -339,6 +339,14 @@ def test_the_working_run_most_like_the_one_that_fails_is_taken(ctx: Context, sto
     assert (worked.a, worked.b, worked.picked) == (best, alike, "the best and the worst by loss, less is better")
 
 
+def test_a_run_without_the_metric_is_not_the_worst(ctx: Context, store: Path) -> None:
+    best, worst = (write_run(store, name, {"loss": [last]}) for name, last in (("best", 0.1), ("worst", 0.5)))
+    other = write_run(store, "other", {"speed": [1.0]})
+    ctx.look()
+    found = compare_changed(ctx, ChangedRequest(runs=[best, worst, other]))
+    assert (found.a, found.b) == (best, worst)
+
+
 def test_two_runs_of_the_same_say_that_only_chance_is_left(ctx: Context, store: Path) -> None:
     runs = [write_run(store, config={"lr": 0.1}, series={"loss": [1.0, 0.5]}) for _ in range(2)]
     ctx.look()

@@ -29,13 +29,15 @@ def three(store: Path) -> list[str]:
 
 
 def test_the_newest_run_comes_first_with_the_cells_asked_for(ctx: Context, three: list[str]) -> None:
-    page = runs(ctx, RunsRequest(columns=["config.lr", "loss.min", "status"]))
+    page = runs(ctx, RunsRequest(columns=["config.lr", "loss.min", "status"], ids=10))
     assert [(row.name, row.cells) for row in page.rows] == [
         ("run-3", [0.001, 1.0 / 3, "finished"]),
         ("run-2", [0.01, 0.5, "finished"]),
         ("run-1", [0.1, 1.0, "finished"]),
     ]
     assert (page.matched, page.total, page.ids) == (3, 3, three[::-1])
+    assert runs(ctx, RunsRequest(limit=1, ids=2)).ids == three[:0:-1]
+    assert [runs(ctx, RunsRequest(ids=count)).ids for count in (0, -1)] == [[], []]
 
 
 def test_a_query_a_sort_and_a_window(ctx: Context, three: list[str]) -> None:
@@ -88,8 +90,8 @@ def test_the_largest_and_the_smallest_numbers_have_a_mean_that_json_can_carry(va
 
 def test_runs_of_one_millisecond_come_newest_first(ctx: Context, store: Path) -> None:
     made = [write_run(store, f"run-{n}", {"loss": [1.0]}, created=1000 + n / 100_000) for n in range(12)]
-    assert runs(ctx, RunsRequest()).ids == made[::-1]
-    assert runs(ctx, RunsRequest(sort="loss.last", descending=False)).ids == made[::-1]
+    assert runs(ctx, RunsRequest(ids=99)).ids == made[::-1]
+    assert runs(ctx, RunsRequest(sort="loss.last", descending=False, ids=99)).ids == made[::-1]
 
 
 def test_a_column_of_an_old_link_is_empty_not_an_error(ctx: Context, three: list[str]) -> None:

@@ -8,7 +8,11 @@ import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
 const faults = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const say = (element: Element) => element.outerHTML.slice(0, 120);
-    const textOf = (ids: string | null) => (ids ?? "").split(/\s+/).map((id) => document.getElementById(id)?.textContent ?? "").join("");
+    const textOf = (ids: string | null) =>
+      (ids ?? "")
+        .split(/\s+/)
+        .map((id) => document.getElementById(id)?.textContent ?? "")
+        .join("");
     const name = (element: Element) =>
       [
         element.getAttribute("aria-label"),
@@ -19,9 +23,12 @@ const faults = (page: Page): Promise<string[]> =>
         element.textContent,
       ].some((words) => words?.trim());
     const found: string[] = [];
-    for (const element of document.querySelectorAll("button, a[href], input, select, textarea, iframe, [role=img], [role=dialog], [role=grid], [role=button]"))
+    for (const element of document.querySelectorAll(
+      "button, a[href], input, select, textarea, iframe, [role=img], [role=dialog], [role=grid], [role=button]",
+    ))
       if (!name(element) && !element.closest("[aria-hidden=true]")) found.push(`no name: ${say(element)}`);
-    for (const image of document.querySelectorAll("img")) if (!image.hasAttribute("alt")) found.push(`no alt: ${say(image)}`);
+    for (const image of document.querySelectorAll("img"))
+      if (!image.hasAttribute("alt")) found.push(`no alt: ${say(image)}`);
     for (const element of document.querySelectorAll("[aria-controls], [aria-activedescendant]"))
       for (const id of [element.getAttribute("aria-controls"), element.getAttribute("aria-activedescendant")])
         if (id && !document.getElementById(id)) found.push(`points at nothing (${id}): ${say(element)}`);
@@ -48,7 +55,9 @@ describe.skipIf(noBrowser)("by ear", () => {
   test("the table, a run's page and the charts can be made sense of", async () => {
     const { page } = tab;
     await page.keyboard.press("j");
-    await expect.poll(() => page.getByRole("grid", { name: "Runs" }).getAttribute("aria-activedescendant")).toBeTruthy();
+    await expect
+      .poll(() => page.getByRole("grid", { name: "Runs" }).getAttribute("aria-activedescendant"))
+      .toBeTruthy();
     await expect.poll(() => faults(page)).toEqual([]);
     await expect.poll(() => page.getByRole("grid", { name: "Runs" }).getAttribute("aria-rowcount")).toBe("25");
     await page.getByRole("button", { name: "Columns" }).click();
@@ -73,8 +82,14 @@ describe.skipIf(noBrowser)("by ear", () => {
     const before = await colours();
     await page.goto(`${server.url}/#/charts`);
     await page.locator(".run-item").nth(9).waitFor();
-    await expect.poll(() => page.locator(".run-eye line").evaluateAll((all) => all.map((line) => getComputedStyle(line).stroke))).toEqual(before);
-    const signs = await page.locator(".run-eye line").evaluateAll((all) => all.map((line) => `${getComputedStyle(line).stroke} ${getComputedStyle(line).strokeDasharray}`));
+    await expect
+      .poll(() => page.locator(".run-eye line").evaluateAll((all) => all.map((line) => getComputedStyle(line).stroke)))
+      .toEqual(before);
+    const signs = await page
+      .locator(".run-eye line")
+      .evaluateAll((all) =>
+        all.map((line) => `${getComputedStyle(line).stroke} ${getComputedStyle(line).strokeDasharray}`),
+      );
     expect(new Set(signs).size, "runs that share a color differ in their dashes").toBe(10);
     await page.goto(`${server.url}/#/runs`);
     await page.locator(".run-name").nth(2).click();

@@ -73,7 +73,9 @@ describe.skipIf(noBrowser)("accessibility", () => {
   }
 
   test("the pages of the top bar, and a report", async () => {
-    const addresses = Object.entries(PAGES).map(([page, names]) => `/${page}?runs=${names.map((name) => ids.get(name)).join(",")}`);
+    const addresses = Object.entries(PAGES).map(
+      ([page, names]) => `/${page}?runs=${names.map((name) => ids.get(name)).join(",")}`,
+    );
     expect(await walk(addresses)).toEqual({});
     await tab.page.goto(`${server.url}/#/reports`);
     await tab.page.getByRole("link", { name: "What made the denoiser better" }).first().click();

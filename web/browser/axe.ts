@@ -36,9 +36,13 @@ export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<s
   const found = await page.evaluate(
     async ({ include, without, only }) => {
       // What is half faded in has not the colours it is meant to have.
-      const moving = document.getAnimations().filter((one) => Number.isFinite(one.effect?.getComputedTiming().endTime as number));
+      const moving = document
+        .getAnimations()
+        .filter((one) => Number.isFinite(one.effect?.getComputedTiming().endTime as number));
       await Promise.all(moving.map((one) => one.finished.catch(() => undefined)));
-      const axe = (window as unknown as { axe: { run(at: unknown, options: unknown): Promise<{ violations: unknown[] }> } }).axe;
+      const axe = (
+        window as unknown as { axe: { run(at: unknown, options: unknown): Promise<{ violations: unknown[] }> } }
+      ).axe;
       const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
       const runOnly = only.length > 0 ? { runOnly: { type: "rule", values: only } } : { rules };
       const result = await axe.run(include ?? document, { resultTypes: ["violations"], ...runOnly });
@@ -46,11 +50,16 @@ export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<s
     },
     { include: options.include ?? null, without: options.without ?? [], only: options.only ?? [] },
   );
-  return found.filter((one) => one.impact === "serious" || one.impact === "critical" || (options.headings && HEADINGS.has(one.id))).map(inWords);
+  return found
+    .filter(
+      (one) => one.impact === "serious" || one.impact === "critical" || (options.headings && HEADINGS.has(one.id)),
+    )
+    .map(inWords);
 }
 
 function inWords(fault: Violation): string {
   const places = fault.nodes.slice(0, 4).map((node) => node.target.join(" "));
-  const why = fault.id === "color-contrast" ? ` [${/contrast of [\d.]+/.exec(fault.nodes[0]?.failureSummary ?? "")?.[0]}]` : "";
+  const why =
+    fault.id === "color-contrast" ? ` [${/contrast of [\d.]+/.exec(fault.nodes[0]?.failureSummary ?? "")?.[0]}]` : "";
   return `${fault.id} (${fault.nodes.length}): ${fault.help} at ${places.join(", ")}${why}`;
 }

@@ -2,7 +2,17 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, picture as pictureOf, pressTwo, Server, steady, still, type Tab } from "./harness";
+import {
+  closeBrowser,
+  noBrowser,
+  openTab,
+  picture as pictureOf,
+  pressTwo,
+  Server,
+  steady,
+  still,
+  type Tab,
+} from "./harness";
 
 const panel = (page: Page, key: string) => page.locator(`.panel[data-key="${key}"]`);
 const plot = (page: Page, key: string) => panel(page, key).locator(".plot");
@@ -12,7 +22,14 @@ const picture = (page: Page, key: string): Promise<number> => pictureOf(plot(pag
 
 async function drawn(page: Page, key: string): Promise<void> {
   await panel(page, key).scrollIntoViewIfNeeded();
-  await page.waitForFunction((k) => document.querySelector(`.panel[data-key="${CSS.escape(k)}"] .plot:not([data-loading])`)?.getAttribute("aria-label")?.includes("Last values"), key);
+  await page.waitForFunction(
+    (k) =>
+      document
+        .querySelector(`.panel[data-key="${CSS.escape(k)}"] .plot:not([data-loading])`)
+        ?.getAttribute("aria-label")
+        ?.includes("Last values"),
+    key,
+  );
   await steady(plot(page, key).locator("canvas"));
 }
 
@@ -38,7 +55,9 @@ describe.skipIf(noBrowser)("charts", () => {
     server = await Server.start("charts");
     tab = await openTab(server, "#/charts");
     // Layouts are kept between visits; here each test begins with the usual one.
-    await tab.context.addInitScript(() => window === top && location.protocol.startsWith("http") && localStorage.clear());
+    await tab.context.addInitScript(
+      () => window === top && location.protocol.startsWith("http") && localStorage.clear(),
+    );
     tab.page.on("request", (request) => {
       if (request.url().endsWith("/api/lines")) asked.push(request.postDataJSON());
     });
@@ -59,7 +78,9 @@ describe.skipIf(noBrowser)("charts", () => {
   test("draw the newest runs by themselves, one panel per metric in sections by prefix", async () => {
     const { page } = tab;
     await expect.poll(() => page.locator(".run-item").count()).toBe(5);
-    await expect.poll(() => page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Metrics", "val", "test", "train", "samples", "eval", "weights", "system"]);
+    await expect
+      .poll(() => page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label"))))
+      .toEqual(["Metrics", "val", "test", "train", "samples", "eval", "weights", "system"]);
     await expect.poll(() => page.locator('[data-section="system"] .panel').count()).toBe(0);
   });
 
@@ -104,7 +125,12 @@ describe.skipIf(noBrowser)("charts", () => {
     const crossed = () =>
       plot(page, "loss")
         .locator(".plot-overlay")
-        .evaluate((c: HTMLCanvasElement) => c.getContext("2d")?.getImageData(0, 0, c.width, c.height).data.some((v) => v > 0));
+        .evaluate((c: HTMLCanvasElement) =>
+          c
+            .getContext("2d")
+            ?.getImageData(0, 0, c.width, c.height)
+            .data.some((v) => v > 0),
+        );
     await expect.poll(crossed).toBe(true);
   });
 
@@ -157,11 +183,14 @@ describe.skipIf(noBrowser)("charts", () => {
     await page.locator(".run-item", { hasText: "diverges" }).getByRole("button", { name: "Hide diverges" }).click();
     await page.locator(".run-item[data-off]").waitFor();
     // The address follows after a short rest; each part of the layout is in it then.
-    for (const part of [/x=epoch/, /logy=/, /find=loss/, /pins=/, /hide=/]) await expect.poll(() => hashOf(page)).toMatch(part);
+    for (const part of [/x=epoch/, /logy=/, /find=loss/, /pins=/, /hide=/])
+      await expect.poll(() => hashOf(page)).toMatch(part);
     const link = await page.evaluate(() => location.href);
     const other = await tab.context.newPage();
     await other.goto(link);
-    await expect.poll(() => other.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Pinned", "Metrics"]);
+    await expect
+      .poll(() => other.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label"))))
+      .toEqual(["Pinned", "Metrics"]);
     await expect.poll(() => other.getByRole("combobox", { name: "X-axis" }).inputValue()).toBe("epoch");
     await expect.poll(() => other.getByRole("button", { name: "Log y" }).getAttribute("aria-pressed")).toBe("true");
     await expect.poll(() => other.locator(".run-item[data-off]").count()).toBe(1);
@@ -188,12 +217,17 @@ describe.skipIf(noBrowser)("charts", () => {
     await expect.poll(() => images.locator("img").count()).toBe(5);
     const newest = await images.locator("img").first().getAttribute("src");
     await images.getByRole("slider", { name: "Step" }).fill("2");
-    await page.waitForFunction((old) => document.querySelector('.panel[data-key="samples/reconstruction"] img')?.getAttribute("src") !== old, newest);
+    await page.waitForFunction(
+      (old) => document.querySelector('.panel[data-key="samples/reconstruction"] img')?.getAttribute("src") !== old,
+      newest,
+    );
     await expect.poll(() => images.locator(".media-steps output").textContent()).toBe("600");
     await page.waitForFunction(() => /panels=[^&]*600/.test(location.hash));
     await still(page, '.panel[data-key="samples/reconstruction"]');
     await images.locator(".picture").first().click();
-    await expect.poll(() => page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
+    await expect
+      .poll(() => page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth))
+      .toBeGreaterThan(28);
     await page.keyboard.press("Escape");
     await page.locator("dialog").waitFor({ state: "detached" });
     const list = panel(page, "samples/list");
@@ -209,7 +243,10 @@ describe.skipIf(noBrowser)("charts", () => {
       const inked = `.panel[data-key="${key}"] canvas`;
       await page.waitForFunction((at) => {
         const canvas = document.querySelector<HTMLCanvasElement>(at);
-        return canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v > 0);
+        return canvas
+          ?.getContext("2d")
+          ?.getImageData(0, 0, canvas.width, canvas.height)
+          .data.some((v) => v > 0);
       }, inked);
     }
     await panel(page, "eval/errors").scrollIntoViewIfNeeded();
@@ -222,7 +259,11 @@ describe.skipIf(noBrowser)("charts", () => {
     const report = panel(page, "eval/report");
     await report.scrollIntoViewIfNeeded();
     await report.locator(".markdown h3").first().waitFor();
-    await expect.poll(() => report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")]))).toEqual([["https://example.org/paper", "noopener noreferrer nofollow"]]);
+    await expect
+      .poll(() =>
+        report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")])),
+      )
+      .toEqual([["https://example.org/paper", "noopener noreferrer nofollow"]]);
     await expect.poll(() => page.title()).toBe("Charts · Stepscope");
     await expect.poll(() => report.locator("img, script").count()).toBe(0);
     const own = errors.filter((error) => !/frame is sandboxed|"img-src data:"/.test(error)); // of the logged page beside it
@@ -256,10 +297,17 @@ describe.skipIf(noBrowser)("charts", () => {
 
   test("a panel is saved as PNG, SVG and CSV", async () => {
     const { page } = tab;
-    for (const [item, ending] of [["Download PNG", ".png"], ["Download SVG", ".svg"], ["Download CSV", ".csv"]] as const) {
+    for (const [item, ending] of [
+      ["Download PNG", ".png"],
+      ["Download SVG", ".svg"],
+      ["Download CSV", ".csv"],
+    ] as const) {
       await panel(page, "loss").hover();
       await panel(page, "loss").getByRole("button", { name: "Panel menu" }).click();
-      const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: item }).click()]);
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: item }).click(),
+      ]);
       expect(saved.suggestedFilename()).toBe(`loss${ending}`);
       await page.getByRole("menuitem", { name: item }).waitFor({ state: "detached" });
     }
@@ -269,13 +317,20 @@ describe.skipIf(noBrowser)("charts", () => {
     const { page } = tab;
     const fresh = await openTab(server, "#/charts?size=l&wide=1");
     const keys: string[][] = [];
-    fresh.page.on("request", (request) => request.url().endsWith("/api/lines") && keys.push(request.postDataJSON().keys));
+    fresh.page.on(
+      "request",
+      (request) => request.url().endsWith("/api/lines") && keys.push(request.postDataJSON().keys),
+    );
     await fresh.page.reload();
     await drawn(fresh.page, "loss");
     expect(keys[0]).toEqual(expect.arrayContaining(["loss", "grad_norm"]));
     expect(keys.flat()).not.toContain("train/kl");
     // What was asked for before the app was there is what the app asks: nothing of it was in vain.
-    expect(await fresh.page.evaluate(() => Object.keys((window as { stepscopeEarly?: object }).stepscopeEarly ?? { nothing: 0 }))).toEqual([]);
+    expect(
+      await fresh.page.evaluate(() =>
+        Object.keys((window as { stepscopeEarly?: object }).stepscopeEarly ?? { nothing: 0 }),
+      ),
+    ).toEqual([]);
     await fresh.context.close();
     await expect.poll(() => page.title()).toContain("Charts");
   });

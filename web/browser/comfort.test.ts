@@ -60,7 +60,11 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await page.keyboard.press("Escape");
     await page.locator("dialog[open]").waitFor({ state: "detached" });
 
-    for (const [keys, title] of [["r", "Runs"], ["p", "Profile"], ["r", "Runs"]] as const) {
+    for (const [keys, title] of [
+      ["r", "Runs"],
+      ["p", "Profile"],
+      ["r", "Runs"],
+    ] as const) {
       await pressTwo(page, "g", keys);
       await page.locator(`.tab[aria-current="page"]`, { hasText: title }).waitFor();
     }
@@ -78,7 +82,9 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await page.keyboard.press("Delete");
     const dialog = page.getByRole("dialog", { name: "Delete 2 runs?" });
     await dialog.getByText(/KiB on the disk/).waitFor();
-    await expect.poll(() => dialog.locator("li").allTextContents()).toEqual(before.slice(1, 3).map((name) => `${name} vae`));
+    await expect
+      .poll(() => dialog.locator("li").allTextContents())
+      .toEqual(before.slice(1, 3).map((name) => `${name} vae`));
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
@@ -122,7 +128,11 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
 
   test("layouts come back, views are shared, a link wins over both", async () => {
     const { page, context, errors } = await openTab(server);
-    await page.getByRole("columnheader", { name: /latent/ }).locator(".head-button").first().click();
+    await page
+      .getByRole("columnheader", { name: /latent/ })
+      .locator(".head-button")
+      .first()
+      .click();
     await page.waitForURL(/sort=config.latent/);
     // The layout is kept a moment after it was changed; a page that is opened then has it.
     await expect.poll(() => page.evaluate(() => JSON.stringify({ ...localStorage }))).toContain("config.latent");
@@ -203,7 +213,9 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await page.locator("[data-run]").first().waitFor();
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     for (const name of ["Columns", "More", "Saved views"])
-      await expect.poll(async () => (await page.getByRole("button", { name, exact: true }).boundingBox())?.x ?? 999).toBeLessThan(390);
+      await expect
+        .poll(async () => (await page.getByRole("button", { name, exact: true }).boundingBox())?.x ?? 999)
+        .toBeLessThan(390);
     await page.getByRole("button", { name: "Pages: Runs" }).click();
     await page.getByRole("menuitemradio", { name: "Charts" }).click();
     await page.waitForURL(/#\/charts/);

@@ -8,7 +8,10 @@ import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
 
 const section = (page: Page, id: string) => page.locator(`#compare-${id}`);
 const cell = (page: Page, metric: string, column: number) =>
-  page.locator(".metric-grid tbody tr", { has: page.locator(`th:has-text("${metric}")`) }).locator("td").nth(column);
+  page
+    .locator(".metric-grid tbody tr", { has: page.locator(`th:has-text("${metric}")`) })
+    .locator("td")
+    .nth(column);
 
 async function go(page: Page, title: string): Promise<void> {
   await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: title, exact: true }).click();
@@ -23,7 +26,11 @@ describe.skipIf(noBrowser)("compare", () => {
     server = await Server.start("compare");
     tab = await openTab(server, "#/runs");
     const page = (await tab.page.evaluate(async () => {
-      const asked = { method: "POST", headers: { "X-Stepscope": "1", "Content-Type": "application/json" }, body: '{"limit": 50}' };
+      const asked = {
+        method: "POST",
+        headers: { "X-Stepscope": "1", "Content-Type": "application/json" },
+        body: '{"limit": 50}',
+      };
       return (await fetch("/api/runs", asked)).json();
     })) as { rows: { id: string; name: string }[] };
     for (const row of page.rows) id[row.name] = row.id;
@@ -45,7 +52,10 @@ describe.skipIf(noBrowser)("compare", () => {
     const { page } = tab;
     await open("#/runs");
     for (const name of ["baseline-s0", "baseline-s1", "mixup-s0", "mixup-s1", "cutmix-s0"])
-      await page.getByRole("checkbox", { name: new RegExp(`\\b${name}\\b`) }).first().check();
+      await page
+        .getByRole("checkbox", { name: new RegExp(`\\b${name}\\b`) })
+        .first()
+        .check();
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await go(page, "Metrics");
     await page.getByLabel("Baseline", { exact: true }).selectOption({ label: "baseline-s1" });
@@ -53,11 +63,16 @@ describe.skipIf(noBrowser)("compare", () => {
     await expect.poll(() => page.evaluate(() => location.hash)).toContain("base=");
     // The best accuracy is marked once, and the baseline itself has no change.
     await expect.poll(() => page.locator(".metric-grid tbody tr").first().locator("td[data-best]").count()).toBe(1);
-    await expect.poll(() => page.locator(".metric-grid tbody tr").first().locator("td[data-base] .metric-change").innerText()).toBe("");
+    await expect
+      .poll(() => page.locator(".metric-grid tbody tr").first().locator("td[data-base] .metric-change").innerText())
+      .toBe("");
     await page.getByLabel("Find a metric").fill("val/");
     await expect.poll(() => page.locator(".metric-grid tbody tr").count()).toBe(2);
     await page.getByRole("button", { name: "Export the table" }).click();
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /CSV/ }).click()]);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: /CSV/ }).click(),
+    ]);
     expect(file.suggestedFilename()).toBe("comparison.csv");
     const [head, first] = readFileSync(await file.path(), "utf8").split("\r\n");
     expect(head?.split(",").slice(0, 5)).toEqual(["metric", "goal", "statistic", "baseline-s0", "baseline-s0 change"]);
@@ -72,7 +87,9 @@ describe.skipIf(noBrowser)("compare", () => {
     await open(`#/compare?${pair()}`);
     const changed = section(page, "changed");
     await changed.getByText("Look first at").waitFor();
-    await expect.poll(() => changed.locator(".changed-headline").innerText()).toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
+    await expect
+      .poll(() => changed.locator(".changed-headline").innerText())
+      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
     const reasons = changed.locator(".reason-table tbody tr");
     await expect.poll(() => reasons.first().innerText()).toMatch(/Likely.*opt\.no-zero-grad.*train\.py:42/s);
     await expect.poll(() => reasons.nth(1).innerText()).toMatch(/lr.*0\.001.*0\.01.*10 times as large/s);
@@ -83,13 +100,17 @@ describe.skipIf(noBrowser)("compare", () => {
     await expect.poll(() => section(page, "config").locator("mark").allInnerTexts()).toEqual(["grey", "wolf"]);
     await go(page, "Code");
     await section(page, "code").getByText("The same commit; uncommitted changes differ in 2 files.").waitFor();
-    await expect.poll(() => section(page, "code").locator('tr[data-differs] td[data-sign="-"]').innerText()).toContain("optimizer.zero_grad()");
+    await expect
+      .poll(() => section(page, "code").locator('tr[data-differs] td[data-sign="-"]').innerText())
+      .toContain("optimizer.zero_grad()");
     await go(page, "Environment");
     await section(page, "environment").getByText("NVIDIA_TF32_OVERRIDE").waitFor();
     await go(page, "Media");
     await section(page, "media").locator("img").first().waitFor();
     await go(page, "Profile");
-    await section(page, "profile").getByText(/wide-after is .* slower/).waitFor();
+    await section(page, "profile")
+      .getByText(/wide-after is .* slower/)
+      .waitFor();
     // The sides can be swapped, and the link remembers it.
     await page.getByRole("button", { name: "Swap the two sides" }).click();
     await expect.poll(() => page.evaluate(() => location.hash)).toContain(`works=${id["wide-after"]}`);

@@ -6,7 +6,8 @@ import { axeFaults } from "./axe";
 import { closeBrowser, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
 
 const hashOf = (page: Page): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash));
-const layers = (page: Page): Promise<(string | null)[]> => page.locator(".dist-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-layer")));
+const layers = (page: Page): Promise<(string | null)[]> =>
+  page.locator(".dist-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-layer")));
 const ready = (page: Page) => page.locator(".dist-panel[data-ready] canvas").first().waitFor();
 
 describe.skipIf(noBrowser)("distributions", () => {
@@ -18,7 +19,11 @@ describe.skipIf(noBrowser)("distributions", () => {
   beforeAll(async () => {
     [server, many] = await Promise.all([Server.start("distributions"), Server.start("distributions", 200)]);
     tab = await openTab(server, "#/distributions");
-    tab.page.on("request", (request) => request.url().endsWith("/api/histograms") && asked.push((request.postDataJSON() as { key: string }).key));
+    tab.page.on(
+      "request",
+      (request) =>
+        request.url().endsWith("/api/histograms") && asked.push((request.postDataJSON() as { key: string }).key),
+    );
   });
   beforeEach(async () => {
     await tab.page.goto("about:blank");
@@ -34,10 +39,16 @@ describe.skipIf(noBrowser)("distributions", () => {
     const { page } = tab;
     await page.goto(`${server.url}/#/distributions`);
     await ready(page);
-    await expect.poll(() => page.locator(".dist-head [role=columnheader]").allTextContents()).toEqual(["Layer", "Weights", "Gradients", "Activations"]);
+    await expect
+      .poll(() => page.locator(".dist-head [role=columnheader]").allTextContents())
+      .toEqual(["Layer", "Weights", "Gradients", "Activations"]);
     // It opens on what is wrong, and says why; the rest follows as in the model.
-    await expect.poll(async () => (await layers(page)).slice(0, 3)).toEqual(["stage2.1.conv1.weight", "stem.conv.weight", "stage1.0.conv1.weight"]);
-    await expect.poll(() => page.locator(".dist-wrong").allTextContents()).toEqual(["activations dead or saturated: 100% in two bins"]);
+    await expect
+      .poll(async () => (await layers(page)).slice(0, 3))
+      .toEqual(["stage2.1.conv1.weight", "stem.conv.weight", "stage1.0.conv1.weight"]);
+    await expect
+      .poll(() => page.locator(".dist-wrong").allTextContents())
+      .toEqual(["activations dead or saturated: 100% in two bins"]);
     await page.getByLabel("Order of layers").selectOption("stuck");
     await expect.poll(async () => (await layers(page))[0]).toBe("stage2.1.conv1.weight");
     await expect.poll(() => page.locator(".dist-name small").first().textContent()).toBe("100% in two bins");
@@ -73,7 +84,9 @@ describe.skipIf(noBrowser)("distributions", () => {
     await page.goto(`${server.url}/#/distributions?dmode=heat`);
     await ready(page);
     await page.getByRole("radio", { name: "All runs" }).click();
-    await expect.poll(async () => (await page.locator(".dist-head [role=columnheader]").allTextContents()).sort()).toEqual(["Layer", "lr 1e-1, dies", "lr 1e-3"]);
+    await expect
+      .poll(async () => (await page.locator(".dist-head [role=columnheader]").allTextContents()).sort())
+      .toEqual(["Layer", "lr 1e-1, dies", "lr 1e-3"]);
     await page.getByLabel("What of each layer").selectOption("gradients");
     await expect.poll(() => page.locator('.dist-panel[data-key="gradients/stem.conv.weight"]').count()).toBe(2);
     await page.getByRole("radio", { name: "Row" }).click();

@@ -14,7 +14,9 @@ describe.skipIf(noBrowser)("filters", () => {
   beforeAll(async () => {
     server = await Server.start("usual");
     tab = await openTab(server, "#/runs");
-    await tab.context.addInitScript(() => window === top && location.protocol.startsWith("http") && localStorage.clear());
+    await tab.context.addInitScript(
+      () => window === top && location.protocol.startsWith("http") && localStorage.clear(),
+    );
   });
   beforeEach(async () => {
     await tab.page.goto("about:blank");
@@ -39,6 +41,46 @@ describe.skipIf(noBrowser)("filters", () => {
     await expect.poll(() => query(page).inputValue()).toBe("tags = sweep");
     await page.locator('[data-column="config.optimizer"] .cell-filter', { hasText: "sgd" }).first().click();
     await expect.poll(() => query(page).inputValue()).toBe("tags = sweep and config.optimizer = sgd");
+    expect(tab.errors).toEqual([]);
+  });
+
+  test("runs are colored by a config value, the same on every page, with a legend", async () => {
+    const { page } = tab;
+    const legend = page.getByRole("region", { name: "Colors of runs" });
+    /** Of each run in the list of Charts, its color and whether its line is dashed. */
+    const lines = () =>
+      page
+        .locator(".run-eye line")
+        .evaluateAll((all) => all.map((one) => [one.getAttribute("stroke"), one.getAttribute("stroke-dasharray")]));
+    await page.locator('.row-head [data-column="config.optimizer"]').click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Color runs by this" }).click();
+    await expect.poll(() => legend.locator(".color-name").allTextContents()).toEqual(["adam", "sgd"]);
+    const hues = await legend
+      .locator(".color-name i")
+      .evaluateAll((all) => all.map((one) => (one as HTMLElement).style.background));
+    await expect.poll(() => page.evaluate(() => location.hash)).toContain("color=config.optimizer");
+    await page.reload();
+    await page.getByRole("link", { name: "Charts" }).click();
+    await expect.poll(async () => new Set((await lines()).map(([color]) => color)).size).toBe(2);
+    const shown = await page.evaluate(
+      (colors) =>
+        colors.map((color) => {
+          const probe = document.createElement("i");
+          probe.style.background = color ?? "";
+          return probe.style.background;
+        }),
+      (await lines()).map(([color]) => color),
+    );
+    expect(new Set(shown)).toEqual(new Set(hues));
+    expect((await lines()).filter(([, dash]) => dash).length).toBeGreaterThan(0);
+    await page.getByRole("button", { name: "What is drawn, and how large" }).click();
+    await page.getByRole("combobox", { name: "Color runs by" }).selectOption("config.lr");
+    await expect.poll(() => legend.locator(".color-ramp").count()).toBe(1);
+    await expect.poll(async () => new Set((await lines()).map(([color]) => color)).size).toBeGreaterThan(2);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Own colors" }).click();
+    await expect.poll(() => legend.count()).toBe(0);
+    await expect.poll(() => page.evaluate(() => location.hash)).not.toContain("color=");
     expect(tab.errors).toEqual([]);
   });
 
@@ -93,7 +135,11 @@ describe.skipIf(noBrowser)("filters", () => {
     await server.tell("start resnet-50-adamw-lr3e-4-weight-decay-0.01-seed-17");
     const link = page.getByRole("link", { name: "resnet-50-adamw-lr3e-4-weight-decay-0.01-seed-17" });
     await link.waitFor();
-    const [head, tail] = await Promise.all([link.locator(".middle-head"), link.locator(".middle-tail")].map((one) => one.evaluate((box) => ({ cut: box.scrollWidth > box.clientWidth + 1, text: box.textContent }))));
+    const [head, tail] = await Promise.all(
+      [link.locator(".middle-head"), link.locator(".middle-tail")].map((one) =>
+        one.evaluate((box) => ({ cut: box.scrollWidth > box.clientWidth + 1, text: box.textContent })),
+      ),
+    );
     expect(head?.cut).toBe(true);
     expect(tail).toEqual({ cut: false, text: "01-seed-17".padStart(11, ".") });
   });
@@ -113,10 +159,20 @@ describe.skipIf(noBrowser)("filters", () => {
     await page.getByRole("button", { name: "Do not notify me about this run" }).waitFor();
     await page.evaluate(() => {
       const told: string[] = [];
-      Object.assign(window, { told, Notification: class { static permission = "granted"; constructor(title: string) { told.push(title); } } });
+      Object.assign(window, {
+        told,
+        Notification: class {
+          static permission = "granted";
+          constructor(title: string) {
+            told.push(title);
+          }
+        },
+      });
     });
     await server.tell("end");
-    await expect.poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told)).toContain("alive-run has finished");
+    await expect
+      .poll(() => page.evaluate(() => (window as unknown as { told: string[] }).told))
+      .toContain("alive-run has finished");
     await expect.poll(() => page.locator(".alive-line").count()).toBe(0);
     expect(tab.errors).toEqual([]);
   });

@@ -11,10 +11,15 @@ describe.skipIf(noBrowser)("findings", () => {
     const { page, context, errors, strangers } = await openTab(server);
     await expect.poll(() => page.locator("[data-run] .badge-bad").allTextContents()).toEqual(["2"]);
     await page.getByRole("link", { name: "gentle-stoat-3" }).click();
-    await page.getByRole("region", { name: "Findings" }).getByRole("link", { name: "1 error · 1 warning · 1 worth knowing" }).click();
+    await page
+      .getByRole("region", { name: "Findings" })
+      .getByRole("link", { name: "1 error · 1 warning · 1 worth knowing" })
+      .click();
     await page.getByRole("toolbar", { name: "Filter findings" }).waitFor();
     const cards = page.getByRole("region", { name: "Findings" }).locator(".finding");
-    await expect.poll(() => cards.evaluateAll((all) => all.map((one) => one.getAttribute("data-level")))).toEqual(["error", "warning", "info"]);
+    await expect
+      .poll(() => cards.evaluateAll((all) => all.map((one) => one.getAttribute("data-level"))))
+      .toEqual(["error", "warning", "info"]);
 
     const first = cards.first();
     await expect.poll(() => first.locator("mark").first().textContent()).toBe("loss.backward()");

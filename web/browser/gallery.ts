@@ -55,7 +55,11 @@ function page(): string {
 }
 
 async function settled(page: Page): Promise<void> {
-  await page.locator("main .skeleton").first().waitFor({ state: "detached", timeout: 5000 }).catch(() => undefined);
+  await page
+    .locator("main .skeleton")
+    .first()
+    .waitFor({ state: "detached", timeout: 5000 })
+    .catch(() => undefined);
   await page.waitForTimeout(500);
 }
 
@@ -68,10 +72,18 @@ describe("gallery", () => {
     mkdirSync(TARGET, { recursive: true });
     server = await Server.start("gallery");
     for (const theme of THEMES) tabs[theme] = await openTab(server, "#/runs", { theme });
-    const asked = { method: "POST", headers: { "X-Stepscope": "1", "Content-Type": "application/json" }, body: '{"limit": 200}' };
-    const { rows } = (await tabs.light.page.evaluate(async (asked) => (await fetch("/api/runs", asked)).json(), asked)) as { rows: { id: string; name: string; project: string }[] };
+    const asked = {
+      method: "POST",
+      headers: { "X-Stepscope": "1", "Content-Type": "application/json" },
+      body: '{"limit": 200}',
+    };
+    const { rows } = (await tabs.light.page.evaluate(
+      async (asked) => (await fetch("/api/runs", asked)).json(),
+      asked,
+    )) as { rows: { id: string; name: string; project: string }[] };
     for (const row of rows.reverse()) ids[row.name] = ids[`${row.name}@${row.project}`] = row.id;
-    ids.report = readdirSync(join(server.folder, "stepscope-runs/reports")).find((name) => name.startsWith("what-made")) ?? "";
+    ids.report =
+      readdirSync(join(server.folder, "stepscope-runs/reports")).find((name) => name.startsWith("what-made")) ?? "";
   });
   afterAll(async () => {
     await closeBrowser();
@@ -80,7 +92,8 @@ describe("gallery", () => {
 
   const address = (shot: Shot) =>
     shot.at.replace(/\{([^}]+)\}/g, (_, name: string) => {
-      if (!ids[name]) throw new Error(`${shot.name}: no run is called ${name}; there are ${Object.keys(ids).join(", ")}`);
+      if (!ids[name])
+        throw new Error(`${shot.name}: no run is called ${name}; there are ${Object.keys(ids).join(", ")}`);
       return ids[name];
     });
 
@@ -103,7 +116,16 @@ describe("gallery", () => {
   /** The report as the command makes it; the second theme finds the file of the first. */
   function reportFile(): string {
     const made = join(server.folder, "report.html");
-    const args = ["-m", "stepscope", "report", "--dir", join(server.folder, "stepscope-runs"), ids.report as string, "-o", made];
+    const args = [
+      "-m",
+      "stepscope",
+      "report",
+      "--dir",
+      join(server.folder, "stepscope-runs"),
+      ids.report as string,
+      "-o",
+      made,
+    ];
     if (!existsSync(made)) {
       const done = spawnSync(PYTHON, args, { encoding: "utf8" });
       if (done.status !== 0) throw new Error(done.stderr);

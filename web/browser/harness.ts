@@ -44,11 +44,35 @@ if (noBrowser) {
   console.warn(`browser tests skipped: ${words}`);
 }
 
-export type StoreKind = "usual" | "awkward" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "media_hostile" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside" | "everything" | "gallery" | "stories";
+export type StoreKind =
+  | "usual"
+  | "awkward"
+  | "reports"
+  | "run"
+  | "many"
+  | "hostile"
+  | "empty"
+  | "charts"
+  | "compare"
+  | "media"
+  | "media_hostile"
+  | "model"
+  | "profile"
+  | "timeline"
+  | "distributions"
+  | "parameters"
+  | "inside"
+  | "everything"
+  | "gallery"
+  | "stories"
+  | "frames";
 
 /** What a script beside this file prints. */
 export function python(script: string, ...args: string[]): string {
-  const done = spawnSync(PYTHON, [join(import.meta.dirname, script), ...args], { encoding: "utf8", maxBuffer: 1 << 26 });
+  const done = spawnSync(PYTHON, [join(import.meta.dirname, script), ...args], {
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  });
   if (done.status !== 0) throw new Error(`${script} ${args.join(" ")} failed:\n${done.stderr}`);
   return done.stdout;
 }
@@ -69,7 +93,9 @@ export class Server {
     const store = join(folder, "stepscope-runs");
     await new Promise<void>((done, fail) => {
       const args = [join(import.meta.dirname, "make_store.py"), kind, store, ...(count ? [String(count)] : [])];
-      execFile(PYTHON, args, { maxBuffer: 1 << 26 }, (error, _, stderr) => (error ? fail(new Error(`no store ${kind}:\n${stderr}`)) : done()));
+      execFile(PYTHON, args, { maxBuffer: 1 << 26 }, (error, _, stderr) =>
+        error ? fail(new Error(`no store ${kind}:\n${stderr}`)) : done(),
+      );
     });
     const { child, lines, said } = await serve(folder);
     return new Server(folder, child, lines, said.address, said.url);
@@ -80,7 +106,11 @@ export class Server {
     this.kill();
     await this.gone();
     const { port, searchParams } = new URL(this.address);
-    const { child, lines, said } = await serve(this.folder, port, token === "same token" ? (searchParams.get("token") ?? "") : "");
+    const { child, lines, said } = await serve(
+      this.folder,
+      port,
+      token === "same token" ? (searchParams.get("token") ?? "") : "",
+    );
     this.process = child;
     this.lines = lines;
     this.address = said.address;
@@ -274,7 +304,9 @@ export async function still(page: Page, selector: string, parts = selector): Pro
             (one) =>
               one.closest("[aria-busy=true]") ||
               [...one.querySelectorAll("[aria-busy=true], [data-loading], .skeleton")].some(onScreen) ||
-              one.getAnimations({ subtree: true }).some((moves) => Number.isFinite(moves.effect?.getComputedTiming().endTime as number)),
+              one
+                .getAnimations({ subtree: true })
+                .some((moves) => Number.isFinite(moves.effect?.getComputedTiming().endTime as number)),
           );
         const places = () =>
           JSON.stringify(
@@ -290,7 +322,8 @@ export async function still(page: Page, selector: string, parts = selector): Pro
           same = now === last && !busy() ? same + 1 : 0;
           last = now;
           if (same >= 4) done();
-          else if (performance.now() > until) fail(new Error(`${selector} does not come to rest${busy() ? ": it is busy" : ""}`));
+          else if (performance.now() > until)
+            fail(new Error(`${selector} does not come to rest${busy() ? ": it is busy" : ""}`));
           else requestAnimationFrame(look);
         };
         look();

@@ -18,7 +18,11 @@ describe.skipIf(noBrowser)("inside a run", () => {
     tab = await openTab(server, "#/runs");
     page = tab.page;
     const rows: { id: string; name: string }[] = await page.evaluate(async () => {
-      const answer = await fetch("/api/runs", { method: "POST", headers: { "X-Stepscope": "1", "Content-Type": "application/json" }, body: '{"query": "", "limit": 50}' });
+      const answer = await fetch("/api/runs", {
+        method: "POST",
+        headers: { "X-Stepscope": "1", "Content-Type": "application/json" },
+        body: '{"query": "", "limit": 50}',
+      });
       return (await answer.json()).rows;
     });
     for (const { id, name } of rows) ids.set(name.slice(0, 4), id);
@@ -136,7 +140,9 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await expect.poll(() => page.locator(".files-csv tbody tr").count()).toBe(10);
     await page.getByRole("button", { name: /^samples/ }).click();
     await page.getByRole("button", { name: "latent.png" }).click();
-    await expect.poll(() => page.locator(".files-picture img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(112);
+    await expect
+      .poll(() => page.locator(".files-picture img").evaluate((img: HTMLImageElement) => img.naturalWidth))
+      .toBe(112);
     await page.getByRole("combobox", { name: "Compare with another version" }).selectOption("0");
     await page.locator('.files-changes li[data-kind="added"]', { hasText: "samples/latent.png" }).waitFor();
     await expect.poll(() => page.locator(".files-counts").textContent()).toContain("1 removed");
@@ -156,7 +162,9 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await open("vae-", "part=step");
     const birth = page.getByRole("region", { name: "First value that is not finite" });
     await birth.getByText("Inf born in the loss code: exp (op 20)").waitFor();
-    await expect.poll(() => birth.locator("li").allTextContents()).toEqual(expect.arrayContaining([expect.stringContaining("256 Infborn here")]));
+    await expect
+      .poll(() => birth.locator("li").allTextContents())
+      .toEqual(expect.arrayContaining([expect.stringContaining("256 Infborn here")]));
     expect(await axeFaults(page)).toEqual([]);
     await birth.getByRole("button", { name: "Show the op" }).click();
     const details = page.getByRole("complementary", { name: "Op 20" });
@@ -167,7 +175,9 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await expect.poll(() => page.locator(".step-sums").textContent()).toContain("57 of 181 ops");
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByRole("columnheader", { name: "Time" }).getByRole("button").click();
-    await expect.poll(() => page.getByRole("columnheader", { name: "Time" }).getAttribute("aria-sort")).toBe("descending");
+    await expect
+      .poll(() => page.getByRole("columnheader", { name: "Time" }).getAttribute("aria-sort"))
+      .toBe("descending");
   });
 
   test("costs lead to the ops behind them, two recordings are compared, and the graph shows the op", async () => {
@@ -184,7 +194,11 @@ describe.skipIf(noBrowser)("inside a run", () => {
   });
 
   test("a run with nothing inside says how to get it", async () => {
-    for (const [part, words] of [["console", "Nothing was printed"], ["files", "No artifacts yet"], ["step", "No step of this run was recorded"]] as const) {
+    for (const [part, words] of [
+      ["console", "Nothing was printed"],
+      ["files", "No artifacts yet"],
+      ["step", "No step of this run was recorded"],
+    ] as const) {
       await open("noth", `part=${part}`);
       await page.getByRole("heading", { name: words }).waitFor();
     }

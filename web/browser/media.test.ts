@@ -7,15 +7,20 @@ import { closeBrowser, noBrowser, openTab, quiet, Server, steady, still, typeInt
 
 const row = (page: Page, key: string) => page.locator(`.media-key[data-key="${key}"]`);
 const images = (page: Page, key: string) => row(page, key).locator("img");
-const sources = (page: Page, key: string): Promise<(string | null)[]> => images(page, key).evaluateAll((all) => all.map((img) => img.getAttribute("src")));
+const sources = (page: Page, key: string): Promise<(string | null)[]> =>
+  images(page, key).evaluateAll((all) => all.map((img) => img.getAttribute("src")));
 const painted = (page: Page, selector: string): Promise<number> =>
-  page.locator(selector).first().evaluate((canvas) => {
-    const { width, height } = canvas as HTMLCanvasElement;
-    const data = (canvas as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
-    let sum = 0;
-    for (let at = 0; at < data.length; at += 4) sum += (data[at] as number) + 3 * (data[at + 1] as number) + 7 * (data[at + 2] as number);
-    return sum;
-  });
+  page
+    .locator(selector)
+    .first()
+    .evaluate((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const data = (canvas as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+      let sum = 0;
+      for (let at = 0; at < data.length; at += 4)
+        sum += (data[at] as number) + 3 * (data[at + 1] as number) + 7 * (data[at + 2] as number);
+      return sum;
+    });
 
 describe.skipIf(noBrowser)("media", () => {
   let server: Server;
@@ -45,18 +50,24 @@ describe.skipIf(noBrowser)("media", () => {
     const page = await open("#/media");
     await expect.poll(() => images(page, "val/reconstruction").count()).toBe(3);
     expect(await axeFaults(page)).toEqual([]);
-    await expect.poll(() => page.locator(".media-head").allInnerTexts()).toEqual(["no skip", "baseline", "wide decoder"]);
+    await expect
+      .poll(() => page.locator(".media-head").allInnerTexts())
+      .toEqual(["no skip", "baseline", "wide decoder"]);
     await quiet(page);
     const last = await sources(page, "val/reconstruction");
     await page.locator(".media-scroll").focus();
     await page.keyboard.press("Home");
     await expect.poll(() => page.locator(".step-value b").innerText()).toBe("0");
-    await expect.poll(async () => (await sources(page, "val/reconstruction")).some((src) => last.includes(src))).toBe(false);
+    await expect
+      .poll(async () => (await sources(page, "val/reconstruction")).some((src) => last.includes(src)))
+      .toBe(false);
     // One step on, the run that logs half as often stays where it was, and says so.
     const first = await sources(page, "val/reconstruction");
     await page.keyboard.press("ArrowRight");
     await expect.poll(() => row(page, "val/reconstruction").locator(".media-step").allInnerTexts()).toEqual(["step 0"]);
-    await expect.poll(async () => (await sources(page, "val/reconstruction")).map((src, at) => src === first[at])).toEqual([false, true, false]);
+    await expect
+      .poll(async () => (await sources(page, "val/reconstruction")).map((src, at) => src === first[at]))
+      .toEqual([false, true, false]);
     await expect.poll(() => page.locator(".step-value b").innerText()).toBe("250");
     // What is shown is in the address.
     await expect.poll(() => page.evaluate(() => location.hash)).toContain("mstep=250");
@@ -83,7 +94,9 @@ describe.skipIf(noBrowser)("media", () => {
     await page.keyboard.press("Escape");
     await page.getByLabel("Find media").fill("");
     await page.getByRole("radio", { name: /^Text/ }).click();
-    await expect.poll(() => page.locator(".media-key").evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.kind))).toEqual(["text", "text"]);
+    await expect
+      .poll(() => page.locator(".media-key").evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.kind)))
+      .toEqual(["text", "text"]);
     expect(tab.errors).toEqual([]);
   });
 
@@ -92,14 +105,23 @@ describe.skipIf(noBrowser)("media", () => {
     await row(page, "val/reconstruction").getByRole("button").first().click();
     const box = page.getByRole("dialog");
     await expect.poll(() => box.locator(".look-pane").count()).toBe(3);
-    await expect.poll(() => box.locator(".look-line .quiet").allInnerTexts()).toEqual(["202 × 102", "202 × 102", "202 × 102"]);
+    await expect
+      .poll(() => box.locator(".look-line .quiet").allInnerTexts())
+      .toEqual(["202 × 102", "202 × 102", "202 × 102"]);
     await still(page, "dialog", ".look-pane");
-    const pane = (await box.locator(".look-pane").nth(1).boundingBox()) as { x: number; y: number; width: number; height: number };
+    const pane = (await box.locator(".look-pane").nth(1).boundingBox()) as {
+      x: number;
+      y: number;
+      width: number;
+      height: number;
+    };
     // The picture fills the pane's width, so a pixel of it is this wide; the pointer stands in the middle of one.
     const unit = pane.width / 202;
     await page.mouse.move(pane.x + 60.5 * unit, pane.y + pane.height / 2 + (20.5 - 51) * unit);
     await expect.poll(() => box.locator(".look-at").allInnerTexts()).toEqual(["x 60 y 20", "x 60 y 20", "x 60 y 20"]);
-    await expect.poll(async () => (await box.locator(".look-value").allInnerTexts()).every((words) => /^(RGB )?\d+/.test(words))).toBe(true);
+    await expect
+      .poll(async () => (await box.locator(".look-value").allInnerTexts()).every((words) => /^(RGB )?\d+/.test(words)))
+      .toBe(true);
     await page.mouse.wheel(0, -600);
     await expect.poll(() => box.locator(".look-zoom").innerText()).toMatch(/^5\.6/);
     await page.keyboard.press("0");
@@ -128,8 +150,13 @@ describe.skipIf(noBrowser)("media", () => {
     await page.getByLabel("Search the table").fill("true=lake right=false score>0.5");
     await expect.poll(async () => Number(await table.getAttribute("aria-rowcount"))).toBeLessThan(60);
     await table.getByRole("button", { name: "score" }).click();
-    const scores = () => table.locator(".grid-room .grid-row").evaluateAll((all) => all.slice(0, 5).map((one) => Number(one.children[4]?.textContent)));
-    await expect.poll(async () => (await scores()).every((score, at, all) => score > 0.5 && score >= (all[at - 1] ?? 0))).toBe(true);
+    const scores = () =>
+      table
+        .locator(".grid-room .grid-row")
+        .evaluateAll((all) => all.slice(0, 5).map((one) => Number(one.children[4]?.textContent)));
+    await expect
+      .poll(async () => (await scores()).every((score, at, all) => score > 0.5 && score >= (all[at - 1] ?? 0)))
+      .toBe(true);
     expect(await scores()).toHaveLength(5);
 
     await open("#/media?mkind=text&mstep=0");
@@ -144,12 +171,18 @@ describe.skipIf(noBrowser)("media", () => {
     await still(page, ".media-key", ".matrix-place");
     const place = (await page.locator(".matrix-place").nth(2).boundingBox()) as { x: number; y: number };
     await page.mouse.move(place.x + 80, place.y + 20);
-    await expect.poll(() => page.locator(".matrix-words").nth(2).innerText()).toMatch(/^cloud right: \d+, was \d+; precision/);
+    await expect
+      .poll(() => page.locator(".matrix-words").nth(2).innerText())
+      .toMatch(/^cloud right: \d+, was \d+; precision/);
 
     await open("#/media?mkind=curve");
     const cells = row(page, "eval/roc").locator("tbody td[data-number]");
     await expect.poll(() => cells.count()).toBe(3);
-    await expect.poll(async () => (await cells.allInnerTexts()).map(Number).every((area, at, all) => area > 0 && area <= (all[at - 1] ?? 1))).toBe(true);
+    await expect
+      .poll(async () =>
+        (await cells.allInnerTexts()).map(Number).every((area, at, all) => area > 0 && area <= (all[at - 1] ?? 1)),
+      )
+      .toBe(true);
     expect(tab.errors).toEqual([]);
   });
 
@@ -167,7 +200,10 @@ describe.skipIf(noBrowser)("media", () => {
     await still(page, ".media-key", "[role=application]");
     const around = (await cloud.boundingBox()) as { x: number; y: number; width: number; height: number };
     for (let at = 0; at < 60 && (await page.locator(".near-list li").count()) === 0; at++) {
-      await page.mouse.click(around.x + around.width * (0.3 + 0.4 * ((at * 0.618) % 1)), around.y + around.height * (0.2 + (0.6 * at) / 60));
+      await page.mouse.click(
+        around.x + around.width * (0.3 + 0.4 * ((at * 0.618) % 1)),
+        around.y + around.height * (0.2 + (0.6 * at) / 60),
+      );
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     }
     await expect.poll(() => page.locator(".near-list li").count()).toBe(10);
@@ -179,7 +215,9 @@ describe.skipIf(noBrowser)("media", () => {
 
   test("plotly draws in a frame without reach; clips are scrubbed together; sounds are waves", async () => {
     const page = await open("#/media?mkind=figure");
-    await expect.poll(() => row(page, "eval/landscape").locator(".plotly-place[data-drawn]").count()).toBeGreaterThan(0);
+    await expect
+      .poll(() => row(page, "eval/landscape").locator(".plotly-place[data-drawn]").count())
+      .toBeGreaterThan(0);
     const inside = page.frames().find((frame) => frame.url().includes("/frames/figure.html"));
     await expect.poll(async () => (await inside?.locator(".contour").count()) ?? 0).toBeGreaterThan(0);
     const reach = await inside?.evaluate(async () => {
@@ -194,7 +232,14 @@ describe.skipIf(noBrowser)("media", () => {
       } catch {
         said.push("no cookie");
       }
-      return [...said, await fetch("/api/info").then(() => "fetched", () => "no network"), self.origin];
+      return [
+        ...said,
+        await fetch("/api/info").then(
+          () => "fetched",
+          () => "no network",
+        ),
+        self.origin,
+      ];
     });
     expect(reach).toEqual(["no parent", "no cookie", "no network", "null"]);
 
@@ -209,7 +254,9 @@ describe.skipIf(noBrowser)("media", () => {
     await expect.poll(() => painted(page, "canvas.clip")).not.toBe(first);
 
     await open("#/media?mkind=audio");
-    await expect.poll(() => page.locator(".sound-time").allInnerTexts()).toEqual(["0:00.0 / 0:02.0", "0:00.0 / 0:02.0", "0:00.0 / 0:02.0"]);
+    await expect
+      .poll(() => page.locator(".sound-time").allInnerTexts())
+      .toEqual(["0:00.0 / 0:02.0", "0:00.0 / 0:02.0", "0:00.0 / 0:02.0"]);
     await expect.poll(() => painted(page, ".sound canvas")).toBeGreaterThan(0);
     expect(await axeFaults(page)).toEqual([]);
     expect(tab.errors).toEqual([]);

@@ -12,8 +12,10 @@ import { closeBrowser, noBrowser, openTab, pressTwo, Server, still, type Tab } f
 const ROOT = resolve(import.meta.dirname, "../..");
 const PYTHON = process.env.STEPSCOPE_PYTHON ?? join(ROOT, ".venv/bin/python");
 const item = (page: Page, name: string) => page.locator(`.graph-item[aria-label="${name}"]`).first();
-const names = (page: Page) => page.locator(".graph-item").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));
-const scaleOf = (page: Page) => page.locator(".graph-world").evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).a);
+const names = (page: Page) =>
+  page.locator(".graph-item").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));
+const scaleOf = (page: Page) =>
+  page.locator(".graph-world").evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).a);
 
 const settled = (page: Page) => still(page, ".graph-viewer", ".graph-world, .graph-item");
 
@@ -49,9 +51,19 @@ describe.skipIf(noBrowser)("the Model page", () => {
 
   test("shows the newest recording by itself, as a graph and as a table of modules", async () => {
     const { page } = tab;
-    await expect.poll(() => page.getByRole("combobox", { name: "Run" }).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text)).toBe("gpt");
-    await expect.poll(() => page.getByRole("combobox", { name: "Recorded step" }).locator("option").allTextContents()).toEqual(["step 100", "step 0"]);
-    await expect.poll(() => names(page)).toEqual(expect.arrayContaining(["input", "GPT", "tokens Embedding", "blocks.0 Block ×6"]));
+    await expect
+      .poll(() =>
+        page
+          .getByRole("combobox", { name: "Run" })
+          .evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text),
+      )
+      .toBe("gpt");
+    await expect
+      .poll(() => page.getByRole("combobox", { name: "Recorded step" }).locator("option").allTextContents())
+      .toEqual(["step 100", "step 0"]);
+    await expect
+      .poll(() => names(page))
+      .toEqual(expect.arrayContaining(["input", "GPT", "tokens Embedding", "blocks.0 Block ×6"]));
     await expect.poll(() => page.locator(".modules-row").first().textContent()).toMatch(/GPT.*4×24×97.*308 K/);
     await expect.poll(() => page.locator(".graph-label").first().textContent()).toMatch(/^\d+(×\d+)* \w+$/);
     expect(tab.errors).toEqual([]);
@@ -118,7 +130,9 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await find(page, "blocks.0.mlp gelu");
     await expect.poll(() => page.locator('.modules-row[aria-selected="true"]').textContent()).toMatch(/^1GELU/);
     await page.getByRole("columnheader", { name: "Time" }).click();
-    await expect.poll(() => page.getByRole("columnheader", { name: "Time" }).getAttribute("aria-sort")).toBe("descending");
+    await expect
+      .poll(() => page.getByRole("columnheader", { name: "Time" }).getAttribute("aria-sort"))
+      .toBe("descending");
   });
 
   test("the path of a choice stands out, and the rest fades", async () => {
@@ -148,7 +162,9 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.mouse.down();
     await page.mouse.move(box.x + 140, box.y + 360, { steps: 4 });
     await page.mouse.up();
-    await expect.poll(async () => ((await item(page, "GPT").boundingBox())?.x ?? 0) - (place?.x ?? 0)).toBeCloseTo(80, -1);
+    await expect
+      .poll(async () => ((await item(page, "GPT").boundingBox())?.x ?? 0) - (place?.x ?? 0))
+      .toBeCloseTo(80, -1);
     await page.keyboard.press("0");
     const inside = async () => {
       const all = await item(page, "GPT").boundingBox();
@@ -165,7 +181,9 @@ describe.skipIf(noBrowser)("the Model page", () => {
     }
     await page.getByRole("switch", { name: "Backward" }).check({ force: true });
     await item(page, "backward").waitFor({ state: "attached" });
-    await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/colour=nonfinite.*backward=1|backward=1.*colour=nonfinite/);
+    await expect
+      .poll(() => page.evaluate(() => location.hash))
+      .toMatch(/colour=nonfinite.*backward=1|backward=1.*colour=nonfinite/);
     expect(tab.errors).toEqual([]);
   });
 
@@ -206,7 +224,9 @@ describe.skipIf(noBrowser)("the Model page", () => {
     const { page } = tab;
     await page.getByRole("combobox", { name: "Run" }).selectOption({ label: "nothing recorded" });
     await page.getByText("This run has no recorded step").waitFor();
-    await expect.poll(() => page.locator(".lesson pre").first().textContent()).toContain("with stepscope.record(model) as step:");
+    await expect
+      .poll(() => page.locator(".lesson pre").first().textContent())
+      .toContain("with stepscope.record(model) as step:");
   });
 
   test("on a run's page it is that run's, without a choice of runs", async () => {
@@ -253,7 +273,9 @@ describe.skipIf(noBrowser)("the graph in one file", () => {
       await expect.poll(() => page.workers().length).toBe(1);
       await expect.poll(() => page.locator(".graph-item").count()).toBeLessThan(400);
       await find(page, name === "deep" ? "blocks.150 softmax" : "erf");
-      await expect.poll(() => page.locator(".graph-details h2").textContent()).toBe(name === "deep" ? "softmax" : "erf");
+      await expect
+        .poll(() => page.locator(".graph-details h2").textContent())
+        .toBe(name === "deep" ? "softmax" : "erf");
       expect([asked, errors]).toEqual([[], []]);
       await page.close();
     });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { axeFaults } from "./axe";
 import { closeBrowser, noBrowser, openTab, Server, still, type Tab } from "./harness";
 
-const hashOf = (page: Page): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash).replace(/\+/g, " "));
+const hashOf = (page: Page): Promise<string> =>
+  page.evaluate(() => decodeURIComponent(location.hash).replace(/\+/g, " "));
 const kept = (page: Page) => page.locator(".params-filters [role=status]");
 
 async function axisX(page: Page, name: string): Promise<number> {
@@ -70,7 +71,8 @@ describe.skipIf(noBrowser)("parameters", () => {
     await expect.poll(() => page.locator(".filter-chip").count()).toBe(1);
     await page.getByRole("button", { name: `Compare these ${some}` }).click();
     await expect.poll(() => hashOf(page)).toMatch(/^#\/compare\?/);
-    const chosen = async () => new URLSearchParams((await page.evaluate(() => location.hash)).split("?")[1]).get("runs")?.split(",") ?? [];
+    const chosen = async () =>
+      new URLSearchParams((await page.evaluate(() => location.hash)).split("?")[1]).get("runs")?.split(",") ?? [];
     await expect.poll(chosen).toHaveLength(some);
     expect(tab.errors).toEqual([]);
     expect(tab.strangers).toEqual([]);
@@ -96,7 +98,9 @@ describe.skipIf(noBrowser)("parameters", () => {
     await page.getByRole("button", { name: "Axes" }).click();
     await page.getByLabel("Find a parameter or metric").fill("epoch");
     await page.getByRole("checkbox", { name: "time/epoch_s" }).click();
-    await expect.poll(() => page.locator(".axis-title > span").allTextContents()).toEqual(["lr", "time/epoch_s", "val/accuracy.max"]);
+    await expect
+      .poll(() => page.locator(".axis-title > span").allTextContents())
+      .toEqual(["lr", "time/epoch_s", "val/accuracy.max"]);
     await expect.poll(() => hashOf(page)).toContain("axes=config.lr,time/epoch_s.best,val/accuracy.max");
   });
 
@@ -112,7 +116,8 @@ describe.skipIf(noBrowser)("parameters", () => {
     await expect.poll(() => page.locator(".filter-chip").count()).toBe(0);
     await still(page, ".params-body", ".axis-title, .parallel .layers");
     const lr = await axisX(page, "lr");
-    for (let part = 0.2; part < 0.9 && (await page.locator(".run-tip").count()) === 0; part += 0.01) await page.mouse.move((lr + x) / 2, (box?.y ?? 0) + 62 + part * ((box?.height ?? 0) - 104));
+    for (let part = 0.2; part < 0.9 && (await page.locator(".run-tip").count()) === 0; part += 0.01)
+      await page.mouse.move((lr + x) / 2, (box?.y ?? 0) + 62 + part * ((box?.height ?? 0) - 104));
     await expect.poll(() => page.locator(".run-tip strong").textContent()).toMatch(/^sweep-\d{4}$/);
     await page.mouse.down();
     await page.mouse.up();
@@ -147,12 +152,19 @@ describe.skipIf(noBrowser)("parameters", () => {
     await page.getByRole("radio", { name: "Table" }).click();
     const values = () => page.locator(".param-table tbody td:nth-child(3)").allTextContents();
     await expect.poll(async () => (await values()).length).toBeGreaterThan(10);
-    const falls = async () => (await values()).slice(0, 5).map(Number).every((value, at, all) => value <= (all[at - 1] ?? Number.POSITIVE_INFINITY));
+    const falls = async () =>
+      (await values())
+        .slice(0, 5)
+        .map(Number)
+        .every((value, at, all) => value <= (all[at - 1] ?? Number.POSITIVE_INFINITY));
     await expect.poll(falls).toBe(true);
     const best = (await values()).map(Number);
     await page.getByRole("button", { name: "val/accuracy.max" }).click();
     await expect.poll(async () => Number((await values())[0])).toBeLessThan(best[4] as number);
-    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
     const text = readFileSync(await saved.path(), "utf8");
     expect(text.split("\r\n")).toHaveLength(62);
     expect(text).toMatch(/^id,name,status,val\/accuracy.max,config.augment,/);

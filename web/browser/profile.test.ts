@@ -44,7 +44,9 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const { page } = tab;
     await page.locator(".verdict-text").waitFor();
     await expect.poll(() => page.locator(".verdict-text").textContent()).toMatch(/GPU|step/);
-    await expect.poll(() => page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents()).toEqual(["steps 4 to 5 · PyTorch"]);
+    await expect
+      .poll(() => page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents())
+      .toEqual(["steps 4 to 5 · PyTorch"]);
     await expect.poll(() => page.getByRole("region", { name: "Advice" }).count()).toBe(1);
     await page.locator(".legend li", { hasText: "Backward" }).first().waitFor();
     await page.locator(".profile-checks li", { hasText: "parts sum to the step" }).first().waitFor();
@@ -60,12 +62,16 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const page = await open("waits for data");
     await page.locator(".verdict-text", { hasText: "waiting for data" }).waitFor();
     await expect.poll(() => page.locator(".legend").first().textContent()).toMatch(/^Data54%.*Backward27%/);
-    await expect.poll(() => page.locator(".figures").first().textContent()).toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
+    await expect
+      .poll(() => page.locator(".figures").first().textContent())
+      .toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
     await still(page, ".profile-body", ".parts-bars canvas");
     const box = await page.locator(".parts-bars canvas").first().boundingBox();
     if (!box) throw new Error("the bars are not drawn");
     await page.mouse.move(box.x + 58, box.y + box.height - 60);
-    await expect.poll(() => page.locator(".profile-tip").textContent()).toMatch(/step 0 150 ms.*Backward.*Forward.*Data.*left out of the typical/);
+    await expect
+      .poll(() => page.locator(".profile-tip").textContent())
+      .toMatch(/step 0 150 ms.*Backward.*Forward.*Data.*left out of the typical/);
     await page.mouse.move(box.x + 300, box.y + box.height - 30);
     await expect.poll(() => page.locator(".profile-tip").textContent()).toMatch(/Waiting for the next batch/);
     await page.mouse.move(5, 5);
@@ -78,8 +84,12 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const total = (await page.locator(".sheet-totals > :nth-child(2)").textContent()) ?? "";
     await page.getByRole("columnheader", { name: "Calls" }).click();
     const calls = async () => (await column(page, 2)).map((text) => Number(text.replace(",", "")));
-    await expect.poll(async () => (await calls()).slice(0, 20).every((value, at, all) => value <= (all[at - 1] ?? value))).toBe(true);
-    await expect.poll(() => page.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort")).toBe("descending");
+    await expect
+      .poll(async () => (await calls()).slice(0, 20).every((value, at, all) => value <= (all[at - 1] ?? value)))
+      .toBe(true);
+    await expect
+      .poll(() => page.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort"))
+      .toBe("descending");
 
     await typeInto(page, "/", find(page), "/^aten::(mm|addmm)$/");
     await expect.poll(async () => (await names(page)).sort()).toEqual(["aten::addmm", "aten::mm"]);
@@ -101,7 +111,9 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await grid(page).press("ArrowDown");
     await grid(page).press("ArrowDown");
     await grid(page).press("Enter");
-    await expect.poll(async () => (await names(page))[1] === (await page.locator(".sheet-details strong").textContent())).toBe(true);
+    await expect
+      .poll(async () => (await names(page))[1] === (await page.locator(".sheet-details strong").textContent()))
+      .toBe(true);
     await expect.poll(() => page.locator(".sheet-row > .number").first().getAttribute("title")).toMatch(/: [\d,]+/);
     await page.keyboard.press("Escape");
     await page.locator(".sheet-details").waitFor({ state: "detached" });
@@ -142,10 +154,16 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const page = await open("gpt on a GPU", "#/profile?tab=kernels");
     await page.getByRole("region", { name: "Kernels by kind" }).locator(".legend li", { hasText: "gemm" }).waitFor();
     await tabOf(page, "Memory").click();
-    await page.locator(".curve-peak", { hasText: /peak .*MiB at/ }).first().waitFor();
+    await page
+      .locator(".curve-peak", { hasText: /peak .*MiB at/ })
+      .first()
+      .waitFor();
     await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "two ranks" });
     await tabOf(page, "Ranks").click();
-    await page.getByRole("region", { name: "The mean step of each rank" }).locator(".legend li", { hasText: "Computation" }).waitFor();
+    await page
+      .getByRole("region", { name: "The mean step of each rank" })
+      .locator(".legend li", { hasText: "Computation" })
+      .waitFor();
     await page.getByRole("combobox", { name: "Rank" }).selectOption("1");
     await expect.poll(() => page.url()).toContain("rank=1");
   });
@@ -194,7 +212,10 @@ describe.skipIf(noBrowser)("the Profile page", () => {
 
   test("an address that names nothing says so, and another run can be chosen", async () => {
     const evil = encodeURIComponent("<img src=x onerror=\"document.title='PWNED'\">");
-    tab = await openTab(server, `#/profile?of=${evil}&profile=..%2F..&rank=99&tab=${evil}&table=${evil}&before=${evil}`);
+    tab = await openTab(
+      server,
+      `#/profile?of=${evil}&profile=..%2F..&rank=99&tab=${evil}&table=${evil}&before=${evil}`,
+    );
     const { page } = tab;
     await page.getByRole("heading", { name: "Not found" }).waitFor();
     tab.errors.length = 0; // the browser prints the 404
@@ -219,12 +240,21 @@ describe.skipIf(noBrowser)("the Profile page", () => {
   test("tables and timelines are saved as files", async () => {
     const page = await open("waits for data", "#/profile?tab=operators");
     await rows(page).first().waitFor();
-    await page.getByRole("button", { name: /^Export: / }).first().click();
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /Save as CSV/ }).click()]);
+    await page
+      .getByRole("button", { name: /^Export: / })
+      .first()
+      .click();
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: /Save as CSV/ }).click(),
+    ]);
     expect(file.suggestedFilename()).toBe("waits-for-data-p1-operators.csv");
     expect(readFileSync(await file.path(), "utf8")).toMatch(/aten::mm/);
     await page.getByRole("button", { name: "Export the profile" }).click();
-    const [zipped] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /All tables/ }).click()]);
+    const [zipped] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: /All tables/ }).click(),
+    ]);
     expect(zipped.suggestedFilename()).toBe("waits-for-data-p1.zip");
   });
 
@@ -248,7 +278,9 @@ describe.skipIf(noBrowser)("the Profile page", () => {
       await tabOf(page, name).click();
       await page.getByRole("tabpanel", { name, exact: true }).waitFor();
       await still(page, ".profile-body");
-      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth), { message: name }).toBe(0);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth), { message: name })
+        .toBe(0);
     }
   });
 });

@@ -2,7 +2,17 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, picture as pictureOf, Server, steady, still, typeInto, type Tab } from "./harness";
+import {
+  closeBrowser,
+  noBrowser,
+  openTab,
+  picture as pictureOf,
+  Server,
+  steady,
+  still,
+  typeInto,
+  type Tab,
+} from "./harness";
 
 const picture = (page: Page): Promise<number> => pictureOf(page.locator(".icicle-stage canvas"));
 
@@ -49,7 +59,9 @@ describe.skipIf(noBrowser)("Python calls", () => {
     const page = await open("calls");
     await page.mouse.move(...(await at(page, 0.05, 1)));
     await page.locator(".timeline-tip").waitFor();
-    await expect.poll(() => page.locator(".timeline-tip").textContent()).toMatch(/train \(train\.py:20\).* in all \(\d+%\)/);
+    await expect
+      .poll(() => page.locator(".timeline-tip").textContent())
+      .toMatch(/train \(train\.py:20\).* in all \(\d+%\)/);
     const all = await picture(page);
     await page.mouse.click(...(await at(page, 0.05, 1)));
     await expect.poll(() => crumbs(page)).toEqual(["All", "main (train.py:1)", "train (train.py:20)"]);
@@ -101,7 +113,9 @@ describe.skipIf(noBrowser)("Python calls", () => {
     await expect.poll(() => crumbs(page)).toEqual(["All", "training thread"]);
     for (const width of [1440, 1280, 1024]) {
       await page.setViewportSize({ width, height: 900 });
-      await expect.poll(() => page.locator(".icicle-table .sheet-grid").evaluate((grid) => grid.scrollWidth - grid.clientWidth)).toBe(0);
+      await expect
+        .poll(() => page.locator(".icicle-table .sheet-grid").evaluate((grid) => grid.scrollWidth - grid.clientWidth))
+        .toBe(0);
     }
     await page.getByRole("radio", { name: "Tables" }).click();
     await page.getByRole("radio", { name: "Python functions" }).waitFor();

@@ -23,7 +23,9 @@ const picture = (page: Page): Promise<number> => pictureOf(page.locator(".plot c
 async function drawn(page: Page): Promise<void> {
   const plot = page.locator(".plot").first();
   await plot.scrollIntoViewIfNeeded();
-  await page.waitForFunction(() => document.querySelector(".plot:not([data-loading])")?.getAttribute("aria-label")?.includes("Last values"));
+  await page.waitForFunction(() =>
+    document.querySelector(".plot:not([data-loading])")?.getAttribute("aria-label")?.includes("Last values"),
+  );
   await steady(page.locator(".plot canvas"));
 }
 
@@ -32,7 +34,10 @@ const runColours = (page: Page): Promise<Record<string, string>> =>
   page.locator(".report-run").evaluateAll((all) => {
     const found: Record<string, string> = {};
     for (const one of all) {
-      const [name, colour] = [one.textContent ?? "", getComputedStyle(one.querySelector(".ink") as Element).backgroundColor];
+      const [name, colour] = [
+        one.textContent ?? "",
+        getComputedStyle(one.querySelector(".ink") as Element).backgroundColor,
+      ];
       if (!(found[name] ??= colour).includes(colour)) found[name] += ` ${colour}`;
     }
     return found;
@@ -77,7 +82,9 @@ describe.skipIf(noBrowser)("reports", () => {
     await open("#/reports");
     await page.getByRole("link", { name: TITLE }).click();
     await drawn(page);
-    await expect.poll(() => page.getByRole("navigation", { name: "Contents" }).getByRole("link").allTextContents()).toContain("What the samples look like");
+    await expect
+      .poll(() => page.getByRole("navigation", { name: "Contents" }).getByRole("link").allTextContents())
+      .toContain("What the samples look like");
     await expect.poll(() => page.locator(".report-table tbody tr").first().textContent()).toContain("cosine + EMA");
     const before = await picture(page);
     await dragChart(page);
@@ -89,7 +96,9 @@ describe.skipIf(noBrowser)("reports", () => {
 
     await page.getByRole("button", { name: /Version 2/ }).click();
     await page.getByText("Version 1 beside the current one").waitFor();
-    await expect.poll(() => page.locator('.diff-lines [data-kind="in"]').first().textContent()).toContain("What is wrong");
+    await expect
+      .poll(() => page.locator('.diff-lines [data-kind="in"]').first().textContent())
+      .toContain("What is wrong");
     await page.getByRole("button", { name: "Read it" }).click();
     await page.getByText("This is version 1 of 2.").waitFor();
     await page.getByRole("button", { name: "Read the newest" }).click();
@@ -104,16 +113,24 @@ describe.skipIf(noBrowser)("reports", () => {
     await text(page).fill("---\ntitle: Mine\n---\n\nFirst words.\n\n");
     await text(page).press("Control+End");
     await page.keyboard.type("/char");
-    await page.getByRole("listbox", { name: "Insert a panel" }).getByRole("option", { name: /^Chart/ }).waitFor();
+    await page
+      .getByRole("listbox", { name: "Insert a panel" })
+      .getByRole("option", { name: /^Chart/ })
+      .waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Add a chart" }).getByRole("combobox", { name: "Metric" }).fill("val/loss");
     await page.locator(".panel-form .plot").waitFor();
     await page.getByRole("button", { name: "Insert", exact: true }).click();
-    await expect.poll(() => text(page).inputValue()).toContain("First words.\n\n```stepscope chart\nkey: val/loss\n```");
+    await expect
+      .poll(() => text(page).inputValue())
+      .toContain("First words.\n\n```stepscope chart\nkey: val/loss\n```");
     await drawn(page);
 
     // A word before it does not build the chart anew: its canvas is the same element.
-    await page.locator(".plot canvas").first().evaluate((canvas) => canvas.setAttribute("data-mine", ""));
+    await page
+      .locator(".plot canvas")
+      .first()
+      .evaluate((canvas) => canvas.setAttribute("data-mine", ""));
     await still(page, ".report-preview");
     await text(page).evaluate((box: HTMLTextAreaElement) => (box.focus(), box.setSelectionRange(21, 21)));
     await page.keyboard.type("New ");
@@ -189,7 +206,11 @@ describe.skipIf(noBrowser)("reports", () => {
     await page.getByRole("link", { name: /onerror/ }).click();
     await page.locator(".report-problem").first().waitFor();
     await expect.poll(() => page.locator(".report-problem").count()).toBe(2);
-    await expect.poll(() => page.evaluate(() => document.querySelectorAll('.report img, .report script, a[href^="javascript"]').length)).toBe(0);
+    await expect
+      .poll(() =>
+        page.evaluate(() => document.querySelectorAll('.report img, .report script, a[href^="javascript"]').length),
+      )
+      .toBe(0);
     await expect.poll(() => page.title()).toMatch(/ · Stepscope$/);
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
@@ -203,11 +224,16 @@ describe.skipIf(noBrowser)("reports", () => {
 
     test("open with the network off: charts zoom, pictures step, and nothing is asked for or goes wrong", async () => {
       const file = join(folder, "report.html");
-      const made = spawnSync(PYTHON, ["-m", "stepscope", "report", "--dir", store, id, "-o", file], { encoding: "utf8", env: { ...process.env, STEPSCOPE_STATIC: STATIC } });
+      const made = spawnSync(PYTHON, ["-m", "stepscope", "report", "--dir", store, id, "-o", file], {
+        encoding: "utf8",
+        env: { ...process.env, STEPSCOPE_STATIC: STATIC },
+      });
       expect(made.stderr + made.stdout).toContain("report.html");
       expect(readFileSync(file).byteLength).toBeLessThan(5_000_000);
 
-      const context = await tab.context.browser()?.newContext({ offline: true, viewport: { width: 1280, height: 900 } });
+      const context = await tab.context
+        .browser()
+        ?.newContext({ offline: true, viewport: { width: 1280, height: 900 } });
       const page = await context?.newPage();
       if (!context || !page) throw new Error("no browser");
       const asked: string[] = [];
@@ -219,7 +245,10 @@ describe.skipIf(noBrowser)("reports", () => {
       await drawn(page);
       await open(`#/report/${id}`);
       await drawn(tab.page);
-      const sizes = (colours: Record<string, string>) => [Object.keys(colours).length, new Set(Object.values(colours)).size];
+      const sizes = (colours: Record<string, string>) => [
+        Object.keys(colours).length,
+        new Set(Object.values(colours)).size,
+      ];
       await expect.poll(async () => sizes(await runColours(tab.page))).toEqual([4, 4]);
       await expect.poll(() => runColours(page)).toEqual(await runColours(tab.page));
       const before = await picture(page);

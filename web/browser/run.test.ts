@@ -5,7 +5,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFaults } from "./axe";
 import { closeBrowser, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
 
-const PARTS = ["Overview", "Charts", "Findings", "Media", "Distributions", "Model", "Profile", "Console", "System", "Files", "Step"];
+const PARTS = [
+  "Overview",
+  "Charts",
+  "Findings",
+  "Media",
+  "Distributions",
+  "Model",
+  "Profile",
+  "Console",
+  "System",
+  "Files",
+  "Step",
+];
 
 describe.skipIf(noBrowser)("a run's page", () => {
   let server: Server;
@@ -36,7 +48,11 @@ describe.skipIf(noBrowser)("a run's page", () => {
 
   test("tells why it diverged: the error, the findings, their proof", async () => {
     await open("small-lm-08-wide");
-    await page.getByRole("region", { name: "Error" }).getByText("FloatingPointError: loss is nan at step 2400").first().waitFor();
+    await page
+      .getByRole("region", { name: "Error" })
+      .getByText("FloatingPointError: loss is nan at step 2400")
+      .first()
+      .waitFor();
     await page.getByRole("img", { name: /train\/loss over Step/ }).waitFor();
     await expect.poll(() => page.getByRole("tab", { name: /Findings/ }).textContent()).toBe("Findings4, 4 findings");
     expect(await axeFaults(page, { include: ".run-page" })).toEqual([]);
@@ -46,7 +62,14 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await card.locator(".evidence svg").nth(1).waitFor();
     await expect.poll(() => card.getAttribute("data-wanted")).toBe("true");
     await expect.poll(() => card.evaluate((one) => document.activeElement === one)).toBe(true);
-    await expect.poll(() => page.evaluate(() => [document.scrollingElement?.scrollTop, document.querySelector(".topbar")?.getBoundingClientRect().top])).toEqual([0, 0]);
+    await expect
+      .poll(() =>
+        page.evaluate(() => [
+          document.scrollingElement?.scrollTop,
+          document.querySelector(".topbar")?.getBoundingClientRect().top,
+        ]),
+      )
+      .toEqual([0, 0]);
     await expect.poll(async () => (await card.boundingBox())?.y).toBeLessThan(300);
     await expect.poll(() => card.locator(".evidence-bars li").first().textContent()).toBe("head41.2");
     await expect.poll(() => card.locator(".evidence-mark").count()).toBe(2);
@@ -64,7 +87,9 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.getByRole("button", { name: "2 errors" }).click();
     await expect.poll(() => page.locator(".finding").count()).toBe(2);
     await page.getByRole("combobox", { name: "Rule" }).selectOption("data.worker-seed");
-    await expect.poll(() => page.locator(".finding strong").allTextContents()).toEqual(["the loader's workers all draw the same numbers"]);
+    await expect
+      .poll(() => page.locator(".finding strong").allTextContents())
+      .toEqual(["the loader's workers all draw the same numbers"]);
   });
 
   test("tells how to make it again, and from which code", async () => {
@@ -72,21 +97,34 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.getByRole("button", { name: "Copy commands to reproduce" }).click();
     await expect.poll(clipboard).toContain("END_OF_DIFF");
     const commands = await clipboard();
-    for (const part of ["cd /home/ada/small-lm\ngit checkout 4f2a91c7", "apply <<'END_OF_DIFF'\ndiff --git", "export OMP_NUM_THREADS=8\n", "--note 'no warm-up'\n"])
+    for (const part of [
+      "cd /home/ada/small-lm\ngit checkout 4f2a91c7",
+      "apply <<'END_OF_DIFF'\ndiff --git",
+      "export OMP_NUM_THREADS=8\n",
+      "--note 'no warm-up'\n",
+    ])
       expect(commands).toContain(part);
     expect(commands).not.toContain("SLURM");
-    await expect.poll(() => page.getByRole("link", { name: "4f2a91c7d8e0" }).getAttribute("href")).toContain("https://github.com/ada/small-lm/commit/4f2a");
+    await expect
+      .poll(() => page.getByRole("link", { name: "4f2a91c7d8e0" }).getAttribute("href"))
+      .toContain("https://github.com/ada/small-lm/commit/4f2a");
 
     const changes = page.getByRole("region", { name: "Changes that were not committed" });
-    await expect.poll(() => changes.locator(".diff-head").allTextContents()).toEqual(["model.py+3 −2", "train.py+1 −2", "configs/wide.yamladded+4 −0"]);
+    await expect
+      .poll(() => changes.locator(".diff-head").allTextContents())
+      .toEqual(["model.py+3 −2", "train.py+1 −2", "configs/wide.yamladded+4 −0"]);
     await expect.poll(() => changes.locator('[data-kind="removed"]').nth(2).textContent()).toBe("64−        lr=3e-4,");
     await changes.getByRole("button", { name: /train\.py/ }).click();
     await expect.poll(() => changes.locator('[data-kind="removed"]').count()).toBe(2);
 
     await page.getByRole("textbox", { name: "Find in Config" }).fill("lr");
-    await expect.poll(() => page.getByRole("region", { name: "Config" }).locator("dt").allTextContents()).toEqual(["lr"]);
+    await expect
+      .poll(() => page.getByRole("region", { name: "Config" }).locator("dt").allTextContents())
+      .toEqual(["lr"]);
     await page.getByRole("textbox", { name: "Find in Packages" }).fill("torch");
-    await expect.poll(() => page.getByRole("region", { name: "Packages" }).locator("dt").allTextContents()).toEqual(["torch"]);
+    await expect
+      .poll(() => page.getByRole("region", { name: "Packages" }).locator("dt").allTextContents())
+      .toEqual(["torch"]);
     const metrics = page.getByRole("region", { name: "Metrics" });
     await metrics.locator(".spark").nth(6).waitFor();
     await metrics.getByRole("button", { name: "Max" }).click();
@@ -105,7 +143,10 @@ describe.skipIf(noBrowser)("a run's page", () => {
     const field = page.getByRole("textbox", { name: "Notes, in Markdown" });
     await field.fill("**bold** and <img src=x onerror=\"document.title='PWNED'\">");
     await page.getByRole("group", { name: "Preview" }).locator("strong", { hasText: "bold" }).waitFor();
-    await page.locator(".main-charts canvas").first().evaluate((one) => ((one as HTMLElement).dataset.marked = "yes"));
+    await page
+      .locator(".main-charts canvas")
+      .first()
+      .evaluate((one) => ((one as HTMLElement).dataset.marked = "yes"));
     const points = page.getByRole("region", { name: "Metrics" }).locator("tbody tr td.number").last();
     await quiet(page);
     const before = await points.textContent();
@@ -137,16 +178,27 @@ describe.skipIf(noBrowser)("a run's page", () => {
 
   test("every part is reached by click, key and arrow, and says why it has nothing", async () => {
     await open("nothing-logged");
-    await expect.poll(() => page.getByRole("tab").evaluateAll((all) => all.map((one) => one.firstChild?.textContent))).toEqual(PARTS);
+    await expect
+      .poll(() => page.getByRole("tab").evaluateAll((all) => all.map((one) => one.firstChild?.textContent)))
+      .toEqual(PARTS);
     const said: Record<string, string> = {
-      Charts: "This run logged no numbers", Findings: "Not watched", Media: "no media", Distributions: "No histograms",
-      Model: "no recorded step", Profile: "no profile", System: "Nothing was measured",
+      Charts: "This run logged no numbers",
+      Findings: "Not watched",
+      Media: "no media",
+      Distributions: "No histograms",
+      Model: "no recorded step",
+      Profile: "no profile",
+      System: "Nothing was measured",
     }; // prettier-ignore
     for (const [at, name] of PARTS.entries()) {
       if (at < 9) await page.keyboard.press(String(at + 1));
       else await page.getByRole("tab", { name }).click();
       await page.getByRole("tab", { name, selected: true }).waitFor();
-      await page.getByRole("tabpanel", { name }).getByText(said[name] ?? "").first().waitFor();
+      await page
+        .getByRole("tabpanel", { name })
+        .getByText(said[name] ?? "")
+        .first()
+        .waitFor();
     }
     await page.getByRole("tab", { name: "Step" }).press("ArrowRight");
     await page.getByRole("tab", { name: "Overview", selected: true }).waitFor();

@@ -107,7 +107,9 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await expect.poll(async () => (await allCounts()).map(Number).reduce((sum, count) => sum + count, 0)).toBe(24);
     const mean = page.locator('.row-group [data-column^="train/loss"]').first();
     await expect.poll(() => mean.textContent()).toMatch(/^0\.\d+ ± 0\.\d+$/);
-    await expect.poll(() => mean.locator(".cell-mean").getAttribute("title")).toMatch(/the mean of \d+ (of \d+ )?runs, ± their standard deviation/);
+    await expect
+      .poll(() => mean.locator(".cell-mean").getAttribute("title"))
+      .toMatch(/the mean of \d+ (of \d+ )?runs, ± their standard deviation/);
     const counts = await allCounts();
     await page.locator(".group-toggle").first().click();
     await expect.poll(() => page.locator("[data-run]").count()).toBe(24 - Number(counts[0]));

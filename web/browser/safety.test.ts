@@ -42,7 +42,9 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await quiet(page);
     await still(page, "main");
 
-    await expect.poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
+    await expect
+      .poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length))
+      .toBe(0);
     await expect.poll(() => page.title()).not.toContain("PWNED");
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     expect([errors, strangers]).toEqual([[], []]);
@@ -51,12 +53,15 @@ describe.skipIf(noBrowser)("hostile names", () => {
 
   test("are text in a comparison, of runs and of groups", async () => {
     const { page, context, errors, strangers } = await openTab(server, "#/compare");
-    for (const id of ["changed", "metrics", "config", "code", "environment"]) await page.locator(`#compare-${id}`).scrollIntoViewIfNeeded();
+    for (const id of ["changed", "metrics", "config", "code", "environment"])
+      await page.locator(`#compare-${id}`).scrollIntoViewIfNeeded();
     await page.locator(".fact-table").first().waitFor();
     await page.locator(".metric-key", { hasText: SCRIPT }).waitFor();
     await page.goto(`${server.url}/#/compare?by=tags,project`);
     await page.locator(".compare-chip", { hasText: "img src=x" }).first().waitFor();
-    await expect.poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
+    await expect
+      .poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length))
+      .toBe(0);
     await expect.poll(() => page.title()).toBe("Compare · Stepscope");
     expect([errors, strangers]).toEqual([[], []]);
     await context.close();
@@ -68,7 +73,10 @@ describe.skipIf(noBrowser)("hostile names", () => {
       `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`,
     );
     await page.locator("#query-error").waitFor();
-    await page.getByRole("textbox", { name: "Query" }).or(page.getByRole("combobox", { name: "Query" })).waitFor();
+    await page
+      .getByRole("textbox", { name: "Query" })
+      .or(page.getByRole("combobox", { name: "Query" }))
+      .waitFor();
     await quiet(page);
     await still(page, "main");
     await expect.poll(() => page.title()).toBe("Runs · Stepscope");

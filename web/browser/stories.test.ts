@@ -5,7 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, picture as pictureOf, python, quiet, Server, steady, still, type Tab } from "./harness";
+import {
+  closeBrowser,
+  noBrowser,
+  openTab,
+  picture as pictureOf,
+  python,
+  quiet,
+  Server,
+  steady,
+  still,
+  type Tab,
+} from "./harness";
 
 interface Told {
   id: string;
@@ -13,9 +24,11 @@ interface Told {
   pictures: [number, string][];
 }
 
-const row = (page: Page, name: string) => page.locator("[data-run]", { has: page.getByRole("link", { name, exact: true }) });
+const row = (page: Page, name: string) =>
+  page.locator("[data-run]", { has: page.getByRole("link", { name, exact: true }) });
 const tick = (page: Page, name: string) => row(page, name).getByRole("checkbox").check();
-const goTo = (page: Page, name: string) => page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true }).click();
+const goTo = (page: Page, name: string) =>
+  page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name, exact: true }).click();
 
 async function search(page: Page, query: string): Promise<void> {
   const box = page.getByRole("combobox", { name: "Query" });
@@ -29,12 +42,19 @@ const picture = (page: Page): Promise<number> => pictureOf(page.locator(".plot c
 
 async function drawn(page: Page): Promise<void> {
   await page.locator(".plot").first().scrollIntoViewIfNeeded();
-  await page.waitForFunction(() => document.querySelector(".plot:not([data-loading])")?.getAttribute("aria-label")?.includes("Last values"));
+  await page.waitForFunction(() =>
+    document.querySelector(".plot:not([data-loading])")?.getAttribute("aria-label")?.includes("Last values"),
+  );
   await steady(page.locator(".plot canvas"));
 }
 
 /** A table as its cells; a name that holds a comma is quoted, ours hold none. */
-const cells = (csv: string): string[][] => csv.replace(/^\ufeff/, "").trim().split("\r\n").map((line) => line.split(","));
+const cells = (csv: string): string[][] =>
+  csv
+    .replace(/^\ufeff/, "")
+    .trim()
+    .split("\r\n")
+    .map((line) => line.split(","));
 
 describe.skipIf(noBrowser)("stories", () => {
   let server: Server;
@@ -80,10 +100,14 @@ describe.skipIf(noBrowser)("stories", () => {
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     const changed = page.locator("#compare-changed");
     await changed.getByText("Look first at").waitFor();
-    await expect.poll(() => changed.locator(".changed-headline").innerText()).toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d/s);
+    await expect
+      .poll(() => changed.locator(".changed-headline").innerText())
+      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d/s);
     await expect.poll(() => changed.locator(".reason-table tbody tr").first().innerText()).toContain("train.py:42");
     await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Code", exact: true }).click();
-    await page.locator('#compare-code tr[data-differs] td[data-sign="-"]', { hasText: "optimizer.zero_grad()" }).waitFor();
+    await page
+      .locator('#compare-code tr[data-differs] td[data-sign="-"]', { hasText: "optimizer.zero_grad()" })
+      .waitFor();
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
 
@@ -92,12 +116,18 @@ describe.skipIf(noBrowser)("stories", () => {
     const names = ["baseline-s0", "mixup-s0", "mixup-s1", "cutmix-s0", "cutmix-s3"];
     for (const name of names) await tick(page, name);
     await page.getByRole("button", { name: "Compare", exact: true }).click();
-    await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Metrics", exact: true }).click();
+    await page
+      .getByRole("navigation", { name: "Sections" })
+      .getByRole("button", { name: "Metrics", exact: true })
+      .click();
     await page.getByLabel("Baseline", { exact: true }).selectOption({ label: "baseline-s0" });
     await expect.poll(() => page.locator(".metric-grid thead th[data-base]").innerText()).toContain("baseline-s0");
     await expect.poll(() => page.locator(".metric-table").getAttribute("aria-busy")).toBe("false");
     await page.getByRole("button", { name: "Export the table" }).click();
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /CSV/ }).click()]);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: /CSV/ }).click(),
+    ]);
     const [head, ...rows] = cells(readFileSync(await file.path(), "utf8"));
     const metrics = Object.keys(told["mixup-s0"]?.last ?? {});
     expect(rows.map((cell) => cell[0]).sort()).toEqual(metrics.sort());
@@ -124,21 +154,34 @@ describe.skipIf(noBrowser)("stories", () => {
     await goTo(page, "Media");
     const media = page.locator('.media-key[data-key="val/reconstruction"]');
     await expect.poll(() => media.locator("img").count()).toBe(2);
-    await expect.poll(async () => (await page.locator(".media-head").allInnerTexts()).sort()).toEqual([...names].sort());
+    await expect
+      .poll(async () => (await page.locator(".media-head").allInnerTexts()).sort())
+      .toEqual([...names].sort());
     const order = await page.locator(".media-head").allInnerTexts();
     /** The hashes of the newest pictures at or before a step, as the run folders have them. */
     const due = (step: number) => order.map((name) => told[name]?.pictures.filter(([at]) => at <= step).at(-1)?.[1]);
-    const seen = () => media.locator("img").evaluateAll((all) => all.map((img) => /[0-9a-f]{64}/.exec((img as HTMLImageElement).src)?.[0]));
+    const seen = () =>
+      media
+        .locator("img")
+        .evaluateAll((all) => all.map((img) => /[0-9a-f]{64}/.exec((img as HTMLImageElement).src)?.[0]));
     await expect.poll(seen).toEqual(due(3000));
     const slider = page.getByRole("slider", { name: "Step" }).first();
     await slider.focus();
     await expect.poll(() => slider.evaluate((one) => one === document.activeElement)).toBe(true);
-    for (const [key, step] of [["Home", 0], ["ArrowRight", 250], ["ArrowRight", 500], ["End", 3000], ["ArrowLeft", 2500]] as const) {
+    for (const [key, step] of [
+      ["Home", 0],
+      ["ArrowRight", 250],
+      ["ArrowRight", 500],
+      ["End", 3000],
+      ["ArrowLeft", 2500],
+    ] as const) {
       await page.keyboard.press(key);
       await expect.poll(() => page.locator(".step-value b").innerText()).toBe(step.toLocaleString("en"));
       await expect.poll(seen).toEqual(due(step));
     }
-    await expect.poll(() => media.locator("img").evaluateAll((all) => all.map((img) => (img as HTMLImageElement).naturalWidth))).toEqual([202, 202]);
+    await expect
+      .poll(() => media.locator("img").evaluateAll((all) => all.map((img) => (img as HTMLImageElement).naturalWidth)))
+      .toEqual([202, 202]);
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
 
@@ -156,14 +199,20 @@ describe.skipIf(noBrowser)("stories", () => {
     await page.keyboard.type("/char");
     await page.getByRole("option", { name: /^Chart/ }).waitFor();
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Add a chart" }).getByRole("combobox", { name: "Metric" }).fill("train/grad_norm");
+    await page
+      .getByRole("dialog", { name: "Add a chart" })
+      .getByRole("combobox", { name: "Metric" })
+      .fill("train/grad_norm");
     await page.locator(".panel-form .plot").waitFor();
     await page.getByRole("button", { name: "Insert", exact: true }).click();
     await text.press("Control+s");
     await page.waitForFunction(() => /#\/report\/why-wide-/.test(location.hash));
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await page.getByRole("button", { name: "Share" }).click();
-    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /One HTML file/ }).click()]);
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: /One HTML file/ }).click(),
+    ]);
     const file = join(folder, "report.html");
     await saved.saveAs(file);
     expect(readFileSync(file).byteLength).toBeLessThan(5_000_000);
@@ -182,7 +231,12 @@ describe.skipIf(noBrowser)("stories", () => {
     await drawn(shared);
     const whole = await steady(shared.locator(".plot canvas"));
     await still(shared, ".plot");
-    const box = (await shared.locator(".plot").first().boundingBox()) as { x: number; y: number; width: number; height: number };
+    const box = (await shared.locator(".plot").first().boundingBox()) as {
+      x: number;
+      y: number;
+      width: number;
+      height: number;
+    };
     await shared.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
     await shared.mouse.down();
     await shared.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2, { steps: 5 });
@@ -213,7 +267,13 @@ describe.skipIf(noBrowser)("stories", () => {
         const now = document.querySelector<HTMLCanvasElement>(".plot canvas");
         seen.frames++;
         if (now !== first) seen.other++;
-        if (!now?.getContext("2d")?.getImageData(0, 0, now.width, now.height).data.some((byte) => byte !== 0)) seen.empty++;
+        if (
+          !now
+            ?.getContext("2d")
+            ?.getImageData(0, 0, now.width, now.height)
+            .data.some((byte) => byte !== 0)
+        )
+          seen.empty++;
         requestAnimationFrame(look);
       };
       look();
@@ -223,7 +283,8 @@ describe.skipIf(noBrowser)("stories", () => {
       await server.tell("log");
       await expect.poll(() => page.locator(".plot").first().getAttribute("aria-label")).not.toBe(before);
     }
-    const seen = () => page.evaluate(() => (window as unknown as { seen: { frames: number; other: number; empty: number } }).seen);
+    const seen = () =>
+      page.evaluate(() => (window as unknown as { seen: { frames: number; other: number; empty: number } }).seen);
     await expect.poll(async () => (await seen()).frames).toBeGreaterThan(10);
     expect(await seen()).toMatchObject({ other: 0, empty: 0 });
     await server.tell("end");
@@ -267,11 +328,17 @@ describe.skipIf(noBrowser)("a store full of harm", () => {
       titles.push(await page.title());
       const made = () => document.querySelectorAll('img[src="x"], main script, a[href^="javascript" i]').length;
       await expect.poll(() => page.evaluate(made), { message: where }).toBe(0);
-      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), { message: `${where} is as wide as the window` }).toBe(true);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), {
+          message: `${where} is as wide as the window`,
+        })
+        .toBe(true);
     };
     try {
       await page.locator("[data-run]").first().waitFor();
-      const ids = await page.locator("[data-run]").evaluateAll((rows) => rows.map((one) => (one as HTMLElement).dataset.run ?? ""));
+      const ids = await page
+        .locator("[data-run]")
+        .evaluateAll((rows) => rows.map((one) => (one as HTMLElement).dataset.run ?? ""));
       for (const name of PAGES) {
         await page.goto(`${server.url}/#/${name}?runs=${ids.slice(0, 4).join(",")}`);
         await look(name);
@@ -289,7 +356,10 @@ describe.skipIf(noBrowser)("a store full of harm", () => {
       await look("the report");
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox", { name: /Find a page/ }).fill("<img");
-      await page.getByRole("option", { name: /onerror/ }).first().waitFor();
+      await page
+        .getByRole("option", { name: /onerror/ })
+        .first()
+        .waitFor();
       await look("what is found by name");
       expect(titles.filter((title) => title === "PWNED" || title === "")).toEqual([]);
       expect(strangers).toEqual([]);

@@ -4,7 +4,18 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, picture as pictureOf, quiet, Server, steady, still, typeInto, type Tab } from "./harness";
+import {
+  closeBrowser,
+  noBrowser,
+  openTab,
+  picture as pictureOf,
+  quiet,
+  Server,
+  steady,
+  still,
+  typeInto,
+  type Tab,
+} from "./harness";
 
 /** What the blocks' canvas shows, as a number that changes when a pixel does. */
 const picture = (page: Page): Promise<number> => pictureOf(page.locator(".timeline-stage canvas"));
@@ -21,7 +32,9 @@ const colours = (page: Page): Promise<number> =>
     .locator(".timeline-stage canvas")
     .first()
     .evaluate((canvas: HTMLCanvasElement) => {
-      const pixels = new Uint32Array(canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0));
+      const pixels = new Uint32Array(
+        canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0),
+      );
       return new Set(pixels).size;
     });
 
@@ -114,7 +127,11 @@ describe.skipIf(noBrowser)("the timeline", () => {
     await page.keyboard.press("Shift+Enter");
     await page.getByText(/^1 of \d+$/).waitFor();
     await panel(page).getByText("Launches on the device").waitFor();
-    await panel(page).locator(".timeline-part", { hasText: "Launches on the device" }).getByRole("button").first().click();
+    await panel(page)
+      .locator(".timeline-part", { hasText: "Launches on the device" })
+      .getByRole("button")
+      .first()
+      .click();
     await panel(page).getByText("Launched by").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByLabel("Find events by name").fill("/(/");
@@ -133,7 +150,9 @@ describe.skipIf(noBrowser)("the timeline", () => {
     const region = page.getByRole("region", { name: "The selection" });
     await region.getByText(/ms selected/).waitFor();
     await region.getByRole("columnheader", { name: "Count" }).click();
-    await expect.poll(() => region.locator(".timeline-shares li").first().textContent()).toMatch(/python3 444 · Thread 444.*%/);
+    await expect
+      .poll(() => region.locator(".timeline-shares li").first().textContent())
+      .toMatch(/python3 444 · Thread 444.*%/);
     await region.getByRole("button", { name: /export|save/i }).click();
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByText(/CSV/).first().click()]);
     expect(readFileSync((await file.path()) as string, "utf8")).toMatch(/^name,kind,count,/i);
@@ -143,7 +162,10 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("the trace is saved for other viewers", async () => {
     const page = await open("two ranks");
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Trace for Perfetto" }).click()]);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Trace for Perfetto" }).click(),
+    ]);
     const bytes = readFileSync((await file.path()) as string);
     const trace = JSON.parse((bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString("utf8"));
     expect(trace.traceEvents.length).toBeGreaterThan(1000);
@@ -167,7 +189,10 @@ describe.skipIf(noBrowser)("the timeline", () => {
     await expect.poll(() => page.locator(".timeline-lane").count()).toBeLessThan(60);
     await page.locator(".timeline-names").hover();
     for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, 2000);
-    await page.locator(".timeline-lane", { hasText: /Thread [4-9]\d\d/ }).first().waitFor();
+    await page
+      .locator(".timeline-lane", { hasText: /Thread [4-9]\d\d/ })
+      .first()
+      .waitFor();
     await expect.poll(() => colours(page)).toBeGreaterThan(2);
   });
 

@@ -8,8 +8,11 @@ const panel = (page: Page, key: string): Locator => page.locator(`.panel[data-ke
 const own = (page: Page): Locator => page.locator(".own-section");
 /** The panels of each own section, by what they show. */
 const shape = (page: Page): Promise<string[][]> =>
-  own(page).evaluateAll((all) => all.map((one) => [...one.querySelectorAll(".panel h3")].map((head) => head.textContent ?? "")));
-const boardOf = (page: Page): Promise<string> => page.evaluate(() => new URLSearchParams(location.hash.split("?")[1] ?? "").get("board") ?? "");
+  own(page).evaluateAll((all) =>
+    all.map((one) => [...one.querySelectorAll(".panel h3")].map((head) => head.textContent ?? "")),
+  );
+const boardOf = (page: Page): Promise<string> =>
+  page.evaluate(() => new URLSearchParams(location.hash.split("?")[1] ?? "").get("board") ?? "");
 
 /** A change is one step of undo once it has come to rest, and is then kept for the next visit too. */
 async function kept(page: Page): Promise<void> {
@@ -42,7 +45,8 @@ async function width(place: Locator): Promise<number> {
   return (await place.boundingBox())?.width ?? 0;
 }
 
-const space = (panels: unknown[]): string => encodeURIComponent(JSON.stringify({ sections: [{ id: "1", name: "Mine", panels }] }));
+const space = (panels: unknown[]): string =>
+  encodeURIComponent(JSON.stringify({ sections: [{ id: "1", name: "Mine", panels }] }));
 
 describe.skipIf(noBrowser)("the workspace", () => {
   let server: Server;
@@ -51,7 +55,9 @@ describe.skipIf(noBrowser)("the workspace", () => {
   beforeAll(async () => {
     server = await Server.start("charts");
     tab = await openTab(server, "#/charts");
-    await tab.context.addInitScript(() => window === top && location.protocol.startsWith("http") && localStorage.clear());
+    await tab.context.addInitScript(
+      () => window === top && location.protocol.startsWith("http") && localStorage.clear(),
+    );
   });
   beforeEach(async () => {
     await tab.page.goto("about:blank");
@@ -87,6 +93,24 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await page.goto("about:blank");
     await page.goto(link);
     await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);
+    expect(tab.errors).toEqual([]);
+  });
+
+  test("a finger that rests on a heading drags the panel", async () => {
+    const { page } = tab;
+    const devtools = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", at?: { x: number; y: number }) =>
+      devtools.send("Input.dispatchTouchEvent", { type, touchPoints: at ? [at] : [] });
+    const head = await middle(panel(page, "loss").locator(".panel-head h3"));
+    await touch("touchStart", head);
+    await page.locator(".panel-cell[data-moving]").waitFor();
+    const to = await middle(page.locator(".own-drop"));
+    for (const part of [0.3, 0.6, 1])
+      await touch("touchMove", { x: head.x + (to.x - head.x) * part, y: head.y + (to.y - head.y) * part });
+    await page.locator("[data-drop]").waitFor();
+    await touch("touchEnd");
+    await expect.poll(() => shape(page)).toEqual([["loss"]]);
+    await devtools.detach();
     expect(tab.errors).toEqual([]);
   });
 
@@ -127,9 +151,17 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await page.keyboard.press("a");
     await page.getByRole("button", { name: /^Lines/ }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("textbox", { name: "Metrics or formulas" }).or(page.getByRole("combobox", { name: "Metrics or formulas" })).fill("= 1 - (val/accuracy");
-    await expect.poll(() => page.locator(".formula-problem").textContent()).toBe("= 1 - (val/accuracy\n      ^this parenthesis is never closed; expected ) at the end");
-    await page.getByRole("textbox", { name: "Metrics or formulas" }).or(page.getByRole("combobox", { name: "Metrics or formulas" })).fill("= 1 - val/accuracy");
+    await page
+      .getByRole("textbox", { name: "Metrics or formulas" })
+      .or(page.getByRole("combobox", { name: "Metrics or formulas" }))
+      .fill("= 1 - (val/accuracy");
+    await expect
+      .poll(() => page.locator(".formula-problem").textContent())
+      .toBe("= 1 - (val/accuracy\n      ^this parenthesis is never closed; expected ) at the end");
+    await page
+      .getByRole("textbox", { name: "Metrics or formulas" })
+      .or(page.getByRole("combobox", { name: "Metrics or formulas" }))
+      .fill("= 1 - val/accuracy");
     await page.locator(".formula-problem").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Add panel", exact: true }).click();
@@ -152,15 +184,24 @@ describe.skipIf(noBrowser)("the workspace", () => {
 
   test("a wrong formula is said in its own panel, and the others are drawn", async () => {
     const { page } = tab;
-    await page.goto(`${server.url}/#/charts?board=${space([{ id: "2", kind: "lines", options: { y: "= 1 - (" } }, { id: "3", kind: "lines", options: { y: ["loss", "val/loss"], right: "lr" } }])}`);
+    await page.goto(
+      `${server.url}/#/charts?board=${space([
+        { id: "2", kind: "lines", options: { y: "= 1 - (" } },
+        { id: "3", kind: "lines", options: { y: ["loss", "val/loss"], right: "lr" } },
+      ])}`,
+    );
     await page.getByText("expected a metric, a number or a function, but found the end").waitFor();
     await page.locator(".own-section .plot[data-drawn]").waitFor();
-    await expect.poll(() => page.locator(".lines-legend li").allTextContents()).toEqual(["loss", "val/loss", "lrright axis"]);
+    await expect
+      .poll(() => page.locator(".lines-legend li").allTextContents())
+      .toEqual(["loss", "val/loss", "lrright axis"]);
   });
 
   test("a section is renamed, a panel pinned, an automatic one hidden and shown again", async () => {
     const { page } = tab;
-    await page.goto(`${server.url}/#/charts?board=${space([{ id: "2", kind: "note", options: { text: "**bold** words", title: "Plan" } }])}`);
+    await page.goto(
+      `${server.url}/#/charts?board=${space([{ id: "2", kind: "note", options: { text: "**bold** words", title: "Plan" } }])}`,
+    );
     await still(page, ".own-section");
     await page.getByRole("button", { name: "Section Mine" }).click();
     await page.getByRole("menuitem", { name: "Rename…" }).click();
@@ -180,12 +221,29 @@ describe.skipIf(noBrowser)("the workspace", () => {
 
   test("it is kept as a view in the store, and opens from there", async () => {
     const { page } = tab;
-    await page.goto(`${server.url}/#/charts?board=${space([{ id: "2", kind: "note", options: { text: "kept", title: "Kept" } }])}`);
+    await page.goto(
+      `${server.url}/#/charts?board=${space([{ id: "2", kind: "note", options: { text: "kept", title: "Kept" } }])}`,
+    );
     await still(page, ".own-section");
     await page.getByRole("button", { name: /views/i }).first().click();
     await page.getByRole("textbox", { name: /name/i }).fill("team board");
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.evaluate(async () => (await (await fetch("/api/views", { method: "POST", headers: { "X-Stepscope": "1", "Content-Type": "application/json" }, body: "{}" })).json()).views.length)).toBe(1);
+    await expect
+      .poll(() =>
+        page.evaluate(
+          async () =>
+            (
+              await (
+                await fetch("/api/views", {
+                  method: "POST",
+                  headers: { "X-Stepscope": "1", "Content-Type": "application/json" },
+                  body: "{}",
+                })
+              ).json()
+            ).views.length,
+        ),
+      )
+      .toBe(1);
     await page.goto("about:blank");
     await page.goto(`${server.url}/#/charts`);
     await still(page, '.panel[data-key="loss"]');
@@ -216,9 +274,21 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await page.reload();
     await still(page, '.panel[data-key="loss"]');
     expect(scripts).toEqual([]);
-    const bar = JSON.stringify({ mark: "bar", encoding: { x: { field: "name" }, y: { field: "loss_min", type: "quantitative" } } });
-    const beacon = JSON.stringify({ data: { url: "https://example.org/x.csv" }, mark: "point", encoding: { x: { field: "a" } } });
-    await page.goto(`${server.url}/#/charts?board=${space([{ id: "2", kind: "vega", options: { spec: bar } }, { id: "3", kind: "vega", options: { spec: beacon } }])}`);
+    const bar = JSON.stringify({
+      mark: "bar",
+      encoding: { x: { field: "name" }, y: { field: "loss_min", type: "quantitative" } },
+    });
+    const beacon = JSON.stringify({
+      data: { url: "https://example.org/x.csv" },
+      mark: "point",
+      encoding: { x: { field: "a" } },
+    });
+    await page.goto(
+      `${server.url}/#/charts?board=${space([
+        { id: "2", kind: "vega", options: { spec: bar } },
+        { id: "3", kind: "vega", options: { spec: beacon } },
+      ])}`,
+    );
     await page.locator(".vega-figure canvas").first().waitFor();
     await page.getByText("A panel fetches nothing").waitFor();
     expect(scripts.length).toBeGreaterThan(0);

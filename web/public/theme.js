@@ -1,5 +1,5 @@
 // Runs before the first paint, so that a dark page never flashes white. A file of its own: the policy forbids inline scripts.
-(function () {
+(() => {
   var choice = null;
   try {
     choice = localStorage.getItem("stepscope.theme");

@@ -3,6 +3,7 @@
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { type Action, useActions } from "./actions";
 import { copyText, EmptyState, ErrorState, Toasts } from "./components";
+import { ColorBar } from "./components/color-bar";
 import { Help, helpOpen } from "./components/help";
 import { Palette } from "./components/palette";
 import { QueryHelp, queryHelpOpen } from "./components/query-help";
@@ -10,6 +11,7 @@ import { askDelete, DeleteDialog, setArchived } from "./components/run-actions";
 import { describePageKeys, info, TopBar } from "./components/topbar";
 import { TrashDialog, trashOpen } from "./components/trash";
 import { again, takeBack } from "./components/undo";
+import { keepColors } from "./color-by";
 import { keepLayouts, openDefaultView } from "./layouts";
 import { count } from "./lib/format";
 import { go, matchPage, type PageDef, place } from "./router";
@@ -27,6 +29,7 @@ const pages = Object.values(files)
 
 describePageKeys(pages.filter((page) => page.nav));
 keepLayouts();
+keepColors();
 keepTitle(pages);
 
 /** What can be done on every page, for the command palette. */
@@ -40,10 +43,20 @@ function everywhere(): Action[] {
   return [
     ...themes,
     { id: "help.keys", title: "Keyboard shortcuts", keys: "?", words: "help keys", run: () => (helpOpen.value = true) },
-    { id: "help.queries", title: "How to write queries", words: "help filter language examples", run: () => (queryHelpOpen.value = true) },
+    {
+      id: "help.queries",
+      title: "How to write queries",
+      words: "help filter language examples",
+      run: () => (queryHelpOpen.value = true),
+    },
     { id: "undo", title: "Undo", keys: "Ctrl Z", run: () => void takeBack() },
     { id: "redo", title: "Do again", keys: "Ctrl Shift Z", words: "redo", run: () => void again() },
-    { id: "link", title: "Copy a link to this page", words: "share url address", run: () => void copyText(location.href, "Link copied") },
+    {
+      id: "link",
+      title: "Copy a link to this page",
+      words: "share url address",
+      run: () => void copyText(location.href, "Link copied"),
+    },
     { id: "trash", title: "Trash: deleted runs", words: "restore bin", run: () => (trashOpen.value = true) },
   ];
 }
@@ -86,6 +99,7 @@ export function App() {
         Skip to content
       </a>
       <TopBar pages={pages} current={found?.page ?? null} />
+      <ColorBar path={path} />
       <main id="main" ref={main} tabIndex={-1}>
         {found?.page.nav && found.page.path !== "/reports" ? <h1 class="visually-hidden">{found.page.title}</h1> : null}
         {found ? <Guarded key={found.page.path} page={found.page} params={found.params} /> : <NoSuchPage path={path} />}

@@ -13,5 +13,8 @@ export function clearSelection(): void {
     setSelected(chosen);
     hidden.value = closed;
   };
-  remember({ words: `clear the choice of ${count(chosen.length, "run")}`, undo, redo: () => setSelected([]) }, `${count(chosen.length, "run")} no longer chosen.`);
+  remember(
+    { words: `clear the choice of ${count(chosen.length, "run")}`, undo, redo: () => setSelected([]) },
+    `${count(chosen.length, "run")} no longer chosen.`,
+  );
 }

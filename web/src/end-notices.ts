@@ -21,7 +21,8 @@ function keep(next: readonly string[]): void {
 /** Begins or ends to follow a run. The browser asks for its permission here, after a click, and nowhere else. */
 export async function toggleFollowed(run: string): Promise<void> {
   if (followed.peek().has(run)) return keep([...followed.peek()].filter((other) => other !== run));
-  if (!canNotify()) return toast("This browser shows notifications on https pages and on this machine only.", "warning");
+  if (!canNotify())
+    return toast("This browser shows notifications on https pages and on this machine only.", "warning");
   const answer = Notification.permission === "granted" ? "granted" : await Notification.requestPermission();
   if (answer !== "granted") return toast("The browser does not allow notifications for this page.", "warning");
   keep([...followed.peek(), run]);
@@ -45,6 +46,7 @@ onLive((event) => {
   if (mine.size === 0) return;
   for (const notice of event.notices) if (mine.has(notice.run)) show(notice.run, notice.title, notice.text);
   const ended = event.changed.filter((change) => mine.has(change.id) && change.status !== "running");
-  for (const { id, status } of ended) show(id, `${known.peek().get(id)?.name ?? "Run"} ${status === "finished" ? "has finished" : `is ${status}`}`, "");
+  for (const { id, status } of ended)
+    show(id, `${known.peek().get(id)?.name ?? "Run"} ${status === "finished" ? "has finished" : `is ${status}`}`, "");
   if (ended.length > 0) keep([...mine].filter((id) => !ended.some((one) => one.id === id)));
 });

@@ -73,7 +73,8 @@ addEventListener("keydown", (event) => {
   const name = event.key === " " ? "Space" : event.key;
   if (event.timeStamp - prefixAt > PREFIX_MS) prefix = ""; // when it was pressed, not when a busy page hears of it
   const handler = find(prefix ? `${prefix} ${name}` : name);
-  const starts = !prefix && !handler && held.some(({ keys }) => Object.keys(keys).some((key) => key.startsWith(`${name} `)));
+  const starts =
+    !prefix && !handler && held.some(({ keys }) => Object.keys(keys).some((key) => key.startsWith(`${name} `)));
   prefix = starts ? name : "";
   prefixAt = event.timeStamp;
   if (!handler) return;

@@ -45,7 +45,9 @@ export function openView(view: SavedView, quietly = false): void {
 /** Whether the page stands as the view says. */
 export function isOpen(view: SavedView): boolean {
   const now = layoutQuery(place.value.query);
-  return place.value.path === view.page && JSON.stringify(sorted(now)) === JSON.stringify(sorted(layoutQuery(view.query)));
+  return (
+    place.value.path === view.page && JSON.stringify(sorted(now)) === JSON.stringify(sorted(layoutQuery(view.query)))
+  );
 }
 
 function sorted(query: Readonly<Record<string, string>>): [string, string][] {
@@ -81,7 +83,14 @@ export async function saveView({ name, isDefault, over, keep = false }: NewView)
 
 /** Saves a query alone, under its own words; whatever else the page shows stays as it is when it is opened. */
 export async function saveQuery(q: string): Promise<void> {
-  const request = { name: q.slice(0, 100), page: "/runs", query: { q }, project: project.peek(), default: false, id: "" };
+  const request = {
+    name: q.slice(0, 100),
+    page: "/runs",
+    query: { q },
+    project: project.peek(),
+    default: false,
+    id: "",
+  };
   if (shared.peek()) return take(await call("POST /api/views/save", request));
   keepOwn([...ownViews(), { ...request, id: `own-${Date.now().toString(36)}`, changed: Date.now() / 1000 }]);
 }

@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { call } from "./lib/api";
 import { isGroup, type LineGroup } from "./lib/chart-groups";
+import { dashesBy } from "./lib/color-by";
 import { assignSlots, type Look, lookOf, swatch } from "./lib/colour";
 import type { RunRow } from "./lib/schema";
 import { list, text } from "./lib/url";
@@ -26,19 +27,19 @@ export const shown = computed(() => selected.value.filter((id) => !hiddenSet.val
 /** The newest runs, which Charts draws while none is chosen; null until they are known. */
 export const newest = signal<readonly string[] | null>(null);
 /** What Charts draws: the chosen runs, or the newest. */
-export const chartRuns = computed<readonly string[]>(() => (selected.value.length ? selected.value : (newest.value ?? [])));
+export const chartRuns = computed<readonly string[]>(() =>
+  selected.value.length ? selected.value : (newest.value ?? []),
+);
 
 /** Names and states of runs seen so far, for legends and tooltips. */
 export const known = signal<ReadonlyMap<string, RunRow>>(new Map());
 
 export function remember(rows: readonly RunRow[]): void {
   const now = known.peek();
-  const fresh = rows.filter(
-    (row) => {
-      const old = now.get(row.id);
-      return old?.version !== row.version || old.status !== row.status || old.hue !== row.hue;
-    },
-  );
+  const fresh = rows.filter((row) => {
+    const old = now.get(row.id);
+    return old?.version !== row.version || old.status !== row.status || old.hue !== row.hue;
+  });
   if (fresh.length === 0) return;
   const next = new Map(now);
   for (const row of fresh) next.set(row.id, row);
@@ -60,11 +61,19 @@ const slots = computed(() => {
  */
 export function lookOfRun(id: string, hue?: number): Look {
   if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);
-  return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue ?? hue, isDark.value);
+  const own = lookOf(slots.value.get(id) ?? known.value.get(id)?.hue ?? hue, isDark.value);
+  const color = reportHues.value ? null : colorByValue.value;
+  return color ? { ...own, colour: color(id), dash: valueDashes.value.get(id) ?? [] } : own;
 }
 
+/** The color of a run's value, while runs are colored by one (see color-by.ts) and not each in its own. */
+export const colorByValue = signal<((id: string) => string) | null>(null);
+const valueDashes = computed(() => dashesBy(chartRuns.value, colorByValue.value ?? (() => "")));
+
 /** What a legend paints beside a run's name. */
-export const inkOfRun = (id: string, hue?: number): { background: string } => ({ background: swatch(lookOfRun(id, hue)) });
+export const inkOfRun = (id: string, hue?: number): { background: string } => ({
+  background: swatch(lookOfRun(id, hue)),
+});
 
 const NAMES_A_QUERY = 50;
 const asked = new Set<string>();

@@ -7,20 +7,24 @@ camel-case names as aliases. So messages are made by `model_validate` with the n
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 from stepscope import __version__
 from stepscope.errors import MissingExtra
 
-__all__ = ["http_app", "make_server", "result", "tool_annotations"]
+__all__ = ["http_app", "make_server", "require_sdk", "result", "tool_annotations"]
+
+
+def require_sdk() -> None:
+    """Say what to install where the SDK is missing. Call it before importing what needs pydantic, which comes along."""
+    if find_spec("mcp") is None:
+        raise MissingExtra("stepscope mcp", "the package mcp", extra="agents")
 
 
 def make_server(name: str, instructions: str) -> Any:
     """A server of whichever SDK is installed. It logs warnings to stderr: stdout belongs to the protocol."""
-    try:
-        import mcp  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtra("stepscope mcp", "the package mcp", extra="agents") from None
+    require_sdk()
     try:
         from mcp.server.mcpserver import MCPServer
     except ModuleNotFoundError:

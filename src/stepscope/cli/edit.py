@@ -19,6 +19,7 @@ __all__ = ["command"]
 @click.option("--untag", multiple=True, help="Take this tag away.")
 @click.option("--note", help="The run's notes, in place of those it has; '' for none.")
 @click.option("--name", help="The run's new name.")
+@click.option("--allow-secrets", is_flag=True, help="Save the text even if it seems to contain a password or key.")
 @json_option
 def command(
     runs: tuple[str, ...],
@@ -27,6 +28,7 @@ def command(
     untag: tuple[str, ...],
     note: str | None,
     name: str | None,
+    allow_secrets: bool,
     as_json: bool,
 ) -> None:
     """Change tags, notes or the name of runs.
@@ -44,6 +46,7 @@ def command(
     events = changes(
         EditRequest(runs=[run.id for run in found], add_tags=list(tag), remove_tags=list(untag), notes=note, name=name),
         words="--tag, --untag, --note or --name",
+        allow_secrets=allow_secrets,
     )
     for run in found:
         write_changes(run.path, run.id, events)

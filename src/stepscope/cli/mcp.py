@@ -38,6 +38,9 @@ def command(dirs: tuple[Path, ...], allow_edit: bool, http: bool, port: int, tok
     if as_json:
         print_json({"mcpServers": {"stepscope": _settings(stores, allow_edit)}})
         return
+    from stepscope.agents.sdk import require_sdk
+
+    require_sdk()
     if http:
         from stepscope.agents.http import serve_http
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 
 __all__ = ["NEEDS", "incomplete", "needs_of"]
 
@@ -69,13 +70,18 @@ _NEEDED = {
 """The first pattern that fits counts. A rule of another group needs nothing."""
 
 
+@cache
 def needs_of(rule: str) -> tuple[str, ...]:
     """What it must have seen.
 
     >>> needs_of("data.label-noise"), needs_of("data.nan-input"), needs_of("mine.own")
     (('loader', 'epoch'), ('loader',), ())
     """
-    return next((needs for pattern, needs in _NEEDED.items() if fnmatchcase(rule, pattern)), ())
+    if rule in _NEEDED:
+        return _NEEDED[rule]
+    group = rule.partition(".")[0]
+    near = (pattern for pattern in _NEEDED if pattern.startswith(group))
+    return next((_NEEDED[pattern] for pattern in near if fnmatchcase(rule, pattern)), ())
 
 
 def incomplete(rules: Iterable[str], missing: Mapping[str, str]) -> dict[str, str]:

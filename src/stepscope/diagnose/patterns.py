@@ -49,8 +49,8 @@ def is_pattern(pattern: str) -> bool:
 
 def check_patterns(patterns: Iterable[str], where: str) -> None:
     """Refuse a name that is no rule: a rule silenced under a wrong name would go on speaking, and nobody know why."""
-    from stepscope.diagnose.catalogue import hint
-
     for pattern in patterns:
         if not is_pattern(pattern):
+            from stepscope.diagnose.catalogue import hint
+
             raise ConfigError(f"{where}: there is no rule or group of rules '{pattern}'; {hint(pattern)}")

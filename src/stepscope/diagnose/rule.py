@@ -63,6 +63,8 @@ class Rule:
 
 _rules: dict[str, Rule] = {}
 _loaded: set[str] = set()
+_sought: set[tuple[Any, ...]] = set()
+"""What has been looked for, and in which folders: reading three hundred files again would find nothing new."""
 _loading = threading.RLock()
 _ENTRY_POINT = "stepscope.rules"
 
@@ -96,13 +98,13 @@ def rule(
 
 def all_rules() -> dict[str, Rule]:
     """Every rule by its id: those in the folder, and those of packages with an entry point `stepscope.rules`."""
-    _load(lambda path: True)
+    _load(_is_any)
     return dict(sorted(_rules.items()))
 
 
 def running_rules() -> dict[str, Rule]:
     """Those that are asked while a script runs and at its end. Most scripts never need the ones for a crash."""
-    _load(lambda path: not _is_for_later(path))
+    _load(_is_for_now)
     return {id: rule for id, rule in sorted(_rules.items()) if rule.needs not in ("crash", "stored")}
 
 
@@ -115,6 +117,9 @@ def stored_rules() -> dict[str, Rule]:
 def _load(is_wanted: Callable[[str], bool]) -> None:
     import stepscope.diagnose.rules as folder
 
+    sought = (is_wanted, *folder.__path__)
+    if sought in _sought:
+        return
     with _loading:  # a second thread waits until all are there
         for root in folder.__path__:
             for name, path in _files_in(root, folder.__name__):
@@ -125,6 +130,7 @@ def _load(is_wanted: Callable[[str], bool]) -> None:
             if entry.value not in _loaded:
                 fence.fenced(f"loading the rules of {entry.value}")(_load_other)(entry)
                 _loaded.add(entry.value)
+        _sought.add(sought)
 
 
 def _load_other(entry: importlib.metadata.EntryPoint) -> None:
@@ -145,10 +151,14 @@ def _files_in(folder: str, package: str) -> Iterator[tuple[str, str]]:
             yield f"{package}.{entry.name[:-3]}", entry.path
 
 
-def _is_for_later(path: str) -> bool:
-    """Whether a file's rules are asked after a crash or of stored runs only."""
+def _is_any(path: str) -> bool:
+    return True
+
+
+def _is_for_now(path: str) -> bool:
+    """Whether a file has rules that are not only for a crash or for stored runs."""
     text = _text(path)
-    return text.count(b"@rule(") == text.count(b'needs="crash"') + text.count(b'needs="stored"')
+    return text.count(b"@rule(") != text.count(b'needs="crash"') + text.count(b'needs="stored"')
 
 
 def _is_for_stored(path: str) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from types import MethodType
 from typing import Any, ClassVar
 
 from stepscope.events import aside
 from stepscope.events.imports import soon
 from stepscope.events.installed import Installed
 from stepscope.events.patches import caller
-from stepscope.events.source import Source, tell
+from stepscope.events.source import Source, compiled, tell
 
 __all__ = ["Compilers"]
 
@@ -77,9 +78,17 @@ class Compilers(Source):
             frame = caller()
             aside.shut("torch.compile")
             tell(self.compiled, frame)
-            return original(*args, **kwargs)
+            return original(*map(_past_the_door, args), **kwargs)
 
         return compile
+
+
+def _past_the_door(model: Any) -> Any:
+    """`Module.compile` compiles the method our door stands at: torch's own is meant."""
+    function: Any = getattr(model, "__func__", None)
+    if compiled is None or type(function) is not compiled.Door:
+        return model
+    return MethodType(function.__wrapped__, model.__self__)
 
 
 def _outside(name: str, original: Any) -> Any:

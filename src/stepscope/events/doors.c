@@ -1,15 +1,17 @@
-/* The hot doors of the events room: `tell`, and the door of `Module.__call__`.
+/* The hot doors of the events room: `tell`, and the door of `Module._call_impl`, which `Module.__call__` calls.
 
-   The door stands in the place of torch's own `Module.__call__` and hands on to it: inside a model, and where nobody
-   wants to hear of the model, that is all it does. It leaves no frame of its own. `modules.py` has the same in Python. */
+   The door stands in the place of torch's own `_call_impl` and hands on to it: inside a model, and where nobody wants to
+   hear of the model, that is all it does. It leaves no frame of its own. `modules.py` has the same in Python. Not at
+   `__call__`: setting that makes Python renew a slot of every subclass, which costs more than recording a small step. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <frameobject.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <structmember.h>
 
-#define VERSION 1
+#define VERSION 2
 
 static PyObject *report; /* what Python does with a fault of a handler */
 
@@ -56,6 +58,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *original;  /* torch's function */
+    PyObject *caller;    /* the code of torch's function that calls it */
     PyObject *begin;     /* begin(module, args, kwargs, None, frame) -> call or None */
     PyObject *end;       /* end(call, result, error) */
     PyObject *is_grad;   /* torch.is_grad_enabled */
@@ -86,22 +89,30 @@ static PyObject *keywords_of(PyObject *const *values, PyObject *names) {
     return kwargs;
 }
 
+/* The frame that called the module: torch's `__call__` is between it and the door. */
+static PyObject *frame_of_caller(Door *door) {
+    PyFrameObject *frame = PyEval_GetFrame();
+    if (frame == NULL) Py_RETURN_NONE;
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    PyFrameObject *back = code == door->caller ? PyFrame_GetBack(frame) : NULL;
+    Py_DECREF(code);
+    if (back != NULL) return (PyObject *)back;
+    Py_INCREF(frame);
+    return (PyObject *)frame;
+}
+
 /* What `begin` says: a call to end later, None, or NULL after a fault. */
 static PyObject *begun(Door *door, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    PyObject *compiled = PyObject_GetAttrString(args[0], "_compiled_call_impl");
-    if (compiled == NULL) PyErr_Clear(); /* torch's own function says so */
-    bool leave = compiled != Py_None;
-    Py_XDECREF(compiled);
-    if (leave) Py_RETURN_NONE;
     PyObject *given = PyTuple_New(count - 1), *kwargs = keywords_of(args + count, names), *call = NULL;
     if (given != NULL && kwargs != NULL) {
         for (Py_ssize_t i = 1; i < count; i++) {
             Py_INCREF(args[i]);
             PyTuple_SET_ITEM(given, i - 1, args[i]);
         }
-        PyObject *frame = (PyObject *)PyEval_GetFrame();
-        PyObject *facts[] = {args[0], given, kwargs, Py_None, frame == NULL ? Py_None : frame};
+        PyObject *frame = frame_of_caller(door);
+        PyObject *facts[] = {args[0], given, kwargs, Py_None, frame};
         call = PyObject_Vectorcall(door->begin, facts, 5, NULL);
+        Py_DECREF(frame);
     }
     Py_XDECREF(given);
     Py_XDECREF(kwargs);
@@ -172,6 +183,7 @@ static int go_through(PyObject *self, visitproc visit, void *arg) {
     Door *door = (Door *)self;
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(door->original);
+    Py_VISIT(door->caller);
     Py_VISIT(door->begin);
     Py_VISIT(door->end);
     Py_VISIT(door->is_grad);
@@ -196,20 +208,23 @@ static void free_door(PyObject *self) {
     PyObject_GC_UnTrack(self);
     clear(self);
     Py_CLEAR(((Door *)self)->original);
+    Py_CLEAR(((Door *)self)->caller);
     Py_CLEAR(((Door *)self)->is_grad);
     type->tp_free(self);
     Py_DECREF(type);
 }
 
 static PyObject *new_door(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *original, *begin, *end, *is_grad;
-    static char *names[] = {"original", "begin", "end", "is_grad", NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOO", names, &original, &begin, &end, &is_grad)) return NULL;
+    PyObject *original, *caller, *begin, *end, *is_grad;
+    static char *names[] = {"original", "caller", "begin", "end", "is_grad", NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOO", names, &original, &caller, &begin, &end, &is_grad))
+        return NULL;
     Door *door = (Door *)type->tp_alloc(type, 0);
     if (door == NULL) return NULL;
     door->vectorcall = call_door;
-    Py_INCREF(original), Py_INCREF(begin), Py_INCREF(end), Py_INCREF(is_grad);
-    door->original = original, door->begin = begin, door->end = end, door->is_grad = is_grad;
+    Py_INCREF(original), Py_INCREF(caller), Py_INCREF(begin), Py_INCREF(end), Py_INCREF(is_grad);
+    door->original = original, door->caller = caller;
+    door->begin = begin, door->end = end, door->is_grad = is_grad;
     return (PyObject *)door;
 }
 

@@ -19,7 +19,7 @@ DOORS = (
     Door(f"{_LOADERS}:DataLoader.__init__", ("loader_made",)),
     Door(f"{_LOADERS}:DataLoader.__iter__", ("pass_asked", "pass_began")),
     Door(f"{_LOADERS}:_BaseDataLoaderIter.__next__", ("batch_asked", "batch_given", "pass_ended")),
-    Door("torch.nn:Module.__call__", ("model_begins", "model_ends", "module_begins", "module_ends")),
+    Door("torch.nn:Module._call_impl (or __call__)", ("model_begins", "model_ends", "module_begins", "module_ends")),
     Door("torch.autograd:_engine_run_backward", ("backward_asked", "backward_begins", "backward_ends")),
     Door(
         "torch.optim.optimizer: the global step hooks",

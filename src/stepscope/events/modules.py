@@ -1,6 +1,7 @@
 """Modules: the call of a model, and of every module inside it while somebody follows those too.
 
-One door, `Module.__call__`. Inside a model, with nobody following its parts, it adds no frame and two comparisons.
+One door: `Module._call_impl`, which every `Module.__call__` comes to; in Python `Module.__call__` itself, to add no
+frame. Inside a model, with nobody following its parts, it adds two comparisons.
 """
 
 from __future__ import annotations
@@ -121,30 +122,32 @@ class Modules(Source):
             self.install()
 
     def _put_doors(self) -> Any:
-        """At both names that torch has for it: a library may ask whether they are the same."""
-        door, was = self._door(), vars(torch.nn.Module)
-        names = ["__call__"]
-        if was.get("_wrapped_call_impl") is was["__call__"]:
-            names.append("_wrapped_call_impl")
-        undo = [patches.replace(torch.nn.Module, name, door, f"torch.nn:Module.{name}") for name in names]
-        return lambda: [one() for one in undo]
+        return self._put_python() if compiled is None else self._put_compiled(compiled.Door)
 
-    def _door(self) -> Any:
-        original = vars(torch.nn.Module)["__call__"]
-        if compiled is not None:
-            if self._compiled is not None:  # somebody may have kept it
-                self._compiled.wanted = False
-            door = compiled.Door(original, self.begin, self.end, torch.is_grad_enabled)
-            for name in ("__name__", "__qualname__", "__module__"):
-                setattr(door, name, getattr(original, name, None))
-            self._compiled = door
-            self._set_door()
-            return door
+    def _put_compiled(self, make: Any) -> Any:
+        names = vars(torch.nn.Module)
+        original, caller = names["_call_impl"], getattr(names["_wrapped_call_impl"], "__code__", None)
+        if self._compiled is not None:  # somebody may have kept it
+            self._compiled.wanted = False
+        door = self._compiled = make(original, caller, self.begin, self.end, torch.is_grad_enabled)
+        for name in ("__name__", "__qualname__", "__module__"):
+            setattr(door, name, getattr(original, name, None))
+        self._set_door()
+        return patches.replace(torch.nn.Module, "_call_impl", door, "torch.nn:Module._call_impl")
+
+    def _put_python(self) -> Any:
+        """At both names that torch has for it: a library may ask whether they are the same."""
+        was = vars(torch.nn.Module)
+        original = was["__call__"]
         door = _door_like_torchs(self, original) if _only_hands_on(original) else _door_around(self, original)
         door.__wrapped__ = original
         for name in ("__doc__", "__name__", "__qualname__", "__module__"):
             setattr(door, name, getattr(original, name, None))
-        return door
+        names = ["__call__"]
+        if was.get("_wrapped_call_impl") is original:
+            names.append("_wrapped_call_impl")
+        undo = [patches.replace(torch.nn.Module, name, door, f"torch.nn:Module.{name}") for name in names]
+        return lambda: [one() for one in undo]
 
     def begin(self, module: Any, args: Any, kwargs: Any, running: Any, frame: Any) -> ModuleCall | None:
         """A module is called; None where nobody wants to know, or must not."""

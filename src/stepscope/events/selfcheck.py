@@ -113,7 +113,7 @@ def _surfaces() -> dict[str, Any]:
         "the number of dispatch modes": [torch._C._len_torch_dispatch_stack()],
         "sys.meta_path": list(sys.meta_path),
         "the handler of SIGTERM": [signal.getsignal(signal.SIGTERM)],
-        "Module.__call__": [vars(torch.nn.Module)["__call__"]],
+        "Module.__call__": [vars(torch.nn.Module)[name] for name in ("__call__", "_call_impl")],
         "autograd's engine": [vars(torch.autograd).get("_engine_run_backward")],
         "DataLoader": [vars(dataloader.DataLoader)[name] for name in ("__init__", "__iter__")],
         "the iterator of DataLoader": [vars(dataloader._BaseDataLoaderIter)["__next__"]],

@@ -103,7 +103,7 @@ def _report(who: str, fault: Exception) -> None:
 
 
 tell: Callable[..., None] = tell_in_python
-compiled = extension.load("stepscope.events._doors", 1)
+compiled = extension.load("stepscope.events._doors", 2)
 """`doors.c`, or None."""
 if compiled is not None:
     compiled.set_report(_report)

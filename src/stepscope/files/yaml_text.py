@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import BadData
 
+if TYPE_CHECKING:
+    from yaml import SafeLoader
+
 __all__ = ["load_yaml"]
+
+_DEEPEST = 64
+"""Of lists in lists; the time PyYAML takes grows with the square of it."""
 
 _MOST_VALUES = 500_000
 """Counted as a program sees them that walks the result: what a reference repeats counts each time."""
@@ -20,7 +27,7 @@ def load_yaml(text: str, name: str) -> Any:
     import yaml
 
     try:
-        found = yaml.safe_load(text)
+        found = yaml.load(text, _loader())
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as fault:
         words = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault).split("\n")[0]
         raise BadData(f"{name} cannot be read as YAML: {words}") from None
@@ -34,3 +41,23 @@ def load_yaml(text: str, name: str) -> Any:
             raise BadData(f"{name} unfolds to more than {_MOST_VALUES:,} values; references repeat themselves in it")
         waiting.extend(inner)
     return found
+
+
+@cache
+def _loader() -> type[SafeLoader]:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Gives up at a depth that nothing real has."""
+
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                raise RecursionError
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    return Loader

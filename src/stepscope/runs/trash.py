@@ -93,9 +93,11 @@ def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trash
     note = _Note(gone.id, gone.name, gone.project, gone.deleted, gone.bytes)
     try:
         make_private_folder(bin_, exist_ok=True)
+        sync_folder(home)  # before anything is moved there: a power cut could keep the move and lose the folder
         # The note first: a crash in between leaves a note without a folder, which is passed over.
         write_file(_note_of(gone.path), sealed(msgspec.json.encode(note)))
         path.rename(gone.path)
+        sync_folder(bin_)
         sync_folder(home)
     except OSError as fault:
         if fault.errno in (errno.ENOTEMPTY, errno.EEXIST):
@@ -123,9 +125,9 @@ def restore(one: Trashed) -> Path:
         raise NotFound(f"run {one.id} is no longer in the trash") from None
     except OSError as fault:
         raise StorageError(f"{home} could not be restored: {fault.strerror or fault}") from None
+    sync_folder(home.parent)  # before the trash goes: a power cut must not lose both
     _note_of(one.path).unlink(missing_ok=True)
     _drop_if_empty(one.path.parent)
-    sync_folder(home.parent)
     return home
 
 

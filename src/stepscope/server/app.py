@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from stepscope.errors import StepscopeError
 from stepscope.server.answers import failure, problem, refusal
@@ -34,12 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["create_app"]
 
-# Newer FastAPI reports requests, query strings with tokens among them, to an OpenTelemetry collector if the process has
-# one configured. Nothing leaves this machine through us. (Versions before that take and ignore the argument.)
-_SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 
-
-def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAPI:
+def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starlette:
     """The application over a catalogue of runs; `serve` runs it, tests call it directly."""
     settings = (settings or Settings()).checked()
     hub = Hub(settings.max_listeners)
@@ -59,34 +57,36 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
     codes = Codes()
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         watch.start()
         yield
         watch.stop()
 
-    app = FastAPI(
-        title="Stepscope",
+    app = Starlette(
         lifespan=lifespan,
-        docs_url=None,  # their pages load scripts from elsewhere
-        redoc_url=None,
-        openapi_url=None,
-        telemetry=_SILENT,
+        routes=_routes(ctx, settings, watch),
+        middleware=[  # the outermost first: the headers cover the guard's refusals too
+            Middleware(SafeHeaders, framed=settings.framed),
+            Middleware(Guard, settings=settings, codes=codes),
+            Middleware(Crowd),
+        ],
         exception_handlers={StepscopeError: problem, HTTPException: _unknown, Exception: failure},
     )
     app.state.hub, app.state.watch, app.state.codes, app.state.settings = hub, watch, codes, settings
     app.state.outlets = outlets.names
-    for route in all_routes():
-        # msgspec (0.22) makes what it knows of a struct on first use; two threads that do so at once end the process.
-        msgspec.json.Decoder(route.request)
-        app.add_route(route.path, endpoint(route, ctx, settings, watch.fresh), methods=[route.method])
-    app.add_route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"])
-    app.add_route("/{path:path}", Pages(settings.static).answer, methods=["GET"])
-    app.add_middleware(Crowd)
-    app.add_middleware(Guard, settings=settings, codes=codes)
-    app.add_middleware(
-        SafeHeaders, framed=settings.framed
-    )  # added last, so it stands outermost and covers the guard's refusals
     return app
+
+
+def _routes(ctx: Context, settings: Settings, watch: Watch) -> list[Route]:
+    """Every view under its address, and the pages under all others."""
+    found = []
+    for view in all_routes():
+        # msgspec (0.22) makes what it knows of a struct on first use; two threads that do so at once end the process.
+        msgspec.json.Decoder(view.request)
+        found.append(Route(view.path, endpoint(view, ctx, settings, watch.fresh), methods=[view.method]))
+    found.append(Route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"]))
+    found.append(Route("/{path:path}", Pages(settings.static).answer, methods=["GET"]))
+    return found
 
 
 async def _no_such_call(request: Request) -> Response:

@@ -27,6 +27,8 @@ log = logging.getLogger("stepscope.server")
 IDLE_S = 10.0
 """How often to look when no page is open: only so that the first one has little to catch up with."""
 STALE_S = 2.0
+MOST_NAMED = 1000
+"""Changed runs that pages are told by name; where more change at once, the newest."""
 SHARE = 10
 """After a look that took t, rest for at least 10 t: a slow disk is not kept busy by us."""
 
@@ -79,18 +81,25 @@ class Watch:
     def look(self) -> None:
         """Look once and tell what changed."""
         with self._looking:
-            changes = self._catalogue.refresh()
+            changes = self._catalogue.refresh(self._reading)
             self._looked = time.monotonic()
             news = self._news(changes)
             if changes or news.notices:
                 self._hub.publish(news)
             self._outlets.tell(news.notices)
 
+    def _reading(self, done: int, total: int) -> None:
+        """A long first look has more runs to show: pages ask for them and say how many are left."""
+        version = self._catalogue.version
+        if version != self._hub.version and self._catalogue.unread:
+            self._hub.publish(Live(version=version, changed=[], gone=[]))
+
     def _news(self, changes: Changes) -> Live:
         entries = [self._catalogue.entry(run) for run in changes.changed]
+        named = entries[-MOST_NAMED:]  # ids begin with the time: the newest
         return Live(
             version=changes.version,
-            changed=[RunChange(id=entry.id, version=entry.version, status=entry.status) for entry in entries],
+            changed=[RunChange(id=entry.id, version=entry.version, status=entry.status) for entry in named],
             gone=changes.gone,
             notices=self._notices.about(entries, self._catalogue.every()),
         )

@@ -30,11 +30,9 @@ def best_values(
         if known is None or known[0] != of:
             known = _kept[catalogue] = (of, {})
     found = known[1]
-    wanted = {
-        field: goal
-        for field in fields
-        if field is not None and field not in found and (goal := _goal(field, entries)) is not None
-    }
+    unknown = [field for field in fields if field is not None and field not in found]
+    outspoken = [entry for entry in entries if entry.head.goals] if unknown else []
+    wanted = {field: goal for field in unknown if (goal := _goal(field, outspoken)) is not None}
     catalogue.prefetch(entries, list(wanted))
     for field, goal in wanted.items():
         found[field] = _best((entry.value(field) for entry in entries if entry.status == "finished"), goal)

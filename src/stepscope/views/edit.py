@@ -12,6 +12,7 @@ from stepscope.errors import Forbidden, NotFound, StorageError, UsageError
 from stepscope.records import Event, NameChange, NotesChange, TagsChange
 from stepscope.runs.read.folder import open_run
 from stepscope.runs.write.writer import RunWriter
+from stepscope.track.secrets import refuse_secret
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
@@ -61,9 +62,13 @@ def edit(ctx: Context, request: EditRequest) -> Edited:
     return done
 
 
-def changes(request: EditRequest, words: str = "add_tags, remove_tags, notes or name") -> list[Event]:
+def changes(
+    request: EditRequest, words: str = "add_tags, remove_tags, notes or name", *, allow_secrets: bool = False
+) -> list[Event]:
     """The change as records, each text at a length a page can show; `words` names the fields to who gave none."""
     now = time.time()
+    if not allow_secrets:
+        _refuse_secrets(request)
     events: list[Event] = []
     add, remove = [_tag(tag) for tag in request.add_tags], [_tag(tag) for tag in request.remove_tags]
     if len(add) + len(remove) > MAX_TAGS:
@@ -80,6 +85,12 @@ def changes(request: EditRequest, words: str = "add_tags, remove_tags, notes or 
     if not events:
         raise UsageError(f"nothing to change: give {words}")
     return events
+
+
+def _refuse_secrets(request: EditRequest) -> None:
+    typed = {"the notes": request.notes or "", "the name": request.name or "", "a tag": "\n".join(request.add_tags)}
+    for what, text in typed.items():
+        refuse_secret(what, text[:MAX_NOTES], "save it with `stepscope edit --allow-secrets`")
 
 
 def _tag(tag: str) -> str:

@@ -33,6 +33,8 @@ class Spread:
     def __init__(self) -> None:
         self.runs: list[tuple[str, str]] = []
         self.hues: dict[str, int] = {}
+        self.booked = 0
+        """How many of the runs are in the book."""
         self._store: deque[int] = deque(maxlen=APART)
         self._projects: dict[str, deque[int]] = {}
 
@@ -58,7 +60,7 @@ def _free(run: str, own: deque[int], store: deque[int]) -> int:
     return chosen
 
 
-_kept: weakref.WeakKeyDictionary[Catalogue, tuple[int, dict[str, int]]] = weakref.WeakKeyDictionary()
+_kept: weakref.WeakKeyDictionary[Catalogue, tuple[int, Spread]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
@@ -66,18 +68,23 @@ def hues(catalogue: Catalogue) -> dict[str, int]:
     """The hue of each run by id, as of the catalogue's version. A run that was given one keeps it."""
     with _lock:
         version = catalogue.version
-        known = _kept.get(catalogue)
-        if known is not None and known[0] == version:
-            return known[1]
+        known, spread = _kept.get(catalogue) or (-1, Spread())
+        if known == version:
+            return spread.hues
+        runs = [(entry.head.id, entry.head.project) for entry in catalogue.every()]
+        new = sorted(run for run in runs if run[0] not in spread.hues)  # ids begin with the time
+        is_older = bool(new and spread.runs) and new[0] < spread.runs[-1]
+        if is_older or len(spread.hues) + len(new) > len(runs):  # it comes before others, or some are gone
+            spread, new = Spread(), sorted(runs)
         book = hue_book()
         given = book.read()
-        spread = Spread()
-        for run, project in sorted((entry.id, entry.project) for entry in catalogue.every()):  # ids begin with the time
+        for run, project in new:
             hue = given.get(run)
             spread.add(run, project, None if hue is None else hue % HUES)
         if catalogue.unread == 0:  # what is read later may be older, and would have come first
-            book.add(spread.hues)
-        _kept[catalogue] = (version, spread.hues)
+            book.add({run: spread.hues[run] for run, _ in spread.runs[spread.booked :]})
+            spread.booked = len(spread.runs)
+        _kept[catalogue] = (version, spread)
         return spread.hues
 
 

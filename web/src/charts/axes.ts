@@ -61,7 +61,8 @@ export function drawAxes(ctx: CanvasRenderingContext2D, plan: AxesPlan, inks: In
     if (grid === "across") segment(ctx, box.left, y, box.left + box.width, y);
     ctx.fillText(text, box.left - 7, y);
   }
-  if (grid === "upright") for (const { px } of plan.x) segment(ctx, Math.round(px) + 0.5, box.top, Math.round(px) + 0.5, floor);
+  if (grid === "upright")
+    for (const { px } of plan.x) segment(ctx, Math.round(px) + 0.5, box.top, Math.round(px) + 0.5, floor);
   ctx.strokeStyle = inks.line;
   segment(ctx, box.left, floor + 0.5, box.left + box.width, floor + 0.5);
   ctx.textAlign = "center";
@@ -71,7 +72,8 @@ export function drawAxes(ctx: CanvasRenderingContext2D, plan: AxesPlan, inks: In
     segment(ctx, Math.round(px) + 0.5, floor, Math.round(px) + 0.5, floor + 4);
     ctx.fillText(look.names ? fitted(text, most, measureIn(inks.font)) : text, px, floor + 8);
   }
-  if (plan.xName) ctx.fillText(fitted(plan.xName, box.width, measureIn(inks.font)), box.left + box.width / 2, floor + 22);
+  if (plan.xName)
+    ctx.fillText(fitted(plan.xName, box.width, measureIn(inks.font)), box.left + box.width / 2, floor + 22);
   ctx.restore();
 }
 

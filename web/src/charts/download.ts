@@ -5,7 +5,10 @@ import { readInks } from "./inks";
 
 /** A name that every file system takes. */
 export function fileName(title: string, extension: string): string {
-  const safe = title.replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
+  const safe = title
+    .replace(/[^\p{L}\p{N}._-]+/gu, "-")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 80);
   return `${safe || "panel"}.${extension}`;
 }
 

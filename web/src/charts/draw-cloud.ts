@@ -18,10 +18,20 @@ export interface CloudLook {
   deep: boolean;
 }
 
-export function drawCloud(ctx: CanvasRenderingContext2D, screen: Screen, size: { width: number; height: number }, inks: Inks, look: CloudLook): void {
+export function drawCloud(
+  ctx: CanvasRenderingContext2D,
+  screen: Screen,
+  size: { width: number; height: number },
+  inks: Inks,
+  look: CloudLook,
+): void {
   const count = screen.x.length;
   const radius = count > 4000 ? 1.6 : count > 1000 ? 2.2 : 3;
-  const order = look.deep ? Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => (screen.near[a] as number) - (screen.near[b] as number)) : null;
+  const order = look.deep
+    ? Uint32Array.from({ length: count }, (_, i) => i).sort(
+        (a, b) => (screen.near[a] as number) - (screen.near[b] as number),
+      )
+    : null;
   for (const pass of look.strong ? ["weak", "strong"] : ["strong"]) {
     for (let k = 0; k < count; k++) {
       const i = order ? (order[k] as number) : k;
@@ -42,7 +52,14 @@ export function drawCloud(ctx: CanvasRenderingContext2D, screen: Screen, size: {
   if (look.hovered >= 0) ring(ctx, screen, look.hovered, radius + 4, inks.accent, 1.5);
 }
 
-function ring(ctx: CanvasRenderingContext2D, screen: Screen, i: number, radius: number, colour: string, width: number): void {
+function ring(
+  ctx: CanvasRenderingContext2D,
+  screen: Screen,
+  i: number,
+  radius: number,
+  colour: string,
+  width: number,
+): void {
   ctx.strokeStyle = colour;
   ctx.lineWidth = width;
   ctx.beginPath();

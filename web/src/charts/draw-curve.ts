@@ -120,10 +120,17 @@ function axes(ctx: CanvasRenderingContext2D, curve: Curve, at: Frame, inks: Inks
   segment(ctx, LEFT, at.floor + 0.5, LEFT + at.width, at.floor + 0.5);
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
-  for (const tick of unitTicks(at.first, at.last, at.width / 90, "ns")) ctx.fillText(tick.label, at.x(tick.at), at.floor + 8, 84);
+  for (const tick of unitTicks(at.first, at.last, at.width / 90, "ns"))
+    ctx.fillText(tick.label, at.x(tick.at), at.floor + 8, 84);
 }
 
-function marks(ctx: CanvasRenderingContext2D, { curve, hover, peak, colours }: CurvePicture, at: Frame, tops: readonly number[][], inks: Inks): void {
+function marks(
+  ctx: CanvasRenderingContext2D,
+  { curve, hover, peak, colours }: CurvePicture,
+  at: Frame,
+  tops: readonly number[][],
+  inks: Inks,
+): void {
   if (peak) dot(ctx, at.x(curve.at_ns[peak.at] ?? 0), at.y(peak.value), inks.text, inks);
   if (hover === null) return;
   const x = Math.round(at.x(curve.at_ns[hover] ?? 0)) + 0.5;

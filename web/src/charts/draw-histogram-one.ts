@@ -23,7 +23,12 @@ function oneAxes(now: Histogram, { before, log }: OneOptions): Axes {
   const low = Math.min(...ends);
   const high = Math.max(...ends);
   const most = Math.max(...densities(now, now), ...(before ? densities(before, now) : []), 1e-12);
-  return { x: high > low ? [low, high] : [low - 0.5, low + 0.5], y: log ? [0.5, Math.max(1, most) * 1.6] : [0, most * 1.06], logX: false, logY: log };
+  return {
+    x: high > low ? [low, high] : [low - 0.5, low + 0.5],
+    y: log ? [0.5, Math.max(1, most) * 1.6] : [0, most * 1.06],
+    logX: false,
+    logY: log,
+  };
 }
 
 /** Counts as they would be in bins as wide as those of `like`, with as much content: so two of them can be compared. */
@@ -31,10 +36,19 @@ function densities(one: Histogram, like: Histogram): number[] {
   if (one === like) return one.counts;
   const width = ((like.edges[like.edges.length - 1] ?? 1) - (like.edges[0] ?? 0)) / Math.max(1, like.counts.length);
   const scale = sum(like.counts) / Math.max(1e-12, sum(one.counts));
-  return one.counts.map((n, bin) => (n * scale * width) / Math.max(1e-300, (one.edges[bin + 1] as number) - (one.edges[bin] as number)));
+  return one.counts.map(
+    (n, bin) => (n * scale * width) / Math.max(1e-300, (one.edges[bin + 1] as number) - (one.edges[bin] as number)),
+  );
 }
 
-export function drawOneHistogram(ctx: CanvasRenderingContext2D, now: Histogram, size: { width: number; height: number }, inks: Inks, colour: string, options: OneOptions): void {
+export function drawOneHistogram(
+  ctx: CanvasRenderingContext2D,
+  now: Histogram,
+  size: { width: number; height: number },
+  inks: Inks,
+  colour: string,
+  options: OneOptions,
+): void {
   const axes = oneAxes(now, options);
   const plan = planFor(axes, size, NAMED);
   const { box } = plan;
@@ -52,7 +66,14 @@ export function drawOneHistogram(ctx: CanvasRenderingContext2D, now: Histogram, 
   if (options.before) drawOutline(ctx, options.before, densities(options.before, now), at, floor, inks);
 }
 
-function drawOutline(ctx: CanvasRenderingContext2D, one: Histogram, heights: readonly number[], at: { x(v: number): number; y(v: number): number }, floor: number, inks: Inks): void {
+function drawOutline(
+  ctx: CanvasRenderingContext2D,
+  one: Histogram,
+  heights: readonly number[],
+  at: { x(v: number): number; y(v: number): number },
+  floor: number,
+  inks: Inks,
+): void {
   ctx.strokeStyle = inks.text;
   ctx.lineWidth = 1;
   ctx.setLineDash([3, 3]);
@@ -69,11 +90,18 @@ function drawOutline(ctx: CanvasRenderingContext2D, one: Histogram, heights: rea
 }
 
 /** The bin under a pixel; null outside. */
-export function binAt(now: Histogram, size: { width: number; height: number }, px: number, options: OneOptions): number | null {
+export function binAt(
+  now: Histogram,
+  size: { width: number; height: number },
+  px: number,
+  options: OneOptions,
+): number | null {
   const axes = oneAxes(now, options);
   const { box } = planFor(axes, size, NAMED);
   const { x } = axes;
   const value = x[0] + ((px - box.left) / box.width) * (x[1] - x[0]);
-  const bin = now.counts.findIndex((_, index) => value >= (now.edges[index] as number) && value <= (now.edges[index + 1] as number));
+  const bin = now.counts.findIndex(
+    (_, index) => value >= (now.edges[index] as number) && value <= (now.edges[index + 1] as number),
+  );
   return bin < 0 ? null : bin;
 }

@@ -33,17 +33,29 @@ interface Layout {
 
 const RIDGE_HEIGHT = 0.34;
 
-export function histogramLayout(data: Histograms, mode: HistogramMode, width: number, height: number, range: readonly [number, number] | null = null): Layout {
+export function histogramLayout(
+  data: Histograms,
+  mode: HistogramMode,
+  width: number,
+  height: number,
+  range: readonly [number, number] | null = null,
+): Layout {
   const size = { width, height };
   const first = data.edges[0] ?? 0;
   const last = data.edges[data.edges.length - 1] ?? 1;
-  const values: [number, number] = range && range[1] > range[0] ? [range[0], range[1]] : last > first ? [first, last] : [first - 0.5, first + 0.5];
+  const values: [number, number] =
+    range && range[1] > range[0] ? [range[0], range[1]] : last > first ? [first, last] : [first - 0.5, first + 0.5];
   const from = data.steps[0] ?? 0;
   const to = data.steps[data.steps.length - 1] ?? 1;
   const steps: [number, number] = to > from ? [from, to] : [from - 0.5, from + 0.5];
-  if (mode === "ridges") return layoutOf({ x: values, y: [steps[1], steps[0]], logX: false, logY: false }, size, { xName: "value", rows: ["step", ...tickLabels(data.steps)] });
+  if (mode === "ridges")
+    return layoutOf({ x: values, y: [steps[1], steps[0]], logX: false, logY: false }, size, {
+      xName: "value",
+      rows: ["step", ...tickLabels(data.steps)],
+    });
   const extremes = range ? [] : data.percentiles.flat().filter(Number.isFinite);
-  const y = mode === "bands" && extremes.length ? padded([Math.min(...extremes), Math.max(...extremes)], false) : values;
+  const y =
+    mode === "bands" && extremes.length ? padded([Math.min(...extremes), Math.max(...extremes)], false) : values;
   return layoutOf({ x: steps, y, logX: false, logY: false }, size, { xName: "step", wholeX: true });
 }
 
@@ -52,7 +64,16 @@ function layoutOf(axes: Axes, size: { width: number; height: number }, options: 
   return { axes, plan, box: plan.box };
 }
 
-export function drawHistograms(ctx: CanvasRenderingContext2D, data: Histograms, mode: HistogramMode, size: { width: number; height: number }, inks: Inks, colour: string, spot: HistogramSpot | null, options: HistogramOptions = {}): void {
+export function drawHistograms(
+  ctx: CanvasRenderingContext2D,
+  data: Histograms,
+  mode: HistogramMode,
+  size: { width: number; height: number },
+  inks: Inks,
+  colour: string,
+  spot: HistogramSpot | null,
+  options: HistogramOptions = {},
+): void {
   const layout = histogramLayout(data, mode, size.width, size.height, options.range ?? null);
   const height = heights(options.logCounts ?? false);
   if (mode === "ridges") drawRidges(ctx, data, layout, inks, colour, spot?.row ?? options.mark ?? null, height);
@@ -91,7 +112,15 @@ function ridgeBase(layout: Layout, row: number, rows: number): number {
 }
 
 /** Peaks grow with the square root of their ridge's highest one: a narrow ridge does not flatten all the wide ones. */
-function drawRidges(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, colour: string, chosen: number | null, height: (n: number) => number): void {
+function drawRidges(
+  ctx: CanvasRenderingContext2D,
+  data: Histograms,
+  layout: Layout,
+  inks: Inks,
+  colour: string,
+  chosen: number | null,
+  height: (n: number) => number,
+): void {
   const { box, axes } = layout;
   drawAxes(ctx, layout.plan, inks, { grid: "upright", withoutY: true });
   const at = projection(axes, box);
@@ -124,7 +153,13 @@ function drawRidges(ctx: CanvasRenderingContext2D, data: Histograms, layout: Lay
   ridgeLabels(ctx, data, layout, inks, chosen);
 }
 
-function ridgeLabels(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, chosen: number | null): void {
+function ridgeLabels(
+  ctx: CanvasRenderingContext2D,
+  data: Histograms,
+  layout: Layout,
+  inks: Inks,
+  chosen: number | null,
+): void {
   const rows = data.steps.length;
   const every = Math.max(1, Math.ceil(rows / Math.max(2, layout.box.height / 40)));
   ctx.textAlign = "right";
@@ -150,7 +185,14 @@ function columnEdges(steps: readonly number[], axes: Axes): number[] {
   return [axes.x[0], ...inner, axes.x[1]];
 }
 
-function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes, plan }: Layout, inks: Inks, colour: string, height: (n: number) => number): void {
+function drawHeat(
+  ctx: CanvasRenderingContext2D,
+  data: Histograms,
+  { box, axes, plan }: Layout,
+  inks: Inks,
+  colour: string,
+  height: (n: number) => number,
+): void {
   const at = projection(axes, box);
   const tint = heatScale(inks, colour);
   const columns = columnEdges(data.steps, axes);
@@ -169,7 +211,13 @@ function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes, 
   drawAxes(ctx, plan, inks, { grid: "none" });
 }
 
-function drawBands(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes, plan }: Layout, inks: Inks, colour: string): void {
+function drawBands(
+  ctx: CanvasRenderingContext2D,
+  data: Histograms,
+  { box, axes, plan }: Layout,
+  inks: Inks,
+  colour: string,
+): void {
   drawAxes(ctx, plan, inks);
   const at = projection(axes, box);
   ctx.fillStyle = colour;
@@ -193,7 +241,14 @@ function drawBands(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes,
 }
 
 /** Which row and bin lie under a pixel; null outside. */
-export function histogramSpot(data: Histograms, mode: HistogramMode, size: { width: number; height: number }, px: number, py: number, range: readonly [number, number] | null = null): HistogramSpot | null {
+export function histogramSpot(
+  data: Histograms,
+  mode: HistogramMode,
+  size: { width: number; height: number },
+  px: number,
+  py: number,
+  range: readonly [number, number] | null = null,
+): HistogramSpot | null {
   const layout = histogramLayout(data, mode, size.width, size.height, range);
   const { box, axes } = layout;
   if (px < box.left || px > box.left + box.width || py < box.top || py > box.top + box.height) return null;

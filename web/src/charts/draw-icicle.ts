@@ -33,7 +33,10 @@ export class IciclePainter {
 
   draw(canvas: HTMLCanvasElement, scene: IcicleScene, inks: Inks): void {
     const ratio = devicePixelRatio || 1;
-    const [width, height] = [Math.max(1, Math.round(scene.width * ratio)), Math.max(1, Math.round(scene.height * ratio))];
+    const [width, height] = [
+      Math.max(1, Math.round(scene.width * ratio)),
+      Math.max(1, Math.round(scene.height * ratio)),
+    ];
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     const ctx = canvas.getContext("2d", { alpha: false });
@@ -46,14 +49,30 @@ export class IciclePainter {
       const top = rowTop(scene, depth);
       if (top + FRAME_ROW < 0 || top > scene.height) continue;
       const from = Math.round(top * ratio);
-      paintNodes(picture, scene.tree, depth, from, Math.round((top + FRAME_ROW - 1) * ratio) - from, scene.view, scene.paint, labels, 30 * ratio);
+      paintNodes(
+        picture,
+        scene.tree,
+        depth,
+        from,
+        Math.round((top + FRAME_ROW - 1) * ratio) - from,
+        scene.view,
+        scene.paint,
+        labels,
+        30 * ratio,
+      );
     }
     ctx.putImageData(this.image, 0, 0);
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.write(ctx, labels, scene, ratio, inks);
   }
 
-  private write(ctx: CanvasRenderingContext2D, labels: readonly NodeLabel[], scene: IcicleScene, ratio: number, inks: Inks): void {
+  private write(
+    ctx: CanvasRenderingContext2D,
+    labels: readonly NodeLabel[],
+    scene: IcicleScene,
+    ratio: number,
+    inks: Inks,
+  ): void {
     ctx.font = `11px ${inks.font}`;
     ctx.textBaseline = "middle";
     this.words.use(ctx);
@@ -72,12 +91,19 @@ export interface FrameBox {
 }
 
 /** The outlines of what the pointer is on and of what is chosen. */
-export function drawFrames(ctx: CanvasRenderingContext2D, hovered: FrameBox | null, chosen: FrameBox | null, inks: Inks): void {
-  for (const [box, colour, thick] of [[hovered, inks.quiet, 1], [chosen, inks.accent, 2]] as const) {
+export function drawFrames(
+  ctx: CanvasRenderingContext2D,
+  hovered: FrameBox | null,
+  chosen: FrameBox | null,
+  inks: Inks,
+): void {
+  for (const [box, colour, thick] of [
+    [hovered, inks.quiet, 1],
+    [chosen, inks.accent, 2],
+  ] as const) {
     if (!box) continue;
     ctx.strokeStyle = colour;
     ctx.lineWidth = thick;
     ctx.strokeRect(Math.max(0.5, box.x), box.y + 0.5, Math.max(2, box.width), FRAME_ROW - 2);
   }
 }
-

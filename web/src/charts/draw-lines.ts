@@ -28,7 +28,13 @@ export function byWeight(lines: readonly DrawnLine[]): DrawnLine[] {
 /** With more lines than this, bands and raw lines only add fog: lines become thin and sheer, so that density shows. */
 const CROWD = 60;
 
-export function drawLines(ctx: CanvasRenderingContext2D, lines: readonly DrawnLine[], at: Projection, box: Box, style: LineStyle): void {
+export function drawLines(
+  ctx: CanvasRenderingContext2D,
+  lines: readonly DrawnLine[],
+  at: Projection,
+  box: Box,
+  style: LineStyle,
+): void {
   ctx.save();
   ctx.beginPath();
   ctx.rect(box.left, box.top - 2, box.width, box.height + 4);
@@ -43,7 +49,8 @@ export function drawLines(ctx: CanvasRenderingContext2D, lines: readonly DrawnLi
   drawSigns(ctx, ordered, at, box, style.window);
 }
 
-const baseAlpha = (l: DrawnLine): number => (l.faded ? 0.16 : 1) * (l.line.superseded ? 0.45 : 1) * (l.line.rank > 0 ? 0.7 : 1);
+const baseAlpha = (l: DrawnLine): number =>
+  (l.faded ? 0.16 : 1) * (l.line.superseded ? 0.45 : 1) * (l.line.rank > 0 ? 0.7 : 1);
 
 function drawBand(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, window: Range): void {
   const { line } = drawn;
@@ -65,7 +72,13 @@ function drawBand(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projectio
   ctx.globalAlpha = 1;
 }
 
-function drawLine(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, window: Range, crowd: boolean): void {
+function drawLine(
+  ctx: CanvasRenderingContext2D,
+  drawn: DrawnLine,
+  at: Projection,
+  window: Range,
+  crowd: boolean,
+): void {
   const { line } = drawn;
   const span = windowOf(line.x, window);
   const width = drawn.strong ? 2.25 : crowd ? 1 : 1.5;
@@ -96,8 +109,19 @@ export function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius:
 }
 
 /** NaN is a cross, +Inf a triangle that points up, −Inf one that points down. */
-function drawSigns(ctx: CanvasRenderingContext2D, lines: readonly DrawnLine[], at: Projection, box: Box, window: Range): void {
-  for (const { kind, line, x, y } of oddSigns(lines.map((l) => l.line), at, box, window)) {
+function drawSigns(
+  ctx: CanvasRenderingContext2D,
+  lines: readonly DrawnLine[],
+  at: Projection,
+  box: Box,
+  window: Range,
+): void {
+  for (const { kind, line, x, y } of oddSigns(
+    lines.map((l) => l.line),
+    at,
+    box,
+    window,
+  )) {
     const drawn = lines[line] as DrawnLine;
     ctx.globalAlpha = Math.max(0.3, baseAlpha(drawn));
     ctx.strokeStyle = ctx.fillStyle = drawn.colour;

@@ -14,7 +14,12 @@ export interface LookOptions {
   to?: number;
 }
 
-export function drawLook(ctx: CanvasRenderingContext2D, image: HTMLCanvasElement, pane: Size, options: LookOptions): void {
+export function drawLook(
+  ctx: CanvasRenderingContext2D,
+  image: HTMLCanvasElement,
+  pane: Size,
+  options: LookOptions,
+): void {
   const { left, top, scale } = placed(options.camera, image, pane);
   ctx.save();
   ctx.beginPath();
@@ -28,7 +33,14 @@ export function drawLook(ctx: CanvasRenderingContext2D, image: HTMLCanvasElement
   ctx.restore();
 }
 
-function drawGrid(ctx: CanvasRenderingContext2D, image: Size, pane: Size, left: number, top: number, scale: number): void {
+function drawGrid(
+  ctx: CanvasRenderingContext2D,
+  image: Size,
+  pane: Size,
+  left: number,
+  top: number,
+  scale: number,
+): void {
   ctx.strokeStyle = "rgb(128 128 128 / 45%)";
   ctx.lineWidth = 1;
   ctx.beginPath();
@@ -47,7 +59,13 @@ function drawGrid(ctx: CanvasRenderingContext2D, image: Size, pane: Size, left: 
 }
 
 /** A frame around the pixel that is read, the same in every pane. */
-function drawSpot(ctx: CanvasRenderingContext2D, image: Size, at: { left: number; top: number; scale: number }, spot: { u: number; v: number }, accent: string): void {
+function drawSpot(
+  ctx: CanvasRenderingContext2D,
+  image: Size,
+  at: { left: number; top: number; scale: number },
+  spot: { u: number; v: number },
+  accent: string,
+): void {
   if (spot.u < 0 || spot.v < 0 || spot.u >= 1 || spot.v >= 1) return;
   const size = Math.max(5, at.scale);
   const x = at.left + (Math.floor(spot.u * image.width) + 0.5) * at.scale - size / 2;

@@ -21,10 +21,21 @@ const LEFT = 64;
 const BOTTOM = 40;
 
 export function matrixBox(size: { width: number; height: number }) {
-  return { left: LEFT, top: 8, width: Math.max(20, size.width - LEFT - 12), height: Math.max(20, size.height - BOTTOM - 8) };
+  return {
+    left: LEFT,
+    top: 8,
+    width: Math.max(20, size.width - LEFT - 12),
+    height: Math.max(20, size.height - BOTTOM - 8),
+  };
 }
 
-export function drawMatrix(ctx: CanvasRenderingContext2D, data: MatrixData, size: { width: number; height: number }, inks: Inks, colour: string): void {
+export function drawMatrix(
+  ctx: CanvasRenderingContext2D,
+  data: MatrixData,
+  size: { width: number; height: number },
+  inks: Inks,
+  colour: string,
+): void {
   const box = matrixBox(size);
   const rows = data.values.length;
   const columns = Math.max(1, ...data.values.map((r) => r.length));
@@ -44,7 +55,15 @@ export function drawMatrix(ctx: CanvasRenderingContext2D, data: MatrixData, size
     const total = row.reduce<number>((sum, v) => sum + (v ?? 0), 0);
     row.forEach((v, j) => {
       if (v === null || !Number.isFinite(v)) return;
-      const part = data.below ? Math.abs(v) / far : data.byRow ? (total > 0 ? v / total : 0) : most > least ? (v - least) / (most - least) : 0.5;
+      const part = data.below
+        ? Math.abs(v) / far
+        : data.byRow
+          ? total > 0
+            ? v / total
+            : 0
+          : most > least
+            ? (v - least) / (most - least)
+            : 0.5;
       const fill = (v < 0 ? tintBelow : tint)(0.04 + part * 0.9);
       ctx.fillStyle = fill;
       ctx.fillRect(box.left + j * w, box.top + i * h, Math.max(0.5, w - gap), Math.max(0.5, h - gap));
@@ -58,16 +77,28 @@ export function drawMatrix(ctx: CanvasRenderingContext2D, data: MatrixData, size
   labels(ctx, data, box, inks, { w, h, rows, columns });
 }
 
-function labels(ctx: CanvasRenderingContext2D, data: MatrixData, box: ReturnType<typeof matrixBox>, inks: Inks, cell: { w: number; h: number; rows: number; columns: number }): void {
+function labels(
+  ctx: CanvasRenderingContext2D,
+  data: MatrixData,
+  box: ReturnType<typeof matrixBox>,
+  inks: Inks,
+  cell: { w: number; h: number; rows: number; columns: number },
+): void {
   ctx.fillStyle = inks.quiet;
   const everyX = Math.max(1, Math.ceil(28 / cell.w));
   const everyY = Math.max(1, Math.ceil(13 / cell.h));
   const cut = (text: string): string => (text.length > 10 ? `${text.slice(0, 9)}…` : text);
   for (let j = 0; j < cell.columns; j += everyX) {
-    ctx.fillText(cut(data.columns[j] ?? String(j)), box.left + (j + 0.5) * cell.w, box.top + box.height + 12, cell.w * everyX - 2);
+    ctx.fillText(
+      cut(data.columns[j] ?? String(j)),
+      box.left + (j + 0.5) * cell.w,
+      box.top + box.height + 12,
+      cell.w * everyX - 2,
+    );
   }
   ctx.textAlign = "right";
-  for (let i = 0; i < cell.rows; i += everyY) ctx.fillText(cut(data.rows[i] ?? String(i)), box.left - 6, box.top + (i + 0.5) * cell.h, LEFT - 22);
+  for (let i = 0; i < cell.rows; i += everyY)
+    ctx.fillText(cut(data.rows[i] ?? String(i)), box.left - 6, box.top + (i + 0.5) * cell.h, LEFT - 22);
   ctx.textAlign = "center";
   if (data.xTitle) ctx.fillText(data.xTitle, box.left + box.width / 2, box.top + box.height + 28, box.width);
   if (!data.yTitle) return;
@@ -79,7 +110,12 @@ function labels(ctx: CanvasRenderingContext2D, data: MatrixData, box: ReturnType
 }
 
 /** The cell under a pixel, or null. */
-export function matrixSpot(data: MatrixData, size: { width: number; height: number }, px: number, py: number): [number, number] | null {
+export function matrixSpot(
+  data: MatrixData,
+  size: { width: number; height: number },
+  px: number,
+  py: number,
+): [number, number] | null {
   const box = matrixBox(size);
   const row = Math.floor(((py - box.top) / box.height) * data.values.length);
   const column = Math.floor(((px - box.left) / box.width) * (data.values[0]?.length ?? 0));

@@ -33,7 +33,12 @@ function jitter(run: number): number {
   return (Math.imul(run + 1, 0x9e3779b1) >>> 16) / 65536 - 0.5;
 }
 
-export function parallelLayout(columns: readonly ParamColumn[], scaleOf: (column: ParamColumn) => ParamScale, width: number, height: number): ParallelLayout {
+export function parallelLayout(
+  columns: readonly ParamColumn[],
+  scaleOf: (column: ParamColumn) => ParamScale,
+  width: number,
+  height: number,
+): ParallelLayout {
   const someMissing = columns.some((column) => column.missing > 0);
   const someBroken = columns.some((column) => column.broken > 0);
   const rails = Number(someMissing) + Number(someBroken);
@@ -43,7 +48,8 @@ export function parallelLayout(columns: readonly ParamColumn[], scaleOf: (column
   const gap = columns.length > 1 ? (width - 2 * SIDE) / (columns.length - 1) : 0;
   const axes = columns.map((column, at) => {
     const scale = scaleOf(column);
-    const spread = column.kind !== "number" ? 0.5 / Math.max(1, column.names.length) : column.distinct <= FEW ? 0.03 : 0;
+    const spread =
+      column.kind !== "number" ? 0.5 / Math.max(1, column.names.length) : column.distinct <= FEW ? 0.03 : 0;
     const y = new Float32Array(column.values.length);
     for (let run = 0; run < y.length; run++) {
       const state = column.state[run];
@@ -66,7 +72,12 @@ export interface ParallelPaint {
 }
 
 /** All lines, those that the brushes leave out as a faint ground. One stroke per colour: two thousand runs in some milliseconds. */
-export function drawParallelLines(ctx: CanvasRenderingContext2D, layout: ParallelLayout, paint: ParallelPaint, inks: Inks): void {
+export function drawParallelLines(
+  ctx: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  paint: ParallelPaint,
+  inks: Inks,
+): void {
   const { axes } = layout;
   if (axes.length === 0) return;
   ctx.lineJoin = "round";
@@ -75,7 +86,11 @@ export function drawParallelLines(ctx: CanvasRenderingContext2D, layout: Paralle
   if (paint.brushed) {
     ctx.strokeStyle = inks.line;
     ctx.globalAlpha = Math.max(0.06, Math.min(0.4, 60 / paint.ranking.length));
-    strokeAll(ctx, axes, paint.ranking.filter((run) => !paint.passing[run]));
+    strokeAll(
+      ctx,
+      axes,
+      paint.ranking.filter((run) => !paint.passing[run]),
+    );
   }
   ctx.globalAlpha = Math.max(0.28, Math.min(0.85, 90 / Math.max(1, kept.length)));
   ctx.lineWidth = kept.length < 60 ? 1.5 : 1;
@@ -114,7 +129,12 @@ function trace(ctx: CanvasRenderingContext2D, axes: readonly ParallelAxis[], run
 }
 
 /** Axes with their ticks, brushes and rails; over the lines. */
-export function drawParallelAxes(ctx: CanvasRenderingContext2D, layout: ParallelLayout, brushOf: (key: string) => Brush, inks: Inks): void {
+export function drawParallelAxes(
+  ctx: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  brushOf: (key: string) => Brush,
+  inks: Inks,
+): void {
   ctx.font = `11px ${inks.font}`;
   const { top, bottom } = layout;
   if (layout.missing !== null) drawRail(ctx, layout, layout.missing, "not set", inks);
@@ -170,7 +190,13 @@ function drawRail(ctx: CanvasRenderingContext2D, layout: ParallelLayout, y: numb
   }
 }
 
-function drawBrush(ctx: CanvasRenderingContext2D, layout: ParallelLayout, axis: ParallelAxis, brush: Brush, inks: Inks): void {
+function drawBrush(
+  ctx: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  axis: ParallelAxis,
+  brush: Brush,
+  inks: Inks,
+): void {
   const boxes = brushBoxes(layout, axis, brush);
   for (const [from, to] of boxes) {
     ctx.globalAlpha = 0.22;
@@ -186,7 +212,10 @@ function drawBrush(ctx: CanvasRenderingContext2D, layout: ParallelLayout, axis: 
 export function brushBoxes(layout: ParallelLayout, axis: ParallelAxis, brush: Brush): [number, number][] {
   const { top, bottom } = layout;
   const at = (place: number): number => bottom - (bottom - top) * Math.max(-0.02, Math.min(1.02, place));
-  const boxes: [number, number][] = brush.ranges.map(([low, high]) => [at(axis.scale.place(high)) - 2, at(axis.scale.place(low)) + 2]);
+  const boxes: [number, number][] = brush.ranges.map(([low, high]) => [
+    at(axis.scale.place(high)) - 2,
+    at(axis.scale.place(low)) + 2,
+  ]);
   const half = 0.5 / Math.max(1, axis.column.names.length);
   for (const name of brush.names) {
     const index = axis.column.names.indexOf(name);
@@ -198,8 +227,18 @@ export function brushBoxes(layout: ParallelLayout, axis: ParallelAxis, brush: Br
 }
 
 /** One run over all others. */
-export function drawParallelRun(ctx: CanvasRenderingContext2D, layout: ParallelLayout, run: number, colour: string, inks: Inks): void {
-  for (const [style, width] of [[inks.background, 5], [colour, 2.5]] as const) { // prettier-ignore
+export function drawParallelRun(
+  ctx: CanvasRenderingContext2D,
+  layout: ParallelLayout,
+  run: number,
+  colour: string,
+  inks: Inks,
+): void {
+  for (const [style, width] of [
+    [inks.background, 5],
+    [colour, 2.5],
+  ] as const) {
+    // prettier-ignore
     ctx.strokeStyle = style;
     ctx.lineWidth = width;
     ctx.beginPath();

@@ -35,12 +35,21 @@ const xValue = ({ so, x }: BestPlot, at: number): number => (x === "time" ? (so.
 export function bestPixel(plot: BestPlot, box: Box, at: number): { x: number; y: number } {
   const [low, high] = range(plot);
   const value = plot.values[plot.so.order[at] as number] as number;
-  return { x: box.left + PAD + ((xValue(plot, at) - low) / (high - low)) * (box.width - 2 * PAD), y: yOf(plot, box, value) };
+  return {
+    x: box.left + PAD + ((xValue(plot, at) - low) / (high - low)) * (box.width - 2 * PAD),
+    y: yOf(plot, box, value),
+  };
 }
 
-const yOf = (plot: BestPlot, box: Box, value: number): number => box.top + box.height - PAD - plot.scale.place(value) * (box.height - 2 * PAD);
+const yOf = (plot: BestPlot, box: Box, value: number): number =>
+  box.top + box.height - PAD - plot.scale.place(value) * (box.height - 2 * PAD);
 
-export function drawBest(ctx: CanvasRenderingContext2D, plot: BestPlot, size: { width: number; height: number }, inks: Inks): void {
+export function drawBest(
+  ctx: CanvasRenderingContext2D,
+  plot: BestPlot,
+  size: { width: number; height: number },
+  inks: Inks,
+): void {
   const box = bestBox(size);
   drawAxes(ctx, plot, box, inks);
   ctx.globalAlpha = Math.max(0.35, Math.min(0.85, 400 / Math.max(1, plot.so.order.length)));
@@ -76,7 +85,13 @@ function drawAxes(ctx: CanvasRenderingContext2D, plot: BestPlot, box: Box, inks:
   const at = ticks(low, high, box.width / 96, kind).filter((value) => plot.x === "time" || Number.isInteger(value));
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
-  tickLabels(at, kind).forEach((label, index) => ctx.fillText(label, box.left + PAD + (((at[index] as number) - low) / (high - low)) * (box.width - 2 * PAD), box.top + box.height + 8));
+  tickLabels(at, kind).forEach((label, index) =>
+    ctx.fillText(
+      label,
+      box.left + PAD + (((at[index] as number) - low) / (high - low)) * (box.width - 2 * PAD),
+      box.top + box.height + 8,
+    ),
+  );
   ctx.fillText(plot.x === "time" ? "time" : "number of runs", box.left + box.width / 2, box.top + box.height + 25);
 }
 

@@ -88,7 +88,8 @@ function xLabels(ctx: CanvasRenderingContext2D, bars: readonly Bar[], pitch: num
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
   bars.forEach((bar, at) => {
-    if (at % each === 0) ctx.fillText(bar.first.toLocaleString("en-US"), LEFT + at * pitch + pitch / 2, floor + 7, each * pitch);
+    if (at % each === 0)
+      ctx.fillText(bar.first.toLocaleString("en-US"), LEFT + at * pitch + pitch / 2, floor + 7, each * pitch);
   });
 }
 

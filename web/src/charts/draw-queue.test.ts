@@ -4,7 +4,11 @@ import { DrawQueue } from "./draw-queue";
 let frames: ((now: number) => void)[] = [];
 let time = 0;
 let drawn: string[] = [];
-const queue = () => new DrawQueue((work) => frames.push(work), () => time);
+const queue = () =>
+  new DrawQueue(
+    (work) => frames.push(work),
+    () => time,
+  );
 const pass = (ms: number): string[] => {
   time += ms;
   drawn = [];
@@ -39,7 +43,14 @@ test("quick frames take more and more charts, and each is drawn once", () => {
 test("slow frames take fewer, down to one", () => {
   const made = queue();
   askAll(made);
-  expect([pass(16).length, pass(16).length, pass(90).length, pass(90).length, pass(90).length, pass(30).length]).toEqual([2, 4, 2, 1, 1, 1]);
+  expect([
+    pass(16).length,
+    pass(16).length,
+    pass(90).length,
+    pass(90).length,
+    pass(90).length,
+    pass(30).length,
+  ]).toEqual([2, 4, 2, 1, 1, 1]);
 });
 
 test("long work of our own is put off, but one chart is always drawn", () => {

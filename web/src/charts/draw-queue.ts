@@ -58,7 +58,9 @@ export class DrawQueue {
     else if (took < SHORT_MS) this.atOnce = Math.min(MOST, this.atOnce * 2);
     this.before = now;
     const end = this.clock() + WORK_MS;
-    const turn = [...this.waiting.keys()].sort((a, b) => Number(b === this.urgent) - Number(a === this.urgent)).slice(0, this.atOnce);
+    const turn = [...this.waiting.keys()]
+      .sort((a, b) => Number(b === this.urgent) - Number(a === this.urgent))
+      .slice(0, this.atOnce);
     this.urgent = null;
     for (const [i, who] of turn.entries()) if (i === 0 || this.clock() < end) this.now(who);
     this.asked = this.waiting.size > 0;

@@ -39,7 +39,8 @@ function jitter(run: number, salt: number): number {
 export function dimOf(column: ParamColumn, scale: ParamScale, salt: number): Dim {
   const places = new Float32Array(column.values.length);
   const spread = column.kind !== "number" ? 0.55 / Math.max(1, column.names.length) : column.distinct <= FEW ? 0.02 : 0;
-  for (let run = 0; run < places.length; run++) places[run] = scale.place(column.values[run] as number) + spread * jitter(run, salt);
+  for (let run = 0; run < places.length; run++)
+    places[run] = scale.place(column.values[run] as number) + spread * jitter(run, salt);
   return { column, scale, places };
 }
 
@@ -55,7 +56,16 @@ export function scatterCells(dims: number, width: number, height: number): Scatt
   const cells: ScatterCell[] = [];
   for (let row = 0; row < dims; row++)
     for (let column = 0; column <= row; column++)
-      cells.push({ row, column, box: { left: LEFT + column * (w + GAP), top: TOP + row * (h + GAP), width: Math.max(4, w), height: Math.max(4, h) } });
+      cells.push({
+        row,
+        column,
+        box: {
+          left: LEFT + column * (w + GAP),
+          top: TOP + row * (h + GAP),
+          width: Math.max(4, w),
+          height: Math.max(4, h),
+        },
+      });
   return cells;
 }
 
@@ -63,7 +73,8 @@ const PAD = 6;
 const LARGE_PAD = 24;
 const padOf = (box: Box): number => (box.width > 420 ? LARGE_PAD : PAD);
 const xOf = (box: Box, place: number): number => box.left + padOf(box) + place * (box.width - 2 * padOf(box));
-const yOf = (box: Box, place: number): number => box.top + box.height - padOf(box) - place * (box.height - 2 * padOf(box));
+const yOf = (box: Box, place: number): number =>
+  box.top + box.height - padOf(box) - place * (box.height - 2 * padOf(box));
 
 /** From places to the pixels of a cell. */
 export function pixelsOf(box: Box): { x(place: number): number; y(place: number): number } {
@@ -76,14 +87,25 @@ export function placesAt(box: Box, px: number, py: number): [number, number] {
   return [(px - box.left - pad) / (box.width - 2 * pad), (box.top + box.height - pad - py) / (box.height - 2 * pad)];
 }
 
-export function drawScatterMatrix(ctx: CanvasRenderingContext2D, dims: readonly Dim[], cells: readonly ScatterCell[], paint: ScatterPaint, inks: Inks): void {
+export function drawScatterMatrix(
+  ctx: CanvasRenderingContext2D,
+  dims: readonly Dim[],
+  cells: readonly ScatterCell[],
+  paint: ScatterPaint,
+  inks: Inks,
+): void {
   ctx.font = `11px ${inks.font}`;
   for (const { row, column, box } of cells) {
     const x = dims[column] as Dim;
     const y = dims[row] as Dim;
     ctx.strokeStyle = inks.grid;
     ctx.lineWidth = 1;
-    ctx.strokeRect(Math.round(box.left) + 0.5, Math.round(box.top) + 0.5, Math.round(box.width), Math.round(box.height));
+    ctx.strokeRect(
+      Math.round(box.left) + 0.5,
+      Math.round(box.top) + 0.5,
+      Math.round(box.width),
+      Math.round(box.height),
+    );
     if (row === column) drawOwn(ctx, x, box, paint, inks);
     else drawPoints(ctx, x, y, box, paint, inks, box.width > 300 ? 3 : 2);
     if (column === 0) drawSide(ctx, y, box, inks, row === 0);
@@ -92,7 +114,15 @@ export function drawScatterMatrix(ctx: CanvasRenderingContext2D, dims: readonly 
 }
 
 /** Points in the order of the ranking, the best last; those that are left out as faint dots below. */
-export function drawPoints(ctx: CanvasRenderingContext2D, x: Dim, y: Dim, box: Box, paint: ScatterPaint, inks: Inks, size: number): void {
+export function drawPoints(
+  ctx: CanvasRenderingContext2D,
+  x: Dim,
+  y: Dim,
+  box: Box,
+  paint: ScatterPaint,
+  inks: Inks,
+  size: number,
+): void {
   const { ranking, passing, shades, ramp } = paint;
   for (const kept of [0, 1]) {
     ctx.globalAlpha = kept ? Math.max(0.45, Math.min(0.9, 300 / ranking.length)) : 0.5;
@@ -104,7 +134,13 @@ export function drawPoints(ctx: CanvasRenderingContext2D, x: Dim, y: Dim, box: B
       if (Number.isNaN(px) || Number.isNaN(py)) continue;
       const shade = shades[run] as number;
       ctx.fillStyle = !kept ? inks.line : shade === 255 ? inks.quiet : (ramp[shade] as string);
-      if (size < 3) ctx.fillRect(xOf(box, px) - size / 2, yOf(box, py) - size / 2, size + (kept ? 0.5 : 0), size + (kept ? 0.5 : 0));
+      if (size < 3)
+        ctx.fillRect(
+          xOf(box, px) - size / 2,
+          yOf(box, py) - size / 2,
+          size + (kept ? 0.5 : 0),
+          size + (kept ? 0.5 : 0),
+        );
       else dot(ctx, xOf(box, px), yOf(box, py), kept ? size : size - 1);
     }
   }
@@ -135,25 +171,43 @@ function drawOwn(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, paint: Scatt
   const floor = box.top + box.height - 1;
   const room = Math.max(1, box.height - 24);
   const width = (box.width - 2 * PAD) / bars;
-  for (const [counts, ink] of [[all, inks.grid], [kept, inks.quiet]] as const) { // prettier-ignore
+  for (const [counts, ink] of [
+    [all, inks.grid],
+    [kept, inks.quiet],
+  ] as const) {
+    // prettier-ignore
     ctx.fillStyle = ink;
-    counts.forEach((n, bar) => ctx.fillRect(box.left + PAD + bar * width + 0.5, floor - (n / most) * room, Math.max(1, width - 1), (n / most) * room));
+    counts.forEach((n, bar) =>
+      ctx.fillRect(
+        box.left + PAD + bar * width + 0.5,
+        floor - (n / most) * room,
+        Math.max(1, width - 1),
+        (n / most) * room,
+      ),
+    );
   }
   ctx.fillStyle = inks.text;
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.font = `600 11px ${inks.font}`;
-  ctx.fillText(fitted(visibleText(dim.column.label), box.width - 2 * PAD, (text) => ctx.measureText(text).width), box.left + PAD, box.top + 5);
+  ctx.fillText(
+    fitted(visibleText(dim.column.label), box.width - 2 * PAD, (text) => ctx.measureText(text).width),
+    box.left + PAD,
+    box.top + 5,
+  );
   ctx.font = `11px ${inks.font}`;
 }
 
-const cut = (label: string, letters: number): string => (label.length > letters ? `${label.slice(0, letters - 1)}…` : label);
+const cut = (label: string, letters: number): string =>
+  label.length > letters ? `${label.slice(0, letters - 1)}…` : label;
 
 function drawSide(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, inks: Inks, own: boolean): void {
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  if (!own) for (const tick of dim.scale.ticks(Math.max(2, box.height / 30))) ctx.fillText(cut(tick.label, 10), LEFT - 8, yOf(box, tick.place), LEFT - 24);
+  if (!own)
+    for (const tick of dim.scale.ticks(Math.max(2, box.height / 30)))
+      ctx.fillText(cut(tick.label, 10), LEFT - 8, yOf(box, tick.place), LEFT - 24);
 }
 
 /** Labels under a column of cells, left out where they would touch. */
@@ -162,9 +216,14 @@ function drawFoot(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, inks: Inks)
   ctx.textBaseline = "top";
   ctx.fillStyle = inks.quiet;
   const floor = box.top + box.height + 6;
-  for (const tick of apart(ctx, dim.scale.ticks(Math.max(2, box.width / 42)), box)) ctx.fillText(cut(tick.label, 10), xOf(box, tick.place), floor);
+  for (const tick of apart(ctx, dim.scale.ticks(Math.max(2, box.width / 42)), box))
+    ctx.fillText(cut(tick.label, 10), xOf(box, tick.place), floor);
   ctx.fillStyle = inks.text;
-  ctx.fillText(fitted(visibleText(dim.column.label), box.width, (text) => ctx.measureText(text).width), box.left + box.width / 2, floor + 16);
+  ctx.fillText(
+    fitted(visibleText(dim.column.label), box.width, (text) => ctx.measureText(text).width),
+    box.left + box.width / 2,
+    floor + 16,
+  );
 }
 
 function apart(ctx: CanvasRenderingContext2D, all: readonly Tick[], box: Box): Tick[] {
@@ -183,7 +242,14 @@ export function largeBox(width: number, height: number): Box {
 }
 
 /** One plot with its axes. */
-export function drawLargeScatter(ctx: CanvasRenderingContext2D, x: Dim, y: Dim, size: { width: number; height: number }, paint: ScatterPaint, inks: Inks): void {
+export function drawLargeScatter(
+  ctx: CanvasRenderingContext2D,
+  x: Dim,
+  y: Dim,
+  size: { width: number; height: number },
+  paint: ScatterPaint,
+  inks: Inks,
+): void {
   const box = largeBox(size.width, size.height);
   ctx.font = `11px ${inks.font}`;
   ctx.strokeStyle = inks.grid;
@@ -248,7 +314,12 @@ export function markPoint(ctx: CanvasRenderingContext2D, x: Dim, y: Dim, box: Bo
 }
 
 /** What is being brushed. */
-export function drawRubber(ctx: CanvasRenderingContext2D, from: { x: number; y: number }, to: { x: number; y: number }, inks: Inks): void {
+export function drawRubber(
+  ctx: CanvasRenderingContext2D,
+  from: { x: number; y: number },
+  to: { x: number; y: number },
+  inks: Inks,
+): void {
   ctx.globalAlpha = 0.14;
   ctx.fillStyle = inks.accent;
   ctx.fillRect(from.x, from.y, to.x - from.x, to.y - from.y);

@@ -40,7 +40,10 @@ export class BlockPainter {
   /** Draws all blocks of the scene; rows begin below the ruler. */
   draw(canvas: HTMLCanvasElement, scene: Scene, inks: Inks): void {
     const ratio = devicePixelRatio || 1;
-    const [width, height] = [Math.max(1, Math.round(scene.width * ratio)), Math.max(1, Math.round(scene.height * ratio))];
+    const [width, height] = [
+      Math.max(1, Math.round(scene.width * ratio)),
+      Math.max(1, Math.round(scene.height * ratio)),
+    ];
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     const ctx = canvas.getContext("2d", { alpha: false });
@@ -51,7 +54,12 @@ export class BlockPainter {
     picture.pixels.fill(pixelOf(inks.background));
     for (const row of rowsIn(scene.rows, scene.scroll, scene.scroll + scene.height)) {
       if (row.kind === "head") {
-        fillRows(picture, Math.round((row.top - scene.scroll) * ratio), Math.round(row.height * ratio), mixed(pixelOf(inks.background), pixelOf(inks.grid), 130));
+        fillRows(
+          picture,
+          Math.round((row.top - scene.scroll) * ratio),
+          Math.round(row.height * ratio),
+          mixed(pixelOf(inks.background), pixelOf(inks.grid), 130),
+        );
         continue;
       }
       const source = scene.sources[row.source];
@@ -66,7 +74,12 @@ export class BlockPainter {
     this.write(ctx, words, ratio, inks);
   }
 
-  private write(ctx: CanvasRenderingContext2D, words: readonly { labels: Label[]; names: readonly string[] }[], ratio: number, inks: Inks): void {
+  private write(
+    ctx: CanvasRenderingContext2D,
+    words: readonly { labels: Label[]; names: readonly string[] }[],
+    ratio: number,
+    inks: Inks,
+  ): void {
     ctx.font = `11px ${inks.font}`;
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
@@ -90,7 +103,14 @@ function pixelOf(colour: string): number {
   return pixel([r, g, b]);
 }
 
-function paintLane(picture: Picture, scene: Scene, row: LaneRow, source: DrawnSource, ratio: number, labels: Label[]): void {
+function paintLane(
+  picture: Picture,
+  scene: Scene,
+  row: LaneRow,
+  source: DrawnSource,
+  ratio: number,
+  labels: Label[],
+): void {
   const { camera } = scene;
   const begin = camera.begin - source.offset;
   const frame = { begin, scale: camera.scale / ratio };
@@ -101,11 +121,21 @@ function paintLane(picture: Picture, scene: Scene, row: LaneRow, source: DrawnSo
     const found = source.store.best(level, index, row.lane.id);
     if (!found) continue;
     const from = index === span.first ? 0 : Math.max(0, Math.floor((index * width - begin) / frame.scale));
-    const to = index === span.last ? picture.width : Math.min(picture.width, Math.floor(((index + 1) * width - begin) / frame.scale));
+    const to =
+      index === span.last
+        ? picture.width
+        : Math.min(picture.width, Math.floor(((index + 1) * width - begin) / frame.scale));
     for (let line = 0; line < row.lines; line++) {
       const top = Math.round((row.top + PAD + line * LINE - scene.scroll) * ratio);
       const height = Math.round((row.top + PAD + (line + 1) * LINE - 1 - scene.scroll) * ratio) - top;
-      paintLine(picture, { tile: found.tile, depth: row.first + line, top, height, from, to, first: index === span.first }, frame, source.paint, labels, WORDY_CSS * ratio);
+      paintLine(
+        picture,
+        { tile: found.tile, depth: row.first + line, top, height, from, to, first: index === span.first },
+        frame,
+        source.paint,
+        labels,
+        WORDY_CSS * ratio,
+      );
     }
   }
 }
@@ -210,7 +240,8 @@ export function drawRuler(ctx: CanvasRenderingContext2D, scene: RulerScene, inks
     ctx.strokeStyle = inks.line;
     line(ctx, x, RULER - 8, x, RULER);
     ctx.fillStyle = inks.quiet;
-    if ((from === "" || x > 96) && x + 4 + ctx.measureText(tick.label).width <= width) ctx.fillText(tick.label, x + 4, RULER - 7);
+    if ((from === "" || x > 96) && x + 4 + ctx.measureText(tick.label).width <= width)
+      ctx.fillText(tick.label, x + 4, RULER - 7);
   }
   ctx.fillStyle = inks.text;
   if (from) ctx.fillText(from, 6, RULER - 7);

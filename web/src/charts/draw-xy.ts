@@ -43,12 +43,23 @@ export function xyAxes(lines: readonly XYLine[], options: XYOptions): Axes {
   return { x, y, logX: false, logY: false };
 }
 
-const namesOf = (lines: readonly XYLine[], options: XYOptions): readonly string[] | null => options.names ?? lines.find((l) => l.labels)?.labels ?? null;
+const namesOf = (lines: readonly XYLine[], options: XYOptions): readonly string[] | null =>
+  options.names ?? lines.find((l) => l.labels)?.labels ?? null;
 
-const xyPlan = (axes: Axes, lines: readonly XYLine[], size: { width: number; height: number }, options: XYOptions): AxesPlan =>
-  planFor(axes, size, { ...options, names: namesOf(lines, options) });
+const xyPlan = (
+  axes: Axes,
+  lines: readonly XYLine[],
+  size: { width: number; height: number },
+  options: XYOptions,
+): AxesPlan => planFor(axes, size, { ...options, names: namesOf(lines, options) });
 
-export function drawXY(ctx: CanvasRenderingContext2D, lines: readonly XYLine[], size: { width: number; height: number }, inks: Inks, options: XYOptions = {}): void {
+export function drawXY(
+  ctx: CanvasRenderingContext2D,
+  lines: readonly XYLine[],
+  size: { width: number; height: number },
+  inks: Inks,
+  options: XYOptions = {},
+): void {
   const axes = xyAxes(lines, options);
   const plan = xyPlan(axes, lines, size, options);
   const { box } = plan;
@@ -107,7 +118,12 @@ function drawBars(ctx: CanvasRenderingContext2D, line: XYLine, at: At, index: nu
   line.x.forEach((x, i) => {
     const left = at.x(x - 0.4 + index * width);
     const top = at.y(line.y[i] as number);
-    ctx.fillRect(left, Math.min(top, at.y(0)), Math.max(1, at.x(x - 0.4 + (index + 1) * width) - left - 1), Math.abs(at.y(0) - top));
+    ctx.fillRect(
+      left,
+      Math.min(top, at.y(0)),
+      Math.max(1, at.x(x - 0.4 + (index + 1) * width) - left - 1),
+      Math.abs(at.y(0) - top),
+    );
   });
 }
 

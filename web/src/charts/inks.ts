@@ -26,7 +26,11 @@ export function readInks(): Inks {
 }
 
 /** A canvas of CSS size width x height, sharp on dense screens; its context draws in CSS pixels. */
-export function sharpContext(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+export function sharpContext(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
   const ratio = devicePixelRatio || 1;
   const w = Math.max(1, Math.round(width * ratio));
   const h = Math.max(1, Math.round(height * ratio));

@@ -104,7 +104,12 @@ export class LinePlot {
     this.dragged.hidden = to === null;
     if (to === null) return;
     const { top, height } = this.box;
-    Object.assign(this.dragged.style, { left: `${Math.min(from, to)}px`, top: `${top}px`, width: `${Math.abs(to - from)}px`, height: `${height}px` });
+    Object.assign(this.dragged.style, {
+      left: `${Math.min(from, to)}px`,
+      top: `${top}px`,
+      width: `${Math.abs(to - from)}px`,
+      height: `${height}px`,
+    });
   }
 
   /** The crosshair, a dot on each line, and the meant run's line drawn stronger; null clears. */
@@ -115,7 +120,9 @@ export class LinePlot {
     const at = projection(this.scene.axes, box);
     const px = Math.round(at.x(now.x)) + 0.5;
     if (px < box.left || px > box.left + box.width) return;
-    const meant = this.scene.lines.filter((l) => l.line.run === now.run).map((l) => ({ ...l, strong: true, faded: false }));
+    const meant = this.scene.lines
+      .filter((l) => l.line.run === now.run)
+      .map((l) => ({ ...l, strong: true, faded: false }));
     drawLines(ctx, meant, at, box, { band: false, window: this.scene.axes.x });
     ctx.strokeStyle = this.inks.quiet;
     ctx.globalAlpha = 0.7;

@@ -53,7 +53,8 @@ async function decode(url: string): Promise<Decoded> {
     throw new Error("The image is damaged, or not what it says it is.");
   }
   const total = image.naturalWidth * image.naturalHeight;
-  if (total === 0 || total > TOO_MANY_PIXELS) throw new Error(`An image of ${image.naturalWidth} × ${image.naturalHeight} pixels cannot be read here.`);
+  if (total === 0 || total > TOO_MANY_PIXELS)
+    throw new Error(`An image of ${image.naturalWidth} × ${image.naturalHeight} pixels cannot be read here.`);
   const shrunk = total > MOST_PIXELS ? Math.sqrt(total / MOST_PIXELS) : 1;
   const width = Math.max(1, Math.round(image.naturalWidth / shrunk));
   const height = Math.max(1, Math.round(image.naturalHeight / shrunk));
@@ -70,5 +71,7 @@ async function decode(url: string): Promise<Decoded> {
 export function paint(canvas: HTMLCanvasElement, pixels: Pixels): void {
   canvas.width = pixels.width;
   canvas.height = pixels.height;
-  canvas.getContext("2d")?.putImageData(new ImageData(new Uint8ClampedArray(pixels.data), pixels.width, pixels.height), 0, 0);
+  canvas
+    .getContext("2d")
+    ?.putImageData(new ImageData(new Uint8ClampedArray(pixels.data), pixels.width, pixels.height), 0, 0);
 }

@@ -116,11 +116,16 @@ export class TwoAxisPlot {
     const inks = readInks();
     const right = this.scene.right ? this.rightMarks(this.scene.right) : null;
     const room = right ? Math.ceil(Math.max(0, ...right.labels.map(measureIn(inks.font)))) : 0;
-    const plan = planFor(this.axes(this.scene.left), { width: this.width - room, height: this.height }, { xKind: this.scene.xKind, xName: this.scene.xName });
+    const plan = planFor(
+      this.axes(this.scene.left),
+      { width: this.width - room, height: this.height },
+      { xKind: this.scene.xKind, xName: this.scene.xName },
+    );
     this.box = plan.box;
     drawAxes(ctx, plan, inks);
     if (right && this.scene.right) this.drawRight(ctx, this.scene.right, right, inks);
-    for (const side of this.sides()) drawLines(ctx, side.lines, projection(this.axes(side), this.box), this.box, { band: true, window: this.scene.x });
+    for (const side of this.sides())
+      drawLines(ctx, side.lines, projection(this.axes(side), this.box), this.box, { band: true, window: this.scene.x });
     if (this.sides().some((side) => side.lines.length > 0)) this.host.dataset.drawn = "";
   }
 
@@ -130,7 +135,12 @@ export class TwoAxisPlot {
     return { at, labels: tickLabels(at, kind) };
   }
 
-  private drawRight(ctx: CanvasRenderingContext2D, side: Side, marks: { at: number[]; labels: string[] }, inks: Inks): void {
+  private drawRight(
+    ctx: CanvasRenderingContext2D,
+    side: Side,
+    marks: { at: number[]; labels: string[] },
+    inks: Inks,
+  ): void {
     const { left, top, width, height } = this.box;
     const edge = left + width;
     const y = projection(this.axes(side), this.box).y;

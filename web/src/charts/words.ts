@@ -11,7 +11,10 @@ export class WordCutter {
   use(ctx: CanvasRenderingContext2D): void {
     if (this.font === ctx.font) return;
     this.font = ctx.font;
-    this.widths = Float32Array.from({ length: 128 }, (_, code) => ctx.measureText(String.fromCharCode(Math.max(32, code))).width);
+    this.widths = Float32Array.from(
+      { length: 128 },
+      (_, code) => ctx.measureText(String.fromCharCode(Math.max(32, code))).width,
+    );
   }
 
   /** The beginning of a text that fits; nothing rather than two letters. */

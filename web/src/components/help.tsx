@@ -20,7 +20,19 @@ export function describeKeys(section: string, keys: Record<string, string>): voi
 
 /** In the order of the pages. */
 function rank(section: string): number {
-  const at = ["Everywhere", "Runs", "Run", "Charts", "Compare", "Parameters", "Media", "Distributions", "Model", "Profile", "Reports"].indexOf(section);
+  const at = [
+    "Everywhere",
+    "Runs",
+    "Run",
+    "Charts",
+    "Compare",
+    "Parameters",
+    "Media",
+    "Distributions",
+    "Model",
+    "Profile",
+    "Reports",
+  ].indexOf(section);
   return at < 0 ? 99 : at;
 }
 
@@ -39,9 +51,12 @@ export function Help() {
                 .map((one) => (
                   <div key={one.keys}>
                     <dt>
-                      {one.keys.split(" ").flatMap((key) => (key.length > 1 ? key.split("+") : [key])).map((key) => (
-                        <Key key={key}>{key}</Key>
-                      ))}
+                      {one.keys
+                        .split(" ")
+                        .flatMap((key) => (key.length > 1 ? key.split("+") : [key]))
+                        .map((key) => (
+                          <Key key={key}>{key}</Key>
+                        ))}
                     </dt>
                     <dd>{one.does}</dd>
                   </div>

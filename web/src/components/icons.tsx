@@ -80,6 +80,12 @@ export const ColumnsIcon = draw(
   </>,
 );
 export const GroupIcon = draw(<path d="M2 4h12M4.5 8H14M4.5 12H14M2 8v4" />);
+export const PaletteIcon = draw(
+  <>
+    <path d="M8 2a6 6 0 1 0 0 12c1.4 0 1.6-1 1.1-1.8-.6-1 .1-1.9 1.2-1.9H12a2 2 0 0 0 2-2C14 4.7 11.3 2 8 2Z" />
+    <path d="M5 7.5h.01M7.5 5h.01M10.5 6h.01" />
+  </>,
+);
 export const TagIcon = draw(
   <>
     <path d="M2.5 3.5v4l6 6 5-5-6-6h-4a1 1 0 0 0-1 1Z" />
@@ -110,14 +116,22 @@ export const PinIcon = draw(<path d="M6 2.5h4l-.5 4 2 2.5h-7l2-2.5-.5-4ZM8 9v4.5
 export const ExpandIcon = draw(<path d="M9.5 2.5h4v4m0-4-4.5 4.5m-2.5 6.5h-4v-4m0 4L7 9" />);
 export const ResetIcon = draw(<path d="M3 8a5 5 0 1 0 1.6-3.7L3 5.8M3 2.8v3h3" />);
 export const MoreIcon = draw(<path d="M3.5 8v.01M8 8v.01M12.5 8v.01" stroke-width="2" />);
-export const LinkIcon = draw(<path d="M6.5 9.5l3-3M7 4.5l1.2-1.2a2.6 2.6 0 0 1 3.7 0l.8.8a2.6 2.6 0 0 1 0 3.7L11.5 9M9 11.5l-1.2 1.2a2.6 2.6 0 0 1-3.7 0l-.8-.8a2.6 2.6 0 0 1 0-3.7L4.5 7" />);
+export const LinkIcon = draw(
+  <path d="M6.5 9.5l3-3M7 4.5l1.2-1.2a2.6 2.6 0 0 1 3.7 0l.8.8a2.6 2.6 0 0 1 0 3.7L11.5 9M9 11.5l-1.2 1.2a2.6 2.6 0 0 1-3.7 0l-.8-.8a2.6 2.6 0 0 1 0-3.7L4.5 7" />,
+);
 export const FolderIcon = draw(
   <path d="M2 12V4.2c0-.4.3-.7.7-.7h3.1l1.4 1.7h6.1c.4 0 .7.3.7.7V12c0 .4-.3.7-.7.7H2.7A.7.7 0 0 1 2 12Z" />,
 );
-export const ShareIcon = draw(<path d="M8 9.5v-7m0 0L5.2 5.3M8 2.5l2.8 2.8M3.5 8.5v4.3c0 .4.3.7.7.7h7.6c.4 0 .7-.3.7-.7V8.5" />);
-export const ReportIcon = draw(<path d="M4 1.8h5.2L12.5 5v8.5c0 .4-.3.7-.7.7H4c-.4 0-.7-.3-.7-.7v-11c0-.4.3-.7.7-.7Zm5 .2v3.3h3.3M5.6 11.6V9.8m2.4 1.8V7.9m2.4 3.7V9" />);
+export const ShareIcon = draw(
+  <path d="M8 9.5v-7m0 0L5.2 5.3M8 2.5l2.8 2.8M3.5 8.5v4.3c0 .4.3.7.7.7h7.6c.4 0 .7-.3.7-.7V8.5" />,
+);
+export const ReportIcon = draw(
+  <path d="M4 1.8h5.2L12.5 5v8.5c0 .4-.3.7-.7.7H4c-.4 0-.7-.3-.7-.7v-11c0-.4.3-.7.7-.7Zm5 .2v3.3h3.3M5.6 11.6V9.8m2.4 1.8V7.9m2.4 3.7V9" />,
+);
 export const HistoryIcon = draw(<path d="M3 8a5 5 0 1 0 1.6-3.7L3 5.8M3 2.8v3h3M8 5.2V8l2 1.3" />);
-export const TrashIcon = draw(<path d="M3 4.5h10M6.2 4.3V3c0-.3.2-.5.5-.5h2.6c.3 0 .5.2.5.5v1.3M4.4 4.7l.5 8.1c0 .4.4.7.8.7h4.6c.4 0 .8-.3.8-.7l.5-8.1" />);
+export const TrashIcon = draw(
+  <path d="M3 4.5h10M6.2 4.3V3c0-.3.2-.5.5-.5h2.6c.3 0 .5.2.5.5v1.3M4.4 4.7l.5 8.1c0 .4.4.7.8.7h4.6c.4 0 .8-.3.8-.7l.5-8.1" />,
+);
 export const BellIcon = draw(
   <path d="M8 2a4 4 0 0 0-4 4v2.6L2.8 11h10.4L12 8.6V6a4 4 0 0 0-4-4ZM6.6 13.2c.3.5.8.8 1.4.8s1.1-.3 1.4-.8" />,
 );
@@ -130,5 +144,9 @@ export const UndoIcon = draw(<path d="M5.5 3 2.5 6l3 3M2.8 6H9a4 4 0 0 1 0 8H5.5
 export const MenuIcon = draw(<path d="M2.5 4.5h11M2.5 8h11m-11 3.5h11" />);
 export const TerminalIcon = draw(<path d="M2.5 3h11v10h-11V3Zm2.3 2.7L7 7.8 4.8 10M8.5 10.3h2.8" />);
 export const BoxIcon = draw(<path d="M8 2 2.8 4.6v6.8L8 14l5.2-2.6V4.6L8 2Zm0 0M2.8 4.6 8 7.2l5.2-2.6M8 7.2V14" />);
-export const PrinterIcon = draw(<path d="M4.5 6V2.5h7V6M4.5 11.5H3.2c-.4 0-.7-.3-.7-.7V6.7c0-.4.3-.7.7-.7h9.6c.4 0 .7.3.7.7v4.1c0 .4-.3.7-.7.7h-1.3m-7-2h7v4h-7v-4Z" />);
-export const FileIcon = draw(<path d="M4 2.2h5l3 3v8.1c0 .3-.2.5-.5.5H4a.5.5 0 0 1-.5-.5V2.7c0-.3.2-.5.5-.5ZM9 2.2v3h3" />);
+export const PrinterIcon = draw(
+  <path d="M4.5 6V2.5h7V6M4.5 11.5H3.2c-.4 0-.7-.3-.7-.7V6.7c0-.4.3-.7.7-.7h9.6c.4 0 .7.3.7.7v4.1c0 .4-.3.7-.7.7h-1.3m-7-2h7v4h-7v-4Z" />,
+);
+export const FileIcon = draw(
+  <path d="M4 2.2h5l3 3v8.1c0 .3-.2.5-.5.5H4a.5.5 0 0 1-.5-.5V2.7c0-.3.2-.5.5-.5ZM9 2.2v3h3" />,
+);

@@ -5,7 +5,9 @@ import { useEffect } from "preact/hooks";
 
 export function useChosenInSight(row: RefObject<HTMLElement>, chosen: string, role: "tab" | "radio" = "tab"): void {
   useEffect(() => {
-    const one = row.current?.querySelector<HTMLElement>(role === "tab" ? '[aria-selected="true"]' : '[aria-checked="true"]');
+    const one = row.current?.querySelector<HTMLElement>(
+      role === "tab" ? '[aria-selected="true"]' : '[aria-checked="true"]',
+    );
     // Not scrollIntoView: it would scroll the page's frames too.
     if (!one || !row.current) return;
     const left = one.getBoundingClientRect().left - row.current.getBoundingClientRect().left + row.current.scrollLeft;

@@ -59,7 +59,11 @@ function blockView(block: Block, at: number, deeper: number) {
 
 /** A paragraph inside a list item needs no air around it. */
 function tight(block: Block, at: number, deeper: number) {
-  return block.kind === "paragraph" ? <Fragment key={at}>{block.children.map(inlineView)}</Fragment> : blockView(block, at, deeper);
+  return block.kind === "paragraph" ? (
+    <Fragment key={at}>{block.children.map(inlineView)}</Fragment>
+  ) : (
+    blockView(block, at, deeper)
+  );
 }
 
 function TableBlock({ block }: { block: Extract<Block, { kind: "table" }> }) {
@@ -68,7 +72,9 @@ function TableBlock({ block }: { block: Extract<Block, { kind: "table" }> }) {
       <thead>
         <tr>
           {block.head.map((cell, i) => (
-            <th key={i} data-align={block.align[i] ?? undefined}>{cell.map(inlineView)}</th>
+            <th key={i} data-align={block.align[i] ?? undefined}>
+              {cell.map(inlineView)}
+            </th>
           ))}
         </tr>
       </thead>
@@ -76,7 +82,9 @@ function TableBlock({ block }: { block: Extract<Block, { kind: "table" }> }) {
         {block.rows.map((row, r) => (
           <tr key={r}>
             {row.map((cell, i) => (
-              <td key={i} data-align={block.align[i] ?? undefined}>{cell.map(inlineView)}</td>
+              <td key={i} data-align={block.align[i] ?? undefined}>
+                {cell.map(inlineView)}
+              </td>
             ))}
           </tr>
         ))}

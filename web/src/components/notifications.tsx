@@ -146,7 +146,12 @@ function List({ onGo }: { onGo(): void }) {
         <h2>Notifications</h2>
         <span class="spring" />
         {kinds.length > 1 ? (
-          <select class="select" aria-label="Kind" value={kind} onChange={(event) => setKind(event.currentTarget.value as NoticeKind | "")}>
+          <select
+            class="select"
+            aria-label="Kind"
+            value={kind}
+            onChange={(event) => setKind(event.currentTarget.value as NoticeKind | "")}
+          >
             <option value="">All kinds</option>
             {kinds.map((one) => (
               <option key={one} value={one}>
@@ -176,7 +181,9 @@ function List({ onGo }: { onGo(): void }) {
           </Button>
         ) : null}
         <span class="spring" />
-        {canNotify() ? <Toggle checked={outside.value} label="On this desktop" onChange={(on) => void setOutside(on)} /> : null}
+        {canNotify() ? (
+          <Toggle checked={outside.value} label="On this desktop" onChange={(on) => void setOutside(on)} />
+        ) : null}
       </footer>
       {outlets.value.length > 0 ? <p class="notices-outlets quiet">Also sent to: {outlets.value.join(", ")}</p> : null}
     </div>
@@ -192,16 +199,25 @@ function Item({ notice, onGo }: { notice: Notice; onGo(): void }) {
     [`kind:${notice.kind}`, KIND_WORDS[notice.kind]],
   ];
   return (
-    <li data-level={notice.level} data-new={notice.time > seen.value && !muted ? "" : undefined} data-muted={muted ? "" : undefined}>
+    <li
+      data-level={notice.level}
+      data-new={notice.time > seen.value && !muted ? "" : undefined}
+      data-muted={muted ? "" : undefined}
+    >
       <a href={address(notice)} onClick={onGo}>
         <strong class="isolate">{visibleText(notice.title)}</strong>
         {notice.text ? <span class="isolate">{visibleText(notice.text)}</span> : null}
         <span class="quiet">
-          <span class="isolate">{visibleText(notice.name)}</span> · <span class="isolate">{visibleText(notice.project)}</span> ·{" "}
+          <span class="isolate">{visibleText(notice.name)}</span> ·{" "}
+          <span class="isolate">{visibleText(notice.project)}</span> ·{" "}
           <span title={formatTimeZone(notice.time)}>{formatAge(notice.time, now.value)}</span>
         </span>
       </a>
-      <IconButton label={`Mute ${visibleText(notice.name)}…`} pressed={choosing || muted} onClick={() => setChoosing(!choosing)}>
+      <IconButton
+        label={`Mute ${visibleText(notice.name)}…`}
+        pressed={choosing || muted}
+        onClick={() => setChoosing(!choosing)}
+      >
         <BellOffIcon size={14} />
       </IconButton>
       {choosing ? (

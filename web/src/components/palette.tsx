@@ -58,10 +58,17 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
   };
   const move = (to: number) => {
     cursor.value = (to + flat.length) % Math.max(1, flat.length);
-    requestAnimationFrame(() => list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" }));
+    requestAnimationFrame(() =>
+      list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" }),
+    );
   };
   const keys = (event: KeyboardEvent) => {
-    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 8, PageUp: Math.max(0, at - 8) };
+    const steps: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: at + 8,
+      PageUp: Math.max(0, at - 8),
+    };
     const to = steps[event.key];
     if (to !== undefined) {
       event.preventDefault();
@@ -105,7 +112,13 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
         <Key>Esc</Key>
       </div>
       <div ref={list} id="palette-list" class="palette-list" role="listbox" aria-label="Results">
-        <Results sections={sections} at={at} wanted={text.value} onPick={pick} onPoint={(index) => (cursor.value = index)} />
+        <Results
+          sections={sections}
+          at={at}
+          wanted={text.value}
+          onPick={pick}
+          onPoint={(index) => (cursor.value = index)}
+        />
       </div>
       <p class="palette-foot" role="status">
         {status(flat.length, text.value, searching.value, found.value?.unread ?? 0)}
@@ -190,7 +203,9 @@ function Results({ sections, at, wanted, onPick, onPoint }: ResultsProps) {
               >
                 <span class="palette-icon">{iconOf(entry)}</span>
                 <span class="palette-title isolate ellipsis">
-                  {marked(title, found).map((part, number) => (part.on ? <mark key={number}>{part.text}</mark> : part.text))}
+                  {marked(title, found).map((part, number) =>
+                    part.on ? <mark key={number}>{part.text}</mark> : part.text,
+                  )}
                 </span>
                 <span class="palette-detail isolate ellipsis">{visibleText(entry.detail)}</span>
                 {entry.keys ? (
@@ -259,4 +274,3 @@ function pickHit(hit: Hit): void {
       return go("/runs", { project: hit.key });
   }
 }
-

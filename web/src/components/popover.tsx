@@ -26,17 +26,17 @@ export function Popover({ anchor, onClose, label, align = "start", class: extra 
       const target = event.target as Node;
       if (!box.current?.contains(target) && !anchor?.contains(target)) onClose();
     };
-    const escape = (event: KeyboardEvent) => {
+    const onEscape = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
       onClose();
       anchor?.focus();
     };
     addEventListener("pointerdown", outside, true);
-    addEventListener("keydown", escape, true);
+    addEventListener("keydown", onEscape, true);
     return () => {
       removeEventListener("pointerdown", outside, true);
-      removeEventListener("keydown", escape, true);
+      removeEventListener("keydown", onEscape, true);
     };
   }, [anchor, onClose]);
   return createPortal(

@@ -70,7 +70,12 @@ async function attempt(act: () => Promise<Edited>): Promise<Edited | null> {
   try {
     const done = await act();
     const first = done.refused[0];
-    if (first) toast(first.reason, "error", done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed");
+    if (first)
+      toast(
+        first.reason,
+        "error",
+        done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed",
+      );
     return done;
   } catch (fault) {
     toast(fault instanceof Error ? fault.message : String(fault), "error", "Not changed");
@@ -113,14 +118,18 @@ function Ask({ runs, onDone }: Question) {
         {runs.slice(0, NAMES).map((id) => (
           <li key={id} class="isolate ellipsis">
             {visibleText(nameOf(id)) || "(no name)"}
-            {known.value.get(id) ? <span class="quiet isolate"> {visibleText(known.value.get(id)?.project ?? "")}</span> : null}
+            {known.value.get(id) ? (
+              <span class="quiet isolate"> {visibleText(known.value.get(id)?.project ?? "")}</span>
+            ) : null}
           </li>
         ))}
         {runs.length > NAMES ? <li class="quiet">and {count(runs.length - NAMES, "other")}</li> : null}
       </ul>
       <p class="ask-words">
         {weight?.bytes == null ? null : `${formatBytes(weight.bytes)} on the disk. `}
-        {runs.length === 1 ? "It goes to the trash and can come back for seven days." : "They go to the trash and can come back for seven days."}
+        {runs.length === 1
+          ? "It goes to the trash and can come back for seven days."
+          : "They go to the trash and can come back for seven days."}
       </p>
       {running > 0 ? (
         <p class="ask-warning">

@@ -73,12 +73,17 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
       <header>
         <h2>Saved views</h2>
         <span class="spring" />
-        <Button kind="quiet" onClick={() => void copyText(location.href.replace(/[?&]token=[^&#]*/, ""), "Link copied")}>
+        <Button
+          kind="quiet"
+          onClick={() => void copyText(location.href.replace(/[?&]token=[^&#]*/, ""), "Link copied")}
+        >
           Copy link
         </Button>
       </header>
       {list.length === 0 ? (
-        <p class="quiet views-none">A view keeps the page as it stands: query, columns, runs, panels. Give it a name and come back to it.</p>
+        <p class="quiet views-none">
+          A view keeps the page as it stands: query, columns, runs, panels. Give it a name and come back to it.
+        </p>
       ) : (
         <ul>
           {list.map((view) => (
@@ -111,7 +116,11 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
           {same ? "Overwrite" : "Save"}
         </Button>
       </form>
-      <p class="quiet views-where">{shared.value ? "Kept in the store, for everybody who opens it." : "Kept in this browser: the store is read-only."}</p>
+      <p class="quiet views-where">
+        {shared.value
+          ? "Kept in the store, for everybody who opens it."
+          : "Kept in this browser: the store is read-only."}
+      </p>
     </div>
   );
 }
@@ -141,14 +150,19 @@ function Line({ view, pages, onPicked, onRename }: LineProps) {
       {fixed ? null : (
         <span class="views-tools">
           {place.value.path === view.page && !isOpen(view) ? (
-            <IconButton label={`Overwrite ${name} with the page as it stands`} onClick={() => void trying(() => saveView({ name: view.name, over: view }))}>
+            <IconButton
+              label={`Overwrite ${name} with the page as it stands`}
+              onClick={() => void trying(() => saveView({ name: view.name, over: view }))}
+            >
               <ResetIcon size={13} />
             </IconButton>
           ) : null}
           <IconButton
             label={view.default ? `${name} is how ${page} opens; stop that` : `Open ${page} with ${name}`}
             pressed={view.default}
-            onClick={() => void trying(() => saveView({ name: view.name, over: view, keep: true, isDefault: !view.default }))}
+            onClick={() =>
+              void trying(() => saveView({ name: view.name, over: view, keep: true, isDefault: !view.default }))
+            }
           >
             <PinIcon size={13} />
           </IconButton>
@@ -171,7 +185,8 @@ async function putBack(view: SavedView): Promise<void> {
 function Rename({ view, onDone }: { view: SavedView; onDone(): void }) {
   const [name, setName] = useState(view.name);
   const save = async () => {
-    if (name.trim() !== "" && name.trim() !== view.name) await trying(() => saveView({ name: name.trim(), over: view, keep: true }));
+    if (name.trim() !== "" && name.trim() !== view.name)
+      await trying(() => saveView({ name: name.trim(), over: view, keep: true }));
     onDone();
   };
   return (

@@ -9,14 +9,21 @@ export interface SegmentsProps<T extends string> {
 
 export function Segments<T extends string>({ label, value, options, onChange }: SegmentsProps<T>) {
   const move = (event: KeyboardEvent) => {
-    const by = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : event.key === "ArrowLeft" || event.key === "ArrowUp" ? -1 : 0;
+    const by =
+      event.key === "ArrowRight" || event.key === "ArrowDown"
+        ? 1
+        : event.key === "ArrowLeft" || event.key === "ArrowUp"
+          ? -1
+          : 0;
     if (by === 0) return;
     event.preventDefault();
     const at = options.findIndex((option) => option.value === value);
     const next = options[(at + by + options.length) % options.length];
     if (!next) return;
     onChange(next.value);
-    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-value="${CSS.escape(next.value)}"]`)?.focus();
+    (event.currentTarget as HTMLElement)
+      .querySelector<HTMLElement>(`[data-value="${CSS.escape(next.value)}"]`)
+      ?.focus();
   };
   return (
     <span class="segments" role="radiogroup" aria-label={label} onKeyDown={move}>

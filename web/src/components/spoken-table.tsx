@@ -24,7 +24,15 @@ export function SpokenTable({ caption, head, rows }: Spoken) {
         <tbody>
           {rows.map((row, at) => (
             <tr key={at}>
-              {row.map((words, column) => (column === 0 ? <th key={column} scope="row">{words}</th> : <td key={column}>{words}</td>))}
+              {row.map((words, column) =>
+                column === 0 ? (
+                  <th key={column} scope="row">
+                    {words}
+                  </th>
+                ) : (
+                  <td key={column}>{words}</td>
+                ),
+              )}
             </tr>
           ))}
         </tbody>

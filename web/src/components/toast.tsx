@@ -29,7 +29,13 @@ let held = false;
  * A short message in the corner, with a place to go for more or something to do about it.
  * Errors stay until closed; the rest leave by themselves, but not from under the mouse or the keyboard.
  */
-export function toast(text: string, level: Severity = "info", title?: string, href?: string, action?: ToastAction): void {
+export function toast(
+  text: string,
+  level: Severity = "info",
+  title?: string,
+  href?: string,
+  action?: ToastAction,
+): void {
   const stays = action ? 10_000 : level === "warning" ? 8000 : 3500;
   const leaves = level === "error" ? null : performance.now() + stays;
   toasts.value = [...toasts.value.slice(1 - MOST), { id: ++last, text, level, title, href, action, leaves }];
@@ -53,7 +59,9 @@ function wait(): void {
 
 function hold(on: boolean): void {
   held = on;
-  if (!on) for (const one of toasts.peek()) if (one.leaves !== null) one.leaves = Math.max(one.leaves, performance.now() + 1500);
+  if (!on)
+    for (const one of toasts.peek())
+      if (one.leaves !== null) one.leaves = Math.max(one.leaves, performance.now() + 1500);
   wait();
 }
 

@@ -13,7 +13,17 @@ import { project } from "../state";
 import { nextTheme, themeChoice } from "../theme";
 import { IconButton } from "./button";
 import { describeKeys, helpOpen } from "./help";
-import { ChevronDownIcon, FolderIcon, HelpIcon, LogoIcon, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from "./icons";
+import {
+  ChevronDownIcon,
+  FolderIcon,
+  HelpIcon,
+  LogoIcon,
+  MenuIcon,
+  MoonIcon,
+  SearchIcon,
+  SunIcon,
+  SystemIcon,
+} from "./icons";
 import { LiveBadge } from "./live-badge";
 import { Bell } from "./notifications";
 import { paletteOpen } from "./palette";
@@ -49,7 +59,9 @@ function followInfo(): () => void {
       () => {
         timer = undefined;
         // The first event often comes while the first answer is on its way, and then tells nothing new.
-        void Promise.resolve(reading).then(() => (event.version === info.peek()?.catalogue_version ? undefined : readInfo()));
+        void Promise.resolve(reading).then(() =>
+          event.version === info.peek()?.catalogue_version ? undefined : readInfo(),
+        );
       },
       info.peek() === null || info.peek()?.runs === 0 ? 0 : INFO_MS,
     );
@@ -62,7 +74,9 @@ function followInfo(): () => void {
 
 /** The keys that work on every page, for the pages that there are. */
 export function describePageKeys(pages: readonly PageDef[]): void {
-  const toPages = pages.flatMap((page) => (LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, `go to ${page.title}`]] : []));
+  const toPages = pages.flatMap((page) =>
+    LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, `go to ${page.title}`]] : [],
+  );
   describeKeys("Everywhere", {
     "Ctrl+K": "go, do or find anything",
     "?": "this list",
@@ -85,7 +99,9 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
     "Mod+k": () => (paletteOpen.value = true),
     "Mod+z": () => void takeBack(),
     "Mod+Shift+z": () => void again(),
-    ...Object.fromEntries(tabs.flatMap((page) => (LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, () => go(page.path)]] : []))),
+    ...Object.fromEntries(
+      tabs.flatMap((page) => (LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, () => go(page.path)]] : [])),
+    ),
   });
   return (
     <header class="topbar">
@@ -103,10 +119,15 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
         ))}
       </nav>
       <span class="spring" />
-      <button type="button" class="search-button" aria-label={`Search ${SHORTCUT}`} title="Go, do or find anything" onClick={() => (paletteOpen.value = true)}>
+      <button
+        type="button"
+        class="search-button"
+        aria-label={`Search ${SHORTCUT}`}
+        title="Go, do or find anything"
+        onClick={() => (paletteOpen.value = true)}
+      >
         <SearchIcon size={14} />
-        <span>Search</span>{" "}
-        <Key>{SHORTCUT}</Key>
+        <span>Search</span> <Key>{SHORTCUT}</Key>
       </button>
       <LiveBadge />
       <SavedViewsMenu pages={pages} />

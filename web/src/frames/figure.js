@@ -2,7 +2,12 @@
    is the figure that our page hands in, and all it can do is draw it and say so. */
 
 const place = document.getElementById("figure");
-const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["toImage", "sendDataToCloud"], showLink: false };
+const CONFIG = {
+  responsive: true,
+  displaylogo: false,
+  modeBarButtonsToRemove: ["toImage", "sendDataToCloud"],
+  showLink: false,
+};
 
 /** On a dark page a figure that names no background of its own is drawn on ours. */
 function inked(layout, inks) {
@@ -14,11 +19,17 @@ function inked(layout, inks) {
   own.paper_bgcolor = inks.background;
   own.plot_bgcolor = inks.background;
   own.font = { color: inks.text, ...own.font };
-  for (const name of new Set(["xaxis", "yaxis", ...Object.keys(own).filter((key) => /^[xy]axis\d*$/.test(key))])) own[name] = { ...axis, ...own[name] };
+  for (const name of new Set(["xaxis", "yaxis", ...Object.keys(own).filter((key) => /^[xy]axis\d*$/.test(key))]))
+    own[name] = { ...axis, ...own[name] };
   for (const name of new Set(["scene", ...Object.keys(own).filter((key) => /^scene\d*$/.test(key))])) {
     const scene = own[name] ?? {};
     const side = { ...axis, backgroundcolor: inks.background, color: inks.text };
-    own[name] = { ...scene, xaxis: { ...side, ...scene.xaxis }, yaxis: { ...side, ...scene.yaxis }, zaxis: { ...side, ...scene.zaxis } };
+    own[name] = {
+      ...scene,
+      xaxis: { ...side, ...scene.xaxis },
+      yaxis: { ...side, ...scene.yaxis },
+      zaxis: { ...side, ...scene.zaxis },
+    };
   }
   return own;
 }

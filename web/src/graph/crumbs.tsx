@@ -15,7 +15,12 @@ export function Crumbs({ state }: { state: GraphState }) {
       {way.map((one, at) => (
         <span key={one}>
           {at > 0 ? <span class="graph-crumb-line">›</span> : null}
-          <button type="button" class="graph-crumb isolate" aria-current={one === item ? "true" : undefined} onClick={() => state.goTo(one)}>
+          <button
+            type="button"
+            class="graph-crumb isolate"
+            aria-current={one === item ? "true" : undefined}
+            onClick={() => state.goTo(one)}
+          >
             {cut(captionOf(shown, one).title)}
           </button>
         </span>

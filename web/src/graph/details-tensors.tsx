@@ -61,7 +61,17 @@ function statsOf(state: GraphState, tensor: number, maker: number): Stats | null
   return at < 0 ? null : (node?.stats[at] ?? null);
 }
 
-function TensorList({ state, title, lines, way }: { state: GraphState; title: string; lines: readonly Line[]; way: "from" | "to" }) {
+function TensorList({
+  state,
+  title,
+  lines,
+  way,
+}: {
+  state: GraphState;
+  title: string;
+  lines: readonly Line[];
+  way: "from" | "to";
+}) {
   if (lines.length === 0) return null;
   return (
     <section class="graph-tensors">
@@ -76,8 +86,20 @@ function TensorList({ state, title, lines, way }: { state: GraphState; title: st
   );
 }
 
-function TensorLine({ state, line: { tensor, others, stats }, way }: { state: GraphState; line: Line; way: "from" | "to" }) {
-  const about = [tensor.device, tensor.bytes ? formatBytes(tensor.bytes) : "", tensor.requires_grad ? "needs grad" : ""];
+function TensorLine({
+  state,
+  line: { tensor, others, stats },
+  way,
+}: {
+  state: GraphState;
+  line: Line;
+  way: "from" | "to";
+}) {
+  const about = [
+    tensor.device,
+    tensor.bytes ? formatBytes(tensor.bytes) : "",
+    tensor.requires_grad ? "needs grad" : "",
+  ];
   return (
     <li>
       <div class="graph-tensor-line">
@@ -91,7 +113,12 @@ function TensorLine({ state, line: { tensor, others, stats }, way }: { state: Gr
         <div class="graph-tensor-ends">
           <span class="quiet">{way}</span>
           {others.slice(0, 4).map((id) => (
-            <button key={id} type="button" class="graph-link mono isolate" onClick={() => state.goTo(itemOfNode(state.model, id))}>
+            <button
+              key={id}
+              type="button"
+              class="graph-link mono isolate"
+              onClick={() => state.goTo(itemOfNode(state.model, id))}
+            >
               {cut(state.model.nodes[id]?.name ?? "")}
             </button>
           ))}
@@ -109,7 +136,9 @@ function Values({ stats }: { stats: Stats }) {
     [stats.pos_inf, "+Inf"],
     [stats.neg_inf, "−Inf"],
   ] as const;
-  const bad = odd.filter(([many]) => (many ?? 0) > 0).map(([many, name]) => `${(many ?? 0).toLocaleString("en-US")} ${name}`);
+  const bad = odd
+    .filter(([many]) => (many ?? 0) > 0)
+    .map(([many, name]) => `${(many ?? 0).toLocaleString("en-US")} ${name}`);
   const facts = [
     ["min", stats.min],
     ["mean", stats.mean],

@@ -29,7 +29,13 @@ export function Details({ state }: { state: GraphState }) {
         </IconButton>
       </header>
       <div class="graph-details-body">
-        {box ? <BoxFacts state={state} box={box} /> : node ? <NodeFacts state={state} node={node} /> : <PartFacts state={state} item={item} />}
+        {box ? (
+          <BoxFacts state={state} box={box} />
+        ) : node ? (
+          <NodeFacts state={state} node={node} />
+        ) : (
+          <PartFacts state={state} item={item} />
+        )}
       </div>
     </aside>
   );
@@ -60,7 +66,10 @@ function BoxFacts({ state, box }: { state: GraphState; box: Box }) {
   const each = (one: string, all: number | null, text: (value: number) => string) =>
     folded && all !== null ? (
       <>
-        {one} <span class="quiet">· {text(all)} in all {box.repeat}</span>
+        {one}{" "}
+        <span class="quiet">
+          · {text(all)} in all {box.repeat}
+        </span>
       </>
     ) : (
       one
@@ -75,7 +84,10 @@ function BoxFacts({ state, box }: { state: GraphState; box: Box }) {
           ["parameters", box.parameters ? box.parameters.toLocaleString("en-US") : null],
           ["time", box.time_us === null ? null : each(formatMicros(box.time_us), together("time"), formatMicros)],
           ["FLOPs", box.flops === null ? null : each(formatCount(box.flops), together("flops"), formatCount)],
-          ["kept for backward", box.saved_bytes ? each(formatBytes(box.saved_bytes), together("memory"), formatBytes) : null],
+          [
+            "kept for backward",
+            box.saved_bytes ? each(formatBytes(box.saved_bytes), together("memory"), formatBytes) : null,
+          ],
           ["ops", box.ops.toLocaleString("en-US")],
           ["call", box.calls > 1 ? `${box.call + 1} of ${box.calls}` : null],
         ]}
@@ -103,14 +115,27 @@ function NodeFacts({ state, node }: { state: GraphState; node: Node }) {
           ["module", path ? <code>{visibleText(path)}</code> : null],
           ["arguments", node.args ? <code>{visibleText(node.args)}</code> : null],
           ["time", node.time_us === null ? null : formatMicros(node.time_us)],
-          ["FLOPs", node.flops === null ? (node.kind === "op" ? <span class="quiet">no formula</span> : null) : formatCount(node.flops)],
+          [
+            "FLOPs",
+            node.flops === null ? (
+              node.kind === "op" ? (
+                <span class="quiet">no formula</span>
+              ) : null
+            ) : (
+              formatCount(node.flops)
+            ),
+          ],
           ["kept for backward", node.saved_bytes ? formatBytes(node.saved_bytes) : null],
           ["memory", marks],
           ["op", node.op === null ? null : `${(node.op + 1).toLocaleString("en-US")} of the step`],
           [
             "backward of",
             forward ? (
-              <button type="button" class="graph-link mono" onClick={() => state.goTo(itemOfNode(state.model, forward.id))}>
+              <button
+                type="button"
+                class="graph-link mono"
+                onClick={() => state.goTo(itemOfNode(state.model, forward.id))}
+              >
                 {cut(forward.name)}
               </button>
             ) : null,

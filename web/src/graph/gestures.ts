@@ -11,7 +11,11 @@ const STILL = 4;
 /** Starts listening; returns how to stop. */
 export function listenToStage(frame: HTMLElement, state: GraphState): () => void {
   const ends: (() => void)[] = [];
-  const on = <K extends keyof HTMLElementEventMap>(type: K, act: (event: HTMLElementEventMap[K]) => void, options?: AddEventListenerOptions) => {
+  const on = <K extends keyof HTMLElementEventMap>(
+    type: K,
+    act: (event: HTMLElementEventMap[K]) => void,
+    options?: AddEventListenerOptions,
+  ) => {
     frame.addEventListener(type, act, options);
     ends.push(() => frame.removeEventListener(type, act, options));
   };
@@ -40,7 +44,12 @@ function pressOf(event: PointerEvent): Press {
   const target = event.target instanceof Element ? event.target : null;
   const element = target?.closest("[data-item]");
   const control = target?.closest("[data-fold]") ? "fold" : target?.closest("[data-toggle]") ? "toggle" : null;
-  return { item: element ? Number(element.getAttribute("data-item")) : null, control, x: event.clientX, y: event.clientY };
+  return {
+    item: element ? Number(element.getAttribute("data-item")) : null,
+    control,
+    x: event.clientX,
+    y: event.clientY,
+  };
 }
 
 /** The wheel zooms as on a map; with Shift, or with two fingers sideways, it pans. */
@@ -95,7 +104,8 @@ function listenToClicks(frame: HTMLElement, state: GraphState, on: On): () => vo
     pressed = pressOf(event);
     frame.setPointerCapture(event.pointerId); // it comes up here too, and so does the click
   });
-  const near = (event: MouseEvent, press: Press) => Math.abs(event.clientX - press.x) + Math.abs(event.clientY - press.y) < STILL;
+  const near = (event: MouseEvent, press: Press) =>
+    Math.abs(event.clientX - press.x) + Math.abs(event.clientY - press.y) < STILL;
   on("pointermove", (event) => {
     if (pressed && !near(event, pressed)) pressed = null; // a drag, wherever it ends
   });
@@ -113,13 +123,22 @@ function listenToClicks(frame: HTMLElement, state: GraphState, on: On): () => vo
   return () => removeEventListener("click", clicked, true);
 }
 
-function pinch(fingers: ReadonlyMap<number, PointerEvent>, event: PointerEvent, frame: HTMLElement, state: GraphState): void {
+function pinch(
+  fingers: ReadonlyMap<number, PointerEvent>,
+  event: PointerEvent,
+  frame: HTMLElement,
+  state: GraphState,
+): void {
   const before = fingers.get(event.pointerId);
   const still = [...fingers.values()].find((finger) => finger.pointerId !== event.pointerId);
   if (!before || !still) return;
   const distance = (one: PointerEvent) => Math.hypot(one.clientX - still.clientX, one.clientY - still.clientY);
   const around = frame.getBoundingClientRect();
-  state.zoomBy(distance(event) / Math.max(1, distance(before)), still.clientX - around.left, still.clientY - around.top);
+  state.zoomBy(
+    distance(event) / Math.max(1, distance(before)),
+    still.clientX - around.left,
+    still.clientY - around.top,
+  );
 }
 
 function act({ item, control }: Press, state: GraphState): void {

@@ -41,8 +41,20 @@ export const ItemView = memo(function ItemView({ shown, place, look, amount, cho
       role="img"
       aria-label={labelOf(shown, item)}
     >
-      <title>{[labelOf(shown, item), amount && look.amount !== null ? amountText(look.amount, amount) : ""].filter(Boolean).join(" · ")}</title>
-      {box ? place.open ? <OpenBox shown={shown} place={place} /> : <ClosedBox shown={shown} place={place} look={look} amount={amount} /> : <Op shown={shown} place={place} />}
+      <title>
+        {[labelOf(shown, item), amount && look.amount !== null ? amountText(look.amount, amount) : ""]
+          .filter(Boolean)
+          .join(" · ")}
+      </title>
+      {box ? (
+        place.open ? (
+          <OpenBox shown={shown} place={place} />
+        ) : (
+          <ClosedBox shown={shown} place={place} look={look} amount={amount} />
+        )
+      ) : (
+        <Op shown={shown} place={place} />
+      )}
       <Kinds place={place} look={look} />
     </g>
   );
@@ -51,8 +63,17 @@ export const ItemView = memo(function ItemView({ shown, place, look, amount, cho
 function sameProps(a: Props, b: Props): boolean {
   const [p, q] = [a.place, b.place];
   return (
-    a.shown === b.shown && a.look === b.look && a.amount === b.amount && a.chosen === b.chosen && a.dim === b.dim &&
-    p.item === q.item && p.x === q.x && p.y === q.y && p.w === q.w && p.h === q.h && p.open === q.open
+    a.shown === b.shown &&
+    a.look === b.look &&
+    a.amount === b.amount &&
+    a.chosen === b.chosen &&
+    a.dim === b.dim &&
+    p.item === q.item &&
+    p.x === q.x &&
+    p.y === q.y &&
+    p.w === q.w &&
+    p.h === q.h &&
+    p.open === q.open
   ); // prettier-ignore
 }
 
@@ -82,7 +103,17 @@ function Caret({ open, down = 0 }: { open: boolean; down?: number }) {
   );
 }
 
-function ClosedBox({ shown, place: { item, w, h }, look, amount }: { shown: Shown; place: SceneItem; look: Look; amount: Amount | null }) {
+function ClosedBox({
+  shown,
+  place: { item, w, h },
+  look,
+  amount,
+}: {
+  shown: Shown;
+  place: SceneItem;
+  look: Look;
+  amount: Amount | null;
+}) {
   const { title, detail, badge } = captionOf(shown, item);
   return (
     <>

@@ -21,8 +21,15 @@ export function makeLayouts(start: () => Worker, here: () => Promise<(plan: Plan
   let worker: Worker | null = null;
   let next = 0;
 
-  const onPage = ({ plan, done, fail }: { plan: Plan; done: (placed: Placed) => void; fail: (fault: unknown) => void }) =>
-    here().then((placePlan) => done(placePlan(plan)), fail);
+  const onPage = ({
+    plan,
+    done,
+    fail,
+  }: {
+    plan: Plan;
+    done: (placed: Placed) => void;
+    fail: (fault: unknown) => void;
+  }) => here().then((placePlan) => done(placePlan(plan)), fail);
   const giveUp = () => {
     worker?.terminate();
     worker = null;

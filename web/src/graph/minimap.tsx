@@ -47,7 +47,10 @@ export function Minimap({ state }: { state: GraphState }) {
 }
 
 function spot(scene: Scene): { scale: number; left: number; top: number } {
-  const scale = Math.min((WIDTH - 2 * EDGE) / Math.max(1, scene.width), (HEIGHT - 2 * EDGE) / Math.max(1, scene.height));
+  const scale = Math.min(
+    (WIDTH - 2 * EDGE) / Math.max(1, scene.width),
+    (HEIGHT - 2 * EDGE) / Math.max(1, scene.height),
+  );
   return { scale, left: (WIDTH - scene.width * scale) / 2, top: (HEIGHT - scene.height * scale) / 2 };
 }
 

@@ -38,7 +38,12 @@ export function SearchBox({ state }: { state: GraphState }) {
   };
   const showing = open.value && query.value.trim() !== "";
   return (
-    <div class="graph-find" onFocusOut={(event) => !(event.currentTarget as HTMLElement).contains(event.relatedTarget as Node) && (open.value = false)}>
+    <div
+      class="graph-find"
+      onFocusOut={(event) =>
+        !(event.currentTarget as HTMLElement).contains(event.relatedTarget as Node) && (open.value = false)
+      }
+    >
       <TextInput
         inputRef={box}
         label="Find an op, module, shape or file"
@@ -69,12 +74,18 @@ export function SearchBox({ state }: { state: GraphState }) {
               aria-selected={index === at.value}
               onClick={() => go(hit.item)}
             >
-              <span class={hit.item < state.model.boxes.length ? "graph-hit-box isolate" : "graph-hit-op mono isolate"}>{cut(hit.title)}</span>
+              <span class={hit.item < state.model.boxes.length ? "graph-hit-box isolate" : "graph-hit-op mono isolate"}>
+                {cut(hit.title)}
+              </span>
               <span class="graph-hit-where ellipsis isolate">{visibleText(hit.where)}</span>
               <span class="graph-hit-detail isolate">{cut(hit.detail)}</span>
             </button>
           ))}
-          <p class="graph-hits-count">{total === 0 ? "Nothing matches all of these words." : `${total.toLocaleString("en-US")} found${total > found.length ? `, the first ${found.length} shown` : ""}`}</p>
+          <p class="graph-hits-count">
+            {total === 0
+              ? "Nothing matches all of these words."
+              : `${total.toLocaleString("en-US")} found${total > found.length ? `, the first ${found.length} shown` : ""}`}
+          </p>
         </div>
       ) : null}
     </div>

@@ -74,13 +74,33 @@ function Drawing({ state, looks, near, focus }: { state: GraphState; looks: Look
   const edges = scene.edges.filter((edge) => meets(extent(edge), near));
   return (
     <>
-      {items.filter((place) => place.open).map((place) => (
-        <ItemView key={place.item} shown={shown} place={place} look={looks.of(place.item)} amount={amount} chosen={place.item === focus} dim={false} />
-      ))}
+      {items
+        .filter((place) => place.open)
+        .map((place) => (
+          <ItemView
+            key={place.item}
+            shown={shown}
+            place={place}
+            look={looks.of(place.item)}
+            amount={amount}
+            chosen={place.item === focus}
+            dim={false}
+          />
+        ))}
       <Edges key={state.turn.value} state={state} edges={edges} />
-      {items.filter((place) => !place.open).map((place) => (
-        <ItemView key={place.item} shown={shown} place={place} look={looks.of(place.item)} amount={amount} chosen={place.item === focus} dim={lit !== null && !lit.has(place.item)} />
-      ))}
+      {items
+        .filter((place) => !place.open)
+        .map((place) => (
+          <ItemView
+            key={place.item}
+            shown={shown}
+            place={place}
+            look={looks.of(place.item)}
+            amount={amount}
+            chosen={place.item === focus}
+            dim={lit !== null && !lit.has(place.item)}
+          />
+        ))}
     </>
   );
 }

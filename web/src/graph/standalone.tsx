@@ -45,7 +45,10 @@ function Page({ state }: { state: GraphState }) {
         <LogoIcon size={18} />
         <h1 class="isolate">{visibleText(data.model || "Recorded step")}</h1>
         <span class="quiet">
-          {[count(ops, "op"), count(edges.length, "edge"), data.device, data.torch ? `torch ${data.torch}` : ""].filter(Boolean).map(visibleText).join(" · ")}
+          {[count(ops, "op"), count(edges.length, "edge"), data.device, data.torch ? `torch ${data.torch}` : ""]
+            .filter(Boolean)
+            .map(visibleText)
+            .join(" · ")}
         </span>
         <span class="spring" />
         <IconButton label={dark.value ? "Light" : "Dark"} onClick={() => setTheme(!dark.peek())}>
@@ -70,11 +73,14 @@ function start(): void {
   try {
     data = JSON.parse(text) as GraphData;
   } catch {
-    app.textContent = "This file carries no graph, or a damaged one. Save it again with step.graph().save(\"net.html\").";
+    app.textContent = 'This file carries no graph, or a damaged one. Save it again with step.graph().save("net.html").';
     return;
   }
   document.title = `${visibleText(data.model || "Graph")} · Stepscope`;
-  const layouts = makeLayouts(() => startWorker(script), () => Promise.resolve(placePlan));
+  const layouts = makeLayouts(
+    () => startWorker(script),
+    () => Promise.resolve(placePlan),
+  );
   render(<Page state={new GraphState(data, layouts, measureText())} />, app);
 }
 

@@ -233,8 +233,10 @@ export class GraphState {
     if (item === null) return found;
     const inside = new Set(nodesInside(this.shown.value, item));
     for (const id of inside) {
-      for (const edge of this.model.arriving[id] ?? []) if (!inside.has(this.model.edges[edge]?.source ?? -1)) found.add(edge);
-      for (const edge of this.model.leaving[id] ?? []) if (!inside.has(this.model.edges[edge]?.target ?? -1)) found.add(edge);
+      for (const edge of this.model.arriving[id] ?? [])
+        if (!inside.has(this.model.edges[edge]?.source ?? -1)) found.add(edge);
+      for (const edge of this.model.leaving[id] ?? [])
+        if (!inside.has(this.model.edges[edge]?.target ?? -1)) found.add(edge);
     }
     return found;
   }

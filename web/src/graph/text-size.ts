@@ -25,7 +25,12 @@ export interface Fonts {
 function readFonts(): Fonts {
   const plain = getComputedStyle(document.body).fontFamily;
   const mono = getComputedStyle(document.documentElement).getPropertyValue("--mono").trim() || "monospace";
-  return { box: `600 12.5px ${plain}`, detail: `400 11px ${plain}`, op: `500 11.5px ${mono}`, label: `400 10px ${mono}` };
+  return {
+    box: `600 12.5px ${plain}`,
+    detail: `400 11px ${plain}`,
+    op: `500 11.5px ${mono}`,
+    label: `400 10px ${mono}`,
+  };
 }
 
 export function measureText(): (shown: Shown) => Sizes {

@@ -17,9 +17,18 @@ export function GraphBar({ state }: { state: GraphState }) {
   return (
     <div class="graph-bar" role="toolbar" aria-label="Graph">
       <SearchBox state={state} />
-      <Select label="Colour by" value={state.colourBy.value} options={colours} onChange={(value) => (state.colourBy.value = value)} />
+      <Select
+        label="Colour by"
+        value={state.colourBy.value}
+        options={colours}
+        onChange={(value) => (state.colourBy.value = value)}
+      />
       {hasWeights ? (
-        <IconButton label="Parameters and buffers as nodes (w)" pressed={state.weights.value} onClick={() => (state.weights.value = !state.weights.peek())}>
+        <IconButton
+          label="Parameters and buffers as nodes (w)"
+          pressed={state.weights.value}
+          onClick={() => (state.weights.value = !state.weights.peek())}
+        >
           <WeightsIcon />
         </IconButton>
       ) : null}
@@ -36,7 +45,12 @@ const PATHS = { up: UpIcon, down: DownIcon, both: UpDownIcon };
 function PathButton({ state, way, label }: { state: GraphState; way: Direction; label: string }) {
   const Icon = PATHS[way];
   return (
-    <IconButton label={label} disabled={state.selected.value === null} pressed={state.direction.value === way} onClick={() => turnPath(state, way)}>
+    <IconButton
+      label={label}
+      disabled={state.selected.value === null}
+      pressed={state.direction.value === way}
+      onClick={() => turnPath(state, way)}
+    >
       <Icon />
     </IconButton>
   );
@@ -76,4 +90,3 @@ export function ZoomBar({ state }: { state: GraphState }) {
     </div>
   );
 }
-

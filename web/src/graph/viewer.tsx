@@ -42,7 +42,9 @@ function Waiting({ state }: { state: GraphState }) {
   if (state.fault.value)
     return (
       <div class="graph-over" role="alert">
-        <p>This part could not be drawn: {visibleText(String((state.fault.value as Error).message ?? state.fault.value))}</p>
+        <p>
+          This part could not be drawn: {visibleText(String((state.fault.value as Error).message ?? state.fault.value))}
+        </p>
         <Button onClick={() => state.closeAll()}>Close all boxes</Button>
       </div>
     );
@@ -54,7 +56,9 @@ function Waiting({ state }: { state: GraphState }) {
         <Skeleton width={180} height={44} />
       </div>
     );
-  return state.model.nodes.length === 0 ? <div class="graph-over quiet">No op was recorded in these phases.</div> : null;
+  return state.model.nodes.length === 0 ? (
+    <div class="graph-over quiet">No op was recorded in these phases.</div>
+  ) : null;
 }
 
 /** What ended the step, and what the recording knows that it did not see. */

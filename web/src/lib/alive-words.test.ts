@@ -3,8 +3,20 @@ import { ageWords, machineWords, shortWords, speedWords } from "./alive-words";
 import type { Alive } from "./schema";
 
 const run = (change: Partial<Alive>): Alive => ({
-  run: "r", state: "moving", why: "", step: 1200, silent_s: 1, steps_per_s: 12.5, progress: null, of: "", eta_s: null,
-  gpu_percent: null, gpu_memory_percent: null, memory_bytes: null, cpu_percent: null, ...change,
+  run: "r",
+  state: "moving",
+  why: "",
+  step: 1200,
+  silent_s: 1,
+  steps_per_s: 12.5,
+  progress: null,
+  of: "",
+  eta_s: null,
+  gpu_percent: null,
+  gpu_memory_percent: null,
+  memory_bytes: null,
+  cpu_percent: null,
+  ...change,
 });
 
 test.each([

@@ -10,9 +10,11 @@ export const speedWords = (perSecond: number | null): string => {
 };
 
 /** `2 s ago`; under two seconds it is simply now. */
-export const ageWords = (silent: number | null): string => (silent === null ? "" : silent < 2 ? "now" : `${formatDuration(Math.round(silent))} ago`);
+export const ageWords = (silent: number | null): string =>
+  silent === null ? "" : silent < 2 ? "now" : `${formatDuration(Math.round(silent))} ago`;
 
-export const percentWords = (part: number | null): string => (part === null ? "" : `${part >= 0.995 && part < 1 ? 99 : Math.round(part * 100)}%`);
+export const percentWords = (part: number | null): string =>
+  part === null ? "" : `${part >= 0.995 && part < 1 ? 99 : Math.round(part * 100)}%`;
 
 /** Rounded: a guess that counts seconds down from an hour would promise too much. */
 export const leftWords = (eta: number | null): string => {
@@ -34,6 +36,9 @@ export function shortWords(alive: Alive): string {
   if (alive.state === "diverged") return "diverged";
   if (alive.state === "stalled") return `stalled ${ageWords(alive.silent_s)}`;
   if (alive.state === "quiet") return "starting";
-  if (alive.progress !== null) return [percentWords(alive.progress), leftWords(alive.eta_s)].filter(Boolean).join(" · ");
-  return [alive.step === null ? "" : `step ${alive.step.toLocaleString("en-US")}`, speedWords(alive.steps_per_s)].filter(Boolean).join(" · ");
+  if (alive.progress !== null)
+    return [percentWords(alive.progress), leftWords(alive.eta_s)].filter(Boolean).join(" · ");
+  return [alive.step === null ? "" : `step ${alive.step.toLocaleString("en-US")}`, speedWords(alive.steps_per_s)]
+    .filter(Boolean)
+    .join(" · ");
 }

@@ -21,7 +21,8 @@ export interface Span {
 }
 
 /** CSI (with its parameters and its last letter), OSC and other strings, and lone escapes. An escape that is cut off ends the text. */
-const ESCAPE = /\x1b(?:\[([0-?]*)[ -/]*([@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|[ -/]*[0-~]|$)/g; // eslint-disable-line no-control-regex
+const ESCAPE =
+  /\x1b(?:\[([0-?]*)[ -/]*([@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|[ -/]*[0-~]|$)/g; // eslint-disable-line no-control-regex
 const PLAIN: Style = {};
 const MOST_SPANS = 2000;
 
@@ -76,19 +77,32 @@ function styled(before: Style, codes: string): Style {
 function simple(style: Style, code: number): Style {
   const { fg, bg, bold, dim, ...rest } = style;
   switch (code) {
-    case 0: return PLAIN;
-    case 1: return { ...style, bold: true };
-    case 2: return { ...style, dim: true };
-    case 3: return { ...style, italic: true };
-    case 4: return { ...style, underline: true };
-    case 7: return inverted(style);
-    case 9: return { ...style, strike: true };
-    case 22: return { ...rest, ...(fg === undefined ? {} : { fg }), ...(bg === undefined ? {} : { bg }) };
-    case 23: return without(style, "italic");
-    case 24: return without(style, "underline");
-    case 29: return without(style, "strike");
-    case 39: return without(style, "fg");
-    case 49: return without(style, "bg");
+    case 0:
+      return PLAIN;
+    case 1:
+      return { ...style, bold: true };
+    case 2:
+      return { ...style, dim: true };
+    case 3:
+      return { ...style, italic: true };
+    case 4:
+      return { ...style, underline: true };
+    case 7:
+      return inverted(style);
+    case 9:
+      return { ...style, strike: true };
+    case 22:
+      return { ...rest, ...(fg === undefined ? {} : { fg }), ...(bg === undefined ? {} : { bg }) };
+    case 23:
+      return without(style, "italic");
+    case 24:
+      return without(style, "underline");
+    case 29:
+      return without(style, "strike");
+    case 39:
+      return without(style, "fg");
+    case 49:
+      return without(style, "bg");
   } // prettier-ignore
   if (code >= 30 && code <= 37) return { ...style, fg: code - 30 };
   if (code >= 40 && code <= 47) return { ...style, bg: code - 40 };
@@ -143,7 +157,11 @@ export function readableInk([r, g, b]: readonly [number, number, number], dark: 
 }
 
 function luminance(rgb: readonly number[]): number {
-  const [r, g, b] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+  const [r, g, b] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4)) as [
+    number,
+    number,
+    number,
+  ];
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
@@ -184,7 +202,12 @@ export function textFinder(wanted: string): Finder {
     const found: [number, number][] = [];
     const within = fold ? text.toLowerCase() : text;
     if (wanted === "" || within.length !== text.length) return found; // letters whose small form is longer would shift the marks
-    for (let at = within.indexOf(wanted); at >= 0 && found.length < 500; at = within.indexOf(wanted, at + wanted.length)) found.push([at, at + wanted.length]);
+    for (
+      let at = within.indexOf(wanted);
+      at >= 0 && found.length < 500;
+      at = within.indexOf(wanted, at + wanted.length)
+    )
+      found.push([at, at + wanted.length]);
     return found;
   };
 }

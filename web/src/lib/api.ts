@@ -62,7 +62,11 @@ export function setSource(other: Source): void {
 /** True where a server stands behind the page; false in a file that was shared. */
 export const isServed = (): boolean => source === fromServer;
 
-async function answered<R extends keyof Routes>(route: R, request: Request<R>, options: CallOptions): Promise<Response> {
+async function answered<R extends keyof Routes>(
+  route: R,
+  request: Request<R>,
+  options: CallOptions,
+): Promise<Response> {
   const answer = await source(route, request, options);
   if (!answer.ok) throw await refusal(answer);
   return answer;

@@ -3,7 +3,8 @@ import { fitted, planAxes } from "./chart-axes";
 
 const measure = (label: string): number => label.length * 6;
 const size = { width: 380, height: 200 };
-const plan = (x: [number, number], y: [number, number], options = {}) => planAxes({ x, y, logX: false, logY: false }, size, { xName: "Step", ...options }, measure);
+const plan = (x: [number, number], y: [number, number], options = {}) =>
+  planAxes({ x, y, logX: false, logY: false }, size, { xName: "Step", ...options }, measure);
 const texts = (labels: readonly { text: string }[]) => labels.map((label) => label.text);
 
 describe("a plan of axes", () => {
@@ -18,7 +19,12 @@ describe("a plan of axes", () => {
   });
   it("keeps the labels of x apart, and inside, at any width", () => {
     for (let width = 90; width < 1600; width += 37) {
-      const { x } = planAxes({ x: [0, 987_654_321], y: [0, 1], logX: false, logY: false }, { width, height: 200 }, {}, measure);
+      const { x } = planAxes(
+        { x: [0, 987_654_321], y: [0, 1], logX: false, logY: false },
+        { width, height: 200 },
+        {},
+        measure,
+      );
       const ends = x.map(({ px, text }) => [px - measure(text) / 2, px + measure(text) / 2] as const);
       ends.forEach(([left, right], at) => {
         expect(left).toBeGreaterThanOrEqual(at === 0 ? 0 : (ends[at - 1]?.[1] ?? 0) + 8);
@@ -32,14 +38,26 @@ describe("a plan of axes", () => {
     expect(texts(plan([0, 1], [4, 6], { wholeY: true }).y)).toEqual(["4", "5", "6"]);
   });
   it("tells numbers apart that are nearly the same, and two of them at least", () => {
-    for (const y of [[1 - 1e-9, 1 + 1e-9], [1e6, 1e6 + 6e-4], [-3e-9, 3e-9], [0.61, 1.9], [4e300, 5e300]] as [number, number][]) {
+    for (const y of [
+      [1 - 1e-9, 1 + 1e-9],
+      [1e6, 1e6 + 6e-4],
+      [-3e-9, 3e-9],
+      [0.61, 1.9],
+      [4e300, 5e300],
+    ] as [number, number][]) {
       const labels = texts(plan([0, 1], y).y);
       expect(new Set(labels).size).toBe(labels.length);
       expect(labels.length).toBeGreaterThan(1);
     }
   });
   it("writes bytes in their own units", () => {
-    expect(texts(plan([0, 1], [600 * 2 ** 20, 640 * 2 ** 20], { yKind: "bytes" }).y)).toEqual(["600 MiB", "610 MiB", "620 MiB", "630 MiB", "640 MiB"]);
+    expect(texts(plan([0, 1], [600 * 2 ** 20, 640 * 2 ** 20], { yKind: "bytes" }).y)).toEqual([
+      "600 MiB",
+      "610 MiB",
+      "620 MiB",
+      "630 MiB",
+      "640 MiB",
+    ]);
   });
 });
 

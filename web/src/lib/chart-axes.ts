@@ -49,13 +49,20 @@ const ROW_PX = 28;
 const NAMED_HEIGHT = 110;
 
 /** The box, the ticks with their labels and their pixels, for a canvas of this size. */
-export function planAxes(axes: Axes, size: { width: number; height: number }, options: AxesOptions, measure: Measure): AxesPlan {
+export function planAxes(
+  axes: Axes,
+  size: { width: number; height: number },
+  options: AxesOptions,
+  measure: Measure,
+): AxesPlan {
   const xName = size.height >= NAMED_HEIGHT ? (options.xName ?? "") : "";
   const height = Math.max(10, size.height - TOP - LABELS_PX - (xName ? NAME_PX : 0));
   const rows = yTicks(axes, height, options);
   const widest = Math.max(0, ...(options.rows ?? rows.labels).map(measure));
   const left = Math.min(Math.max(LEAST_LEFT, Math.ceil(widest) + GAP + EDGE), Math.max(LEAST_LEFT, size.width / 2));
-  const columns = options.names ? nameTicks(options.names, axes, size.width - left - LEAST_RIGHT) : xTicks(axes, size.width - left, options, measure);
+  const columns = options.names
+    ? nameTicks(options.names, axes, size.width - left - LEAST_RIGHT)
+    : xTicks(axes, size.width - left, options, measure);
   const last = columns.labels[columns.labels.length - 1] ?? "";
   const right = options.names ? LEAST_RIGHT : Math.max(LEAST_RIGHT, Math.ceil(measure(last) / 2) + 3);
   const box = { left, top: TOP, width: Math.max(10, size.width - left - right), height };
@@ -69,18 +76,33 @@ export function planAxes(axes: Axes, size: { width: number; height: number }, op
 }
 
 /** At least two ticks wherever the range has them: one number alone says nothing of the scale. */
-function yTicks(axes: Axes, height: number, { yKind = axes.logY ? "log" : "number", wholeY = false }: AxesOptions): Ticks {
+function yTicks(
+  axes: Axes,
+  height: number,
+  { yKind = axes.logY ? "log" : "number", wholeY = false }: AxesOptions,
+): Ticks {
   const most = Math.max(2, height / ROW_PX);
   let at = ticks(...axes.y, most, yKind, wholeY);
-  for (let count = most * 1.5; at.length < 2 && count < most * 8; count *= 1.5) at = ticks(...axes.y, count, yKind, wholeY);
+  for (let count = most * 1.5; at.length < 2 && count < most * 8; count *= 1.5)
+    at = ticks(...axes.y, count, yKind, wholeY);
   return { at, labels: tickLabels(at, yKind) };
 }
 
 /** As many round numbers as fit, and both ends. */
-function xTicks(axes: Axes, width: number, { xKind = axes.logX ? "log" : "number", wholeX = false }: AxesOptions, measure: Measure): Ticks {
+function xTicks(
+  axes: Axes,
+  width: number,
+  { xKind = axes.logX ? "log" : "number", wholeX = false }: AxesOptions,
+  measure: Measure,
+): Ticks {
   const at = projection(axes, { left: 0, top: 0, width: Math.max(10, width - LEAST_RIGHT), height: 10 });
   const room = (labels: Ticks): boolean =>
-    labels.at.every((value, i) => i === 0 || at.x(value) - at.x(labels.at[i - 1] as number) >= (measure(labels.labels[i] ?? "") + measure(labels.labels[i - 1] ?? "")) / 2 + APART);
+    labels.at.every(
+      (value, i) =>
+        i === 0 ||
+        at.x(value) - at.x(labels.at[i - 1] as number) >=
+          (measure(labels.labels[i] ?? "") + measure(labels.labels[i - 1] ?? "")) / 2 + APART,
+    );
   for (let count = Math.floor(width / 44); count >= 1; count -= Math.max(1, count >> 3)) {
     const inner = ticks(...axes.x, count, xKind, wholeX);
     const labels = { at: inner, labels: tickLabels(inner, xKind) };
@@ -99,7 +121,9 @@ function withEnds(inner: Ticks, range: Range, kind: AxisKind, apart: (a: Named, 
   const [low, high] = endLabels(range, inner.at, kind);
   const start = { at: range[0], text: low };
   const end = { at: range[1], text: high };
-  const kept = inner.at.map((at, i) => ({ at, text: inner.labels[i] ?? "" })).filter((one) => apart(start, one) && apart(one, end));
+  const kept = inner.at
+    .map((at, i) => ({ at, text: inner.labels[i] ?? "" }))
+    .filter((one) => apart(start, one) && apart(one, end));
   const all = apart(start, end) ? [start, ...kept, end] : [end];
   return { at: all.map((one) => one.at), labels: all.map((one) => one.text) };
 }

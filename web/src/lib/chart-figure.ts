@@ -31,10 +31,18 @@ const MOST_POINTS = 20_000;
 type Raw = Record<string, unknown>;
 
 const isRecord = (v: unknown): v is Raw => typeof v === "object" && v !== null && !Array.isArray(v);
-const words = (v: unknown): string => (typeof v === "string" ? v : isRecord(v) && typeof v.text === "string" ? v.text : "");
+const words = (v: unknown): string =>
+  typeof v === "string" ? v : isRecord(v) && typeof v.text === "string" ? v.text : "";
 
 const TYPES: Record<string, new (b: ArrayBuffer) => ArrayLike<number>> = {
-  f8: Float64Array, f4: Float32Array, i4: Int32Array, u4: Uint32Array, i2: Int16Array, u2: Uint16Array, i1: Int8Array, u1: Uint8Array,
+  f8: Float64Array,
+  f4: Float32Array,
+  i4: Int32Array,
+  u4: Uint32Array,
+  i2: Int16Array,
+  u2: Uint16Array,
+  i1: Int8Array,
+  u1: Uint8Array,
 };
 
 /** A plain list, or plotly 6's `{dtype, bdata}` in base 64. */
@@ -47,7 +55,9 @@ function values(raw: unknown): unknown[] {
     const bytes = Uint8Array.from(atob(raw.bdata), (c) => c.charCodeAt(0));
     const flat = Array.from(new type(bytes.buffer)).slice(0, MOST_POINTS);
     const width = typeof raw.shape === "string" ? Number(raw.shape.split(",")[1]) : 0;
-    return width > 0 ? Array.from({ length: flat.length / width }, (_, r) => flat.slice(r * width, (r + 1) * width)) : flat;
+    return width > 0
+      ? Array.from({ length: flat.length / width }, (_, r) => flat.slice(r * width, (r + 1) * width))
+      : flat;
   } catch {
     return []; // Not base 64, or not a whole number of items: nothing to draw.
   }
@@ -61,7 +71,8 @@ function xyTrace(raw: Raw): XYTrace {
   const named = given.some((v) => typeof v === "string");
   const mode = typeof raw.mode === "string" ? raw.mode : "lines";
   const line = isRecord(raw.line) ? raw.line.color : isRecord(raw.marker) ? raw.marker.color : null;
-  const kind = raw.type === "bar" ? "bar" : mode.includes("lines") ? (mode.includes("markers") ? "both" : "line") : "points";
+  const kind =
+    raw.type === "bar" ? "bar" : mode.includes("lines") ? (mode.includes("markers") ? "both" : "line") : "points";
   return {
     kind,
     name: words(raw.name),
@@ -73,7 +84,9 @@ function xyTrace(raw: Raw): XYTrace {
 }
 
 function matrixOf(raw: Raw): Matrix | null {
-  const grid = values(raw.z).map((row) => values(row).map((v) => (typeof v === "number" && Number.isFinite(v) ? v : null)));
+  const grid = values(raw.z).map((row) =>
+    values(row).map((v) => (typeof v === "number" && Number.isFinite(v) ? v : null)),
+  );
   if (grid.length === 0 || grid.length * (grid[0]?.length ?? 0) > MOST_POINTS) return null;
   return { kind: "heatmap", values: grid, columns: values(raw.x).map(String), rows: values(raw.y).map(String) };
 }
@@ -89,7 +102,14 @@ export function readFigure(text: string): Figure | null {
   if (!isRecord(raw) || !Array.isArray(raw.data)) return null;
   const layout = isRecord(raw.layout) ? raw.layout : {};
   const axis = (v: unknown): string => (isRecord(v) ? words(v.title) : "");
-  const out: Figure = { title: words(layout.title), xTitle: axis(layout.xaxis), yTitle: axis(layout.yaxis), xy: [], matrix: null, undrawn: [] };
+  const out: Figure = {
+    title: words(layout.title),
+    xTitle: axis(layout.xaxis),
+    yTitle: axis(layout.yaxis),
+    xy: [],
+    matrix: null,
+    undrawn: [],
+  };
   for (const trace of raw.data) {
     if (!isRecord(trace)) continue;
     const type = typeof trace.type === "string" ? trace.type : "scatter";

@@ -10,11 +10,19 @@ describe("CSV", () => {
       'run,name,metric,rank,step,value,smoothed,min,max,not_finite\r\na,"first, try",loss,0,0,1,,0,2,\r\na,"first, try",loss,0,1,,,,,NaN\r\n',
     );
   });
-  it.each(["=1+1", "+1", "-1", "@x", "\tx", "=HYPERLINK(\"http://x\")"])("makes no formula of %s", (text) => {
+  it.each(["=1+1", "+1", "-1", "@x", "\tx", '=HYPERLINK("http://x")'])("makes no formula of %s", (text) => {
     expect(csvText(text).replace(/^"/, "")).toMatch(/^'/);
   });
   it("writes tables, with numbers as they are", () => {
-    expect(tableCsv(["a", "=b"], [[-1.5, null], ["x\ny", 'q"']])).toBe("a,'=b\r\n-1.5,\r\n\"x\ny\",\"q\"\"\"\r\n");
+    expect(
+      tableCsv(
+        ["a", "=b"],
+        [
+          [-1.5, null],
+          ["x\ny", 'q"'],
+        ],
+      ),
+    ).toBe('a,\'=b\r\n-1.5,\r\n"x\ny","q"""\r\n');
   });
 });
 
@@ -28,7 +36,14 @@ describe("SVG", () => {
     width: 400,
     height: 300,
     inks: { background: "#fff", text: "#000", quiet: "#888", grid: "#eee" },
-    lines: [{ line: lineOf([1, null, 3, 4], { nan: [1], low: [0, null, 3, 4], high: [2, null, 3, 4] }), name: "a & b", colour: "#123456", dash: [4, 2] }],
+    lines: [
+      {
+        line: lineOf([1, null, 3, 4], { nan: [1], low: [0, null, 3, 4], high: [2, null, 3, 4] }),
+        name: "a & b",
+        colour: "#123456",
+        dash: [4, 2],
+      },
+    ],
   };
   it("shows names as text, whatever they hold", () => {
     const svg = chartSvg(chart);

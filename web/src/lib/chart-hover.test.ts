@@ -5,7 +5,11 @@ import { hoverRows, nearestRow, oddMarks, rowsAround } from "./chart-hover";
 const window = [0, 10] as const;
 
 it("lists every run by value, largest first, those without a number last", () => {
-  const lines = [lineOf([1, 1], { run: "low" }), lineOf([null, null], { run: "none", nan: [0, 1] }), lineOf([9, 9], { run: "high" })];
+  const lines = [
+    lineOf([1, 1], { run: "low" }),
+    lineOf([null, null], { run: "none", nan: [0, 1] }),
+    lineOf([9, 9], { run: "high" }),
+  ];
   const rows = hoverRows(lines, 1, window);
   expect(rows.map((r) => [r.run, r.shown, r.odd])).toEqual([
     ["high", 9, ""],

@@ -87,7 +87,11 @@ export function nearestRow(rows: readonly HoverRow[], y: number, toPixel: (value
 }
 
 /** At most `most` rows around the nearest one, and how many were left out above and below. */
-export function rowsAround<T>(rows: readonly T[], nearest: number, most: number): { above: number; rows: readonly T[]; below: number } {
+export function rowsAround<T>(
+  rows: readonly T[],
+  nearest: number,
+  most: number,
+): { above: number; rows: readonly T[]; below: number } {
   if (rows.length <= most) return { above: 0, rows, below: 0 };
   const from = Math.min(Math.max(0, Math.max(nearest, 0) - (most >> 1)), rows.length - most);
   return { above: from, rows: rows.slice(from, from + most), below: rows.length - from - most };
@@ -104,7 +108,11 @@ export function oddMarks(lines: readonly PlotLine[]): { first: OddMark[]; total:
   const first: OddMark[] = [];
   let total = 0;
   for (const line of lines) {
-    const kinds = [["NaN", line.nan, line.first.nan], ["+Inf", line.posInf, line.first.posInf], ["−Inf", line.negInf, line.first.negInf]] as const;
+    const kinds = [
+      ["NaN", line.nan, line.first.nan],
+      ["+Inf", line.posInf, line.first.posInf],
+      ["−Inf", line.negInf, line.first.negInf],
+    ] as const;
     for (const [kind, at, x] of kinds) {
       total += at.length;
       if (x !== undefined) first.push({ run: line.run, kind, x });

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { lineOf } from "./chart-fixtures";
-import { bandStretches, lowerBound, nearestIndex, type Projection, SvgPen, tracePath, windowOf, xExtent } from "./chart-line";
+import {
+  bandStretches,
+  lowerBound,
+  nearestIndex,
+  type Projection,
+  SvgPen,
+  tracePath,
+  windowOf,
+  xExtent,
+} from "./chart-line";
 
 const same: Projection = { x: (v) => v, y: (v) => v };
 
@@ -31,7 +40,12 @@ it("keeps one bucket on each side of the window, so that lines leave the picture
 
 it("finds the nearest x by halving", () => {
   expect(lowerBound([1, 3, 5], 3)).toBe(1);
-  expect([nearestIndex([1, 3, 5], -9), nearestIndex([1, 3, 5], 3.9), nearestIndex([1, 3, 5], 4.1), nearestIndex([], 1)]).toEqual([0, 1, 2, -1]);
+  expect([
+    nearestIndex([1, 3, 5], -9),
+    nearestIndex([1, 3, 5], 3.9),
+    nearestIndex([1, 3, 5], 4.1),
+    nearestIndex([], 1),
+  ]).toEqual([0, 1, 2, -1]);
 });
 
 it("tells +Inf and -Inf apart by sign, also at index 0", () => {

@@ -55,7 +55,11 @@ export interface Answer {
   partial: boolean;
 }
 
-export const answerOf = (data: SeriesData): Answer => ({ lines: data.lines.map((line) => plotLine(line)), missing: data.missing, partial: data.partial });
+export const answerOf = (data: SeriesData): Answer => ({
+  lines: data.lines.map((line) => plotLine(line)),
+  missing: data.missing,
+  partial: data.partial,
+});
 
 export function plotLine(line: Line, given: Columns = columns(line)): PlotLine {
   const below = line.inf.findIndex((i) => i < 0);
@@ -119,7 +123,13 @@ export interface Projection {
 const drawable = (px: number): boolean => Number.isFinite(px);
 
 /** Draws the column `ys` with gaps where it has no number; returns the points that stand alone, to be drawn as dots. */
-export function tracePath(pen: Pen, xs: Float64Array, ys: Float64Array, span: Range, at: Projection): [number, number][] {
+export function tracePath(
+  pen: Pen,
+  xs: Float64Array,
+  ys: Float64Array,
+  span: Range,
+  at: Projection,
+): [number, number][] {
   const alone: [number, number][] = [];
   let run = 0;
   let px = 0;

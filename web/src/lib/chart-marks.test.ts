@@ -9,12 +9,21 @@ const odd = (more: Partial<PlotLine>): PlotLine => ({ ...lineOf(Array.from({ len
 
 it("puts NaN above −Inf at the same step, and +Inf at the ceiling", () => {
   const signs = oddSigns([odd({ nan: [50], negInf: [50], posInf: [50] })], at, box, [0, 400]);
-  expect(signs.map(({ kind, x, y }) => [kind, x, y])).toEqual([["posInf", 50, 4], ["negInf", 50, 96], ["nan", 50, 87]]);
+  expect(signs.map(({ kind, x, y }) => [kind, x, y])).toEqual([
+    ["posInf", 50, 4],
+    ["negInf", 50, 96],
+    ["nan", 50, 87],
+  ]);
 });
 
 it("never lays one sign over another, whatever many runs hold", () => {
   const every = Array.from({ length: 400 }, (_, i) => i);
-  const signs = oddSigns([odd({ nan: every, negInf: every }), odd({ nan: every }), odd({ nan: [3, 90], posInf: every })], at, box, [0, 400]);
+  const signs = oddSigns(
+    [odd({ nan: every, negInf: every }), odd({ nan: every }), odd({ nan: [3, 90], posInf: every })],
+    at,
+    box,
+    [0, 400],
+  );
   const over = signs.filter((a) => signs.some((b) => a !== b && Math.abs(a.x - b.x) < 8 && Math.abs(a.y - b.y) < 8));
   expect(over).toEqual([]);
   expect(new Set(signs.map((sign) => sign.line))).toEqual(new Set([0, 1, 2]));

@@ -23,11 +23,18 @@ export function oddSigns(lines: readonly PlotLine[], at: Projection, box: Box, w
   const up = (lane: number): number => floor - 4 - lane * LANE_PX;
   const above = inLanes(lines, "posInf", at, window, (lane) => box.top + 4 + lane * LANE_PX);
   const below = inLanes(lines, "negInf", at, window, up);
-  const used = below.length === 0 ? 0 : Math.max(...below.map((sign) => Math.round((floor - 4 - sign.y) / LANE_PX))) + 1;
+  const used =
+    below.length === 0 ? 0 : Math.max(...below.map((sign) => Math.round((floor - 4 - sign.y) / LANE_PX))) + 1;
   return [...above, ...below, ...inLanes(lines, "nan", at, window, (lane) => up(used + lane))];
 }
 
-function inLanes(lines: readonly PlotLine[], kind: OddSign["kind"], at: Projection, window: Range, yOf: (lane: number) => number): OddSign[] {
+function inLanes(
+  lines: readonly PlotLine[],
+  kind: OddSign["kind"],
+  at: Projection,
+  window: Range,
+  yOf: (lane: number) => number,
+): OddSign[] {
   const lanes: number[][] = [];
   const signs: OddSign[] = [];
   lines.forEach((line, index) => {

@@ -30,7 +30,8 @@ function parse(text: string | null): unknown {
   }
 }
 
-const numbers = (v: unknown): number[] => (Array.isArray(v) ? v.map((n) => (typeof n === "number" ? n : Number.NaN)) : []);
+const numbers = (v: unknown): number[] =>
+  Array.isArray(v) ? v.map((n) => (typeof n === "number" ? n : Number.NaN)) : [];
 
 export function readTable(text: string | null): Table | null {
   const raw = parse(text);
@@ -43,7 +44,10 @@ function curve(raw: unknown, label: string, area: unknown): Curve | null {
   const x = numbers(raw.x);
   const y = numbers(raw.y);
   if (!x.length || x.length !== y.length) return null;
-  const thresholds = Array.isArray(raw.thresholds) && raw.thresholds.length === x.length ? { thresholds: raw.thresholds.map((t) => (typeof t === "number" ? t : null)) } : {};
+  const thresholds =
+    Array.isArray(raw.thresholds) && raw.thresholds.length === x.length
+      ? { thresholds: raw.thresholds.map((t) => (typeof t === "number" ? t : null)) }
+      : {};
   return { label, x, y, area: typeof area === "number" ? area : null, ...thresholds };
 }
 
@@ -52,9 +56,12 @@ export function readCurves(text: string | null, meta: Raw): Curve[] {
   const raw = parse(text);
   const labels = Array.isArray(meta.labels) ? meta.labels.map(String) : [];
   const areas = meta.area;
-  const areaOf = (i: number, label: string): unknown => (Array.isArray(areas) ? areas[i] : isRecord(areas) ? areas[label] : areas);
-  const inner = isRecord(raw) && isRecord(raw.curves) ? raw.curves : isRecord(raw) && Array.isArray(raw.curves) ? raw.curves : raw;
-  if (isRecord(inner) && Array.isArray(inner.x)) return [curve(inner, labels[0] ?? "", areaOf(0, labels[0] ?? ""))].filter((c) => c !== null);
+  const areaOf = (i: number, label: string): unknown =>
+    Array.isArray(areas) ? areas[i] : isRecord(areas) ? areas[label] : areas;
+  const inner =
+    isRecord(raw) && isRecord(raw.curves) ? raw.curves : isRecord(raw) && Array.isArray(raw.curves) ? raw.curves : raw;
+  if (isRecord(inner) && Array.isArray(inner.x))
+    return [curve(inner, labels[0] ?? "", areaOf(0, labels[0] ?? ""))].filter((c) => c !== null);
   const entries: [string, unknown][] = Array.isArray(inner)
     ? inner.map((c, i) => [isRecord(c) && typeof c.label === "string" ? c.label : (labels[i] ?? String(i)), c])
     : isRecord(inner)

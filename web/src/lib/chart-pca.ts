@@ -44,7 +44,8 @@ function component(data: Float64Array, count: number, width: number): Float64Arr
   }
   score(data, axis, scores, count, width);
   for (let i = 0; i < count; i++) {
-    for (let j = 0; j < width; j++) data[i * width + j] = (data[i * width + j] as number) - (scores[i] as number) * (axis[j] as number);
+    for (let j = 0; j < width; j++)
+      data[i * width + j] = (data[i * width + j] as number) - (scores[i] as number) * (axis[j] as number);
   }
   return scores;
 }

@@ -16,7 +16,8 @@ export interface View {
   spread?: string;
 }
 
-export const viewId = (view: View): string => JSON.stringify([view.x, view.window, view.buckets, view.smoothing, view.superseded, view.ranks, view.spread ?? ""]);
+export const viewId = (view: View): string =>
+  JSON.stringify([view.x, view.window, view.buckets, view.smoothing, view.superseded, view.ranks, view.spread ?? ""]);
 
 /** What one visible panel still needs. */
 export interface Need {
@@ -51,7 +52,14 @@ export function planRequests(needs: readonly Need[]): SeriesRequest[] {
     const { view, runs } = group[0] as Need;
     const size = Math.max(1, Math.min(MOST_KEYS, Math.floor(MOST_LINES / runs.length)));
     const out: SeriesRequest[] = [];
-    for (let i = 0; i < group.length; i += size) out.push(request(view, runs, group.slice(i, i + size).map((n) => n.key)));
+    for (let i = 0; i < group.length; i += size)
+      out.push(
+        request(
+          view,
+          runs,
+          group.slice(i, i + size).map((n) => n.key),
+        ),
+      );
     return out;
   });
 }

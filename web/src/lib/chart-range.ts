@@ -25,7 +25,11 @@ export interface RangeOptions {
 }
 
 /** Calls back for each column of drawn numbers, with the part of it that lies in the window. */
-function eachColumn(lines: readonly PlotLine[], { band, window }: Pick<RangeOptions, "band" | "window">, visit: (values: Float64Array, from: number, to: number) => void): void {
+function eachColumn(
+  lines: readonly PlotLine[],
+  { band, window }: Pick<RangeOptions, "band" | "window">,
+  visit: (values: Float64Array, from: number, to: number) => void,
+): void {
   for (const line of lines) {
     let [from, to] = windowOf(line.x, window);
     // The neighbours just outside the window are drawn, but must not stretch the axis.
@@ -109,7 +113,8 @@ export function valueRange(lines: readonly PlotLine[], options: RangeOptions): R
   const whole = extent(values);
   if (options.percent && !options.log && whole[0] >= 0 && whole[1] <= 100) return [0, 100];
   if (options.clip === "never") return padded(whole, options.log);
-  if (options.clip === "extreme") return padded(options.log ? whole : withoutSpikes(lines, options, withoutExtremes(values, whole)), options.log);
+  if (options.clip === "extreme")
+    return padded(options.log ? whole : withoutSpikes(lines, options, withoutExtremes(values, whole)), options.log);
   if (!options.log) return padded(robustExtent(values), false);
   const [lo, hi] = robustExtent(values.map(Math.log10));
   return padded([10 ** lo, 10 ** hi], true);
@@ -164,7 +169,11 @@ export function allWhole(lines: readonly PlotLine[], options: Pick<RangeOptions,
 }
 
 /** How far the drawn numbers go beyond a range, below and above; null where they do not. */
-export function beyond(lines: readonly PlotLine[], options: Omit<RangeOptions, "clip">, y: Range): { below: number | null; above: number | null } {
+export function beyond(
+  lines: readonly PlotLine[],
+  options: Omit<RangeOptions, "clip">,
+  y: Range,
+): { below: number | null; above: number | null } {
   const values = drawnValues(lines, { ...options, clip: "never" });
   const [lo, hi] = extent(values);
   return { below: lo < y[0] ? lo : null, above: hi > y[1] ? hi : null };

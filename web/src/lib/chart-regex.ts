@@ -78,7 +78,8 @@ class Parser {
     if (!found) return null;
     const min = Number(found[1]);
     const max = found[2] === undefined ? min : found[3] ? Number(found[3]) : -1;
-    if (min > 1000 || max > 1000 || (max >= 0 && max < min)) throw new PatternError(`repeat ${found[0]} is out of range`);
+    if (min > 1000 || max > 1000 || (max >= 0 && max < min))
+      throw new PatternError(`repeat ${found[0]} is out of range`);
     this.at += found[0].length;
     return [min, max];
   }
@@ -91,7 +92,8 @@ class Parser {
     if (c === "^") return { kind: "start" };
     if (c === "$") return { kind: "end" };
     if (c === "\\") return this.escape();
-    if (c === "*" || c === "+" || c === "?") throw new PatternError(`nothing to repeat before “${c}” at character ${this.at}`);
+    if (c === "*" || c === "+" || c === "?")
+      throw new PatternError(`nothing to repeat before “${c}” at character ${this.at}`);
     return { kind: "char", test: this.same(c) };
   }
 
@@ -104,7 +106,8 @@ class Parser {
   private group(): Node {
     const open = this.at;
     if (this.peek() === "?") {
-      if (this.text[this.at + 1] !== ":") throw new PatternError("look-around is not supported; to exclude, start the search with “!”");
+      if (this.text[this.at + 1] !== ":")
+        throw new PatternError("look-around is not supported; to exclude, start the search with “!”");
       this.at += 2;
     }
     const node = this.choice();
@@ -219,7 +222,8 @@ function machineOf(pattern: string): { first: State; done: State } {
 /** All states after reading one letter. */
 function stepped(now: ReadonlySet<State>, text: readonly string[], at: number): Set<State> {
   const after = new Set<State>();
-  for (const state of now) if (at < text.length && state.test?.(text[at] as string)) reach(after, state.next[0] as State, text, at + 1);
+  for (const state of now)
+    if (at < text.length && state.test?.(text[at] as string)) reach(after, state.next[0] as State, text, at + 1);
   return after;
 }
 

@@ -2,7 +2,13 @@ import { expect, it } from "vitest";
 import { panelId, pinnedPanels, sections, shortTitle } from "./chart-sections";
 import type { PanelInfo } from "./schema";
 
-const panel = (key: string, kind = "scalar"): PanelInfo => ({ key, kind, section: key.includes("/") ? (key.split("/")[0] as string) : "", runs: 1, x: null });
+const panel = (key: string, kind = "scalar"): PanelInfo => ({
+  key,
+  kind,
+  section: key.includes("/") ? (key.split("/")[0] as string) : "",
+  runs: 1,
+  x: null,
+});
 
 it("groups by prefix in the order that came, with the machine's metrics closed", () => {
   const found = sections(["val/loss", "train/b10", "lr", "val/acc", "system/cpu"].map((k) => panel(k)));
@@ -29,5 +35,9 @@ it("keeps pins in their order and forgets those that no run has", () => {
 });
 
 it("does not repeat the section in the title", () => {
-  expect([shortTitle(panel("val/loss")), shortTitle(panel("loss")), shortTitle(panel("a/"))]).toEqual(["loss", "loss", "a/"]);
+  expect([shortTitle(panel("val/loss")), shortTitle(panel("loss")), shortTitle(panel("a/"))]).toEqual([
+    "loss",
+    "loss",
+    "a/",
+  ]);
 });

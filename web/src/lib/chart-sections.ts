@@ -44,5 +44,7 @@ export function pinnedPanels(panels: readonly PanelInfo[], pins: readonly string
 export function shortTitle(panel: PanelInfo): string {
   if (panel.key.startsWith("system/")) return systemTitle(panel.key);
   const prefix = `${panel.section}/`;
-  return panel.section && panel.key.startsWith(prefix) && panel.key.length > prefix.length ? panel.key.slice(prefix.length) : panel.key;
+  return panel.section && panel.key.startsWith(prefix) && panel.key.length > prefix.length
+    ? panel.key.slice(prefix.length)
+    : panel.key;
 }

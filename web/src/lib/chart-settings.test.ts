@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Zooms } from "./chart-zoom";
-import { amountAt, panelOptionsCodec, panelX, smoothCodec, sliderOf, smoothOf, withOptions, zoomCodec } from "./chart-settings";
+import {
+  amountAt,
+  panelOptionsCodec,
+  panelX,
+  smoothCodec,
+  sliderOf,
+  smoothOf,
+  withOptions,
+  zoomCodec,
+} from "./chart-settings";
 
 describe("the layout in the address", () => {
   it("comes back as it was written", () => {
@@ -12,14 +21,25 @@ describe("the layout in the address", () => {
     expect(panelOptionsCodec.read(panelOptionsCodec.write(own))).toEqual(own);
   });
   it("refuses what is not a layout instead of breaking the page", () => {
-    expect([smoothCodec.read("evil:1"), smoothCodec.read("ema:x"), smoothCodec.read("ema:9")]).toEqual([undefined, undefined, { kind: "ema", amount: 0.999 }]);
-    expect([zoomCodec.read("5:1"), zoomCodec.read("a:b"), zoomCodec.read("1:1"), zoomCodec.read('{"x":[1]}'), zoomCodec.read("{")]).toEqual(Array(5).fill(undefined));
+    expect([smoothCodec.read("evil:1"), smoothCodec.read("ema:x"), smoothCodec.read("ema:9")]).toEqual([
+      undefined,
+      undefined,
+      { kind: "ema", amount: 0.999 },
+    ]);
+    expect([
+      zoomCodec.read("5:1"),
+      zoomCodec.read("a:b"),
+      zoomCodec.read("1:1"),
+      zoomCodec.read('{"x":[1]}'),
+      zoomCodec.read("{"),
+    ]).toEqual(Array(5).fill(undefined));
     expect(panelOptionsCodec.read('{"a":{"y":[2,1]}}')).toBeUndefined();
   });
 });
 
 it("stretches the slider where the exponential weight matters", () => {
-  for (const amount of [0, 0.5, 0.9, 0.99, 0.999]) expect(amountAt("ema", sliderOf({ kind: "ema", amount }))).toBeCloseTo(amount, 2);
+  for (const amount of [0, 0.5, 0.9, 0.99, 0.999])
+    expect(amountAt("ema", sliderOf({ kind: "ema", amount }))).toBeCloseTo(amount, 2);
   expect(amountAt("gaussian", 0.5)).toBe(50);
   expect(smoothOf("none", 3)).toEqual({ kind: "none", amount: 0 });
 });

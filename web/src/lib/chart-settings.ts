@@ -12,7 +12,10 @@ export interface Smooth {
 }
 
 export const NO_SMOOTHING: Smooth = { kind: "none", amount: 0 };
-export const SMOOTHINGS: Record<SmoothingKind, { label: string; max: number; step: number; start: number; hint: string }> = {
+export const SMOOTHINGS: Record<
+  SmoothingKind,
+  { label: string; max: number; step: number; start: number; hint: string }
+> = {
   none: { label: "None", max: 0, step: 0, start: 0, hint: "" },
   ema: { label: "Exponential", max: 0.999, step: 0.001, start: 0.6, hint: "weight of the past" },
   gaussian: { label: "Gaussian", max: 100, step: 1, start: 5, hint: "width in points" },
@@ -44,7 +47,12 @@ export const smoothCodec: Codec<Smooth> = {
 };
 
 function isRange(value: unknown): value is Range {
-  return Array.isArray(value) && value.length === 2 && value.every((v) => typeof v === "number") && usable(value as unknown as Range);
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    value.every((v) => typeof v === "number") &&
+    usable(value as unknown as Range)
+  );
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -99,7 +107,8 @@ export function withOptions(all: AllPanelOptions, key: string, change: PanelOpti
 }
 
 /** The x-axis a panel draws over: the toolbar's, unless that is the step and the metric asks for its own. */
-export const panelX = (chosen: string, own: string | null | undefined): string => (chosen === "step" && own ? own : chosen);
+export const panelX = (chosen: string, own: string | null | undefined): string =>
+  chosen === "step" && own ? own : chosen;
 
 export const X_LABELS: Record<string, string> = { step: "Step", relative: "Relative time", wall: "Wall time" };
 export const xLabel = (x: string): string => X_LABELS[x] ?? x;

@@ -10,7 +10,12 @@ it("says where a line begins, how far it goes and where it ends", () => {
 
 it("says some histograms of many, the newest among them", () => {
   const steps = Array.from({ length: 90 }, (_, at) => at * 10);
-  const rows = histogramRows({ steps, percentiles: steps.map((step) => [-step, -1, 0, 1, step]), edges: [], counts: [] } as never);
+  const rows = histogramRows({
+    steps,
+    percentiles: steps.map((step) => [-step, -1, 0, 1, step]),
+    edges: [],
+    counts: [],
+  } as never);
   expect(rows.length).toBeLessThanOrEqual(20);
   expect(rows.at(-1)).toEqual(["890", "−890", "0", "890"]);
 });

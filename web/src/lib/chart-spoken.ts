@@ -18,7 +18,9 @@ export function lineRows(lines: readonly PlotLine[], nameOf: (run: string) => st
     const most = line.high.reduce((most, v) => (v > most ? v : most), Number.NEGATIVE_INFINITY);
     const name = `${nameOf(line.run)}${line.rank > 0 ? `, rank ${line.rank}` : ""}${line.superseded ? ", superseded" : ""}`;
     if (finite.length === 0) return [name, "none", "none", "none", "none", String(odd)];
-    return [name, finite[0] as number, least, most, finite[finite.length - 1] as number].map((v) => (typeof v === "number" ? formatNumber(v) : v)).concat(String(odd));
+    return [name, finite[0] as number, least, most, finite[finite.length - 1] as number]
+      .map((v) => (typeof v === "number" ? formatNumber(v) : v))
+      .concat(String(odd));
   });
 }
 
@@ -30,6 +32,11 @@ export function histogramRows({ steps, percentiles }: Histograms): string[][] {
   return steps.flatMap((step, at) => {
     const row = percentiles[at];
     if ((steps.length - 1 - at) % every !== 0 || !row) return [];
-    return [[step.toLocaleString("en-US"), ...[row[0], row[row.length >> 1], row[row.length - 1]].map((v) => formatNumber(v ?? Number.NaN))]];
+    return [
+      [
+        step.toLocaleString("en-US"),
+        ...[row[0], row[row.length >> 1], row[row.length - 1]].map((v) => formatNumber(v ?? Number.NaN)),
+      ],
+    ];
   });
 }

@@ -6,7 +6,14 @@ import { bucketsFor, planRequests, type View } from "./chart-plan";
 import { SeriesStore } from "./chart-store";
 import type { SeriesData, SeriesRequest } from "./schema";
 
-const view: View = { x: "step", window: null, buckets: 400, smoothing: { kind: "none", amount: 0 }, superseded: false, ranks: false };
+const view: View = {
+  x: "step",
+  window: null,
+  buckets: 400,
+  smoothing: { kind: "none", amount: 0 },
+  superseded: false,
+  ranks: false,
+};
 
 describe("requests", () => {
   it("join all panels that are drawn the same way", () => {
@@ -21,7 +28,9 @@ describe("requests", () => {
     ]);
   });
   it("ask for fewer buckets when there are many lines", () => {
-    expect([bucketsFor(390, 5), bucketsFor(1400, 5), bucketsFor(390, 500), bucketsFor(390, 100_000)]).toEqual([400, 1400, 100, 100]);
+    expect([bucketsFor(390, 5), bucketsFor(1400, 5), bucketsFor(390, 500), bucketsFor(390, 100_000)]).toEqual([
+      400, 1400, 100, 100,
+    ]);
   });
 });
 
@@ -189,7 +198,10 @@ describe("the store", () => {
     store.refresh();
     expect(store.lines("a").value.lines.length).toBe(2);
     await settle();
-    expect(asked.map((r) => r.runs)).toEqual([["1", "2"], ["1", "2"]]);
+    expect(asked.map((r) => r.runs)).toEqual([
+      ["1", "2"],
+      ["1", "2"],
+    ]);
   });
 
   it("forgets panels that left the screen long ago", async () => {

@@ -96,7 +96,8 @@ export class SeriesStore {
   /** The runs have new points. */
   changed(runs: readonly string[]): void {
     for (const panel of this.panels.values()) {
-      for (const entry of panel.entries.values()) for (const run of runs) if (entry.lines.has(run)) entry.stale.add(run);
+      for (const entry of panel.entries.values())
+        for (const run of runs) if (entry.lines.has(run)) entry.stale.add(run);
     }
     for (const flight of this.flights) for (const run of runs) flight.late.add(run);
     const since = Date.now() - this.lastFlush;
@@ -114,7 +115,8 @@ export class SeriesStore {
 
   /** Everything may have changed: what is visible is asked for again, what failed is tried again. */
   refresh(): void {
-    for (const panel of this.panels.values()) for (const entry of panel.entries.values()) for (const run of entry.lines.keys()) entry.stale.add(run);
+    for (const panel of this.panels.values())
+      for (const entry of panel.entries.values()) for (const run of entry.lines.keys()) entry.stale.add(run);
     this.retry();
   }
 
@@ -154,7 +156,12 @@ export class SeriesStore {
   }
 
   private async send(request: SeriesRequest, view: View): Promise<void> {
-    const flight: Flight = { view: viewId(view), runs: request.runs.join(","), stop: new AbortController(), late: new Set() };
+    const flight: Flight = {
+      view: viewId(view),
+      runs: request.runs.join(","),
+      stop: new AbortController(),
+      late: new Set(),
+    };
     this.flights.add(flight);
     for (const key of request.keys) this.depart(key, request.runs, flight);
     let answer: Answer | null = null;
@@ -227,7 +234,8 @@ export class SeriesStore {
     const complete = runs.every((run) => entry?.lines.has(run));
     if (!entry || (!complete && entry.lines.size === 0)) {
       const old = panel.out.peek();
-      if (!old.loading || runs.length === 0) panel.out.value = { ...old, loading: runs.length > 0, fresh: old.fresh && runs.length > 0 };
+      if (!old.loading || runs.length === 0)
+        panel.out.value = { ...old, loading: runs.length > 0, fresh: old.fresh && runs.length > 0 };
       return;
     }
     panel.out.value = {

@@ -31,7 +31,10 @@ export interface SvgChart {
 /** Text and attribute values: nothing in a name may become markup, and control characters are not XML. */
 export function escapeXml(text: string): string {
   return text
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
+    .replace(
+      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+      "\ufffd",
+    )
     .replace(/&/g, "&amp;")
     .replace(/</g, "&lt;")
     .replace(/>/g, "&gt;")
@@ -50,7 +53,12 @@ export function chartSvg(chart: SvgChart): string {
   const legend = [...named.values()].slice(0, LEGEND_MOST);
   const columns = Math.max(1, Math.floor((chart.width - 24) / 180));
   const rows = Math.ceil(legend.length / columns);
-  const plan = planAxes(chart.axes, { width: chart.width, height: chart.height - TITLE - 16 }, { ...chart, xName: chart.xLabel }, (label) => label.length * LETTER_PX);
+  const plan = planAxes(
+    chart.axes,
+    { width: chart.width, height: chart.height - TITLE - 16 },
+    { ...chart, xName: chart.xLabel },
+    (label) => label.length * LETTER_PX,
+  );
   const box: Box = { ...plan.box, top: plan.box.top + TITLE };
   const height = chart.height + rows * LEGEND_ROW;
   const parts = [
@@ -63,7 +71,9 @@ export function chartSvg(chart: SvgChart): string {
     ...chart.lines.map((line) => lineSvg(line, chart, box)),
     "</g>",
     ...signsSvg(chart, box),
-    ...legend.map((line, i) => legendSvg(line, 16 + (i % columns) * 180, chart.height + Math.floor(i / columns) * LEGEND_ROW, chart)),
+    ...legend.map((line, i) =>
+      legendSvg(line, 16 + (i % columns) * 180, chart.height + Math.floor(i / columns) * LEGEND_ROW, chart),
+    ),
     "</svg>",
   ];
   return parts.join("\n");
@@ -77,7 +87,10 @@ function axesSvg(chart: SvgChart, plan: AxesPlan, box: Box): string[] {
     const y = round(px + TITLE);
     return `<path d="M${box.left} ${y}H${box.left + box.width}" stroke="${grid}"/><text x="${box.left - 7}" y="${round(y + 4)}" text-anchor="end" fill="${quiet}">${escapeXml(text)}</text>`;
   });
-  const columns = plan.x.map(({ px, text }) => `<text x="${round(px)}" y="${bottom + 18}" text-anchor="middle" fill="${quiet}">${escapeXml(text)}</text>`);
+  const columns = plan.x.map(
+    ({ px, text }) =>
+      `<text x="${round(px)}" y="${bottom + 18}" text-anchor="middle" fill="${quiet}">${escapeXml(text)}</text>`,
+  );
   const name = `<text x="${round(box.left + box.width / 2)}" y="${bottom + 32}" text-anchor="middle" fill="${quiet}">${escapeXml(plan.xName)}</text>`;
   return [...rows, ...columns, name];
 }
@@ -90,7 +103,8 @@ function lineSvg({ line, colour, dash }: SvgLine, chart: SvgChart, box: Box): st
   if (chart.band) {
     for (const [from, to] of bandStretches(line, span, at)) {
       const pen = new SvgPen();
-      for (let i = from; i < to; i++) pen[i === from ? "moveTo" : "lineTo"](at.x(line.x[i] as number), at.y(line.high[i] as number));
+      for (let i = from; i < to; i++)
+        pen[i === from ? "moveTo" : "lineTo"](at.x(line.x[i] as number), at.y(line.high[i] as number));
       for (let i = to - 1; i >= from; i--) pen.lineTo(at.x(line.x[i] as number), at.y(line.low[i] as number));
       parts.push(`<path d="${pen}Z" fill="${ink}" fill-opacity="0.15"/>`);
     }
@@ -100,8 +114,11 @@ function lineSvg({ line, colour, dash }: SvgLine, chart: SvgChart, box: Box): st
     const pen = new SvgPen();
     const alone = tracePath(pen, line.x, ys, span, at);
     const faded = opacity < 1 ? ` stroke-opacity="${opacity}"` : "";
-    parts.push(`<path d="${pen}" fill="none" stroke="${ink}" stroke-width="1.5" stroke-linejoin="round"${dashes}${faded}/>`);
-    for (const [x, y] of alone) parts.push(`<circle cx="${round(x)}" cy="${round(y)}" r="2.5" fill="${ink}" fill-opacity="${opacity}"/>`);
+    parts.push(
+      `<path d="${pen}" fill="none" stroke="${ink}" stroke-width="1.5" stroke-linejoin="round"${dashes}${faded}/>`,
+    );
+    for (const [x, y] of alone)
+      parts.push(`<circle cx="${round(x)}" cy="${round(y)}" r="2.5" fill="${ink}" fill-opacity="${opacity}"/>`);
   };
   const faded = line.superseded ? 0.4 : 1;
   if (line.smooth) {
@@ -118,8 +135,16 @@ const SIGNS = {
 };
 
 function signsSvg(chart: SvgChart, box: Box): string[] {
-  const signs = oddSigns(chart.lines.map((l) => l.line), projection(chart.axes, box), box, chart.axes.x);
-  return signs.map(({ kind, line, x, y }) => `<g transform="translate(${round(x)} ${round(y)})">${SIGNS[kind](escapeXml(chart.lines[line]?.colour ?? ""))}</g>`);
+  const signs = oddSigns(
+    chart.lines.map((l) => l.line),
+    projection(chart.axes, box),
+    box,
+    chart.axes.x,
+  );
+  return signs.map(
+    ({ kind, line, x, y }) =>
+      `<g transform="translate(${round(x)} ${round(y)})">${SIGNS[kind](escapeXml(chart.lines[line]?.colour ?? ""))}</g>`,
+  );
 }
 
 function legendSvg(line: SvgLine, x: number, y: number, chart: SvgChart): string {

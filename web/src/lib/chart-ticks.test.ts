@@ -15,7 +15,14 @@ describe("ticks", () => {
     expect(at.map((time) => (time + new Date(time * 1000).getTimezoneOffset() * -60) % 3600)).toEqual(at.map(() => 0));
   });
   it("find their way in a range far from zero", () => {
-    expect(tickLabels(ticks(1_000_000, 1_000_010, 5))).toEqual(["1.000000M", "1.000002M", "1.000004M", "1.000006M", "1.000008M", "1.000010M"]);
+    expect(tickLabels(ticks(1_000_000, 1_000_010, 5))).toEqual([
+      "1.000000M",
+      "1.000002M",
+      "1.000004M",
+      "1.000006M",
+      "1.000008M",
+      "1.000010M",
+    ]);
   });
   it("stand at powers of ten on a log axis, with 2 and 5 when there is room", () => {
     expect(ticks(0.001, 1000, 5, "log")).toEqual([0.001, 0.1, 10, 1000]);
@@ -39,7 +46,12 @@ describe("ticks", () => {
     expect(ticks(-1, 10, 5, "log")).toEqual([]);
   });
   it("stay few even for absurd ranges", () => {
-    for (const [lo, hi] of [[-1e308, 1e307], [1e-300, 1e300], [5e-324, 1e-320]] as const) expect(ticks(lo, hi, 6).length).toBeLessThan(200);
+    for (const [lo, hi] of [
+      [-1e308, 1e307],
+      [1e-300, 1e300],
+      [5e-324, 1e-320],
+    ] as const)
+      expect(ticks(lo, hi, 6).length).toBeLessThan(200);
   });
 });
 
@@ -50,13 +62,22 @@ describe("labels", () => {
     expect(tickLabels([-0.5, 0, 0.5])).toEqual(["−0.5", "0", "0.5"]);
     expect(tickLabels([1_500_000, 2_000_000])).toEqual(["1.5M", "2.0M"]);
     expect(tickLabels([0, 5_000, 10_000])).toEqual(["0", "5k", "10k"]);
-    expect(tickLabels([999_999.9998, 1_000_000, 1_000_000.0002])).toEqual(["0.9999999998M", "1.0000000000M", "1.0000000002M"]);
+    expect(tickLabels([999_999.9998, 1_000_000, 1_000_000.0002])).toEqual([
+      "0.9999999998M",
+      "1.0000000000M",
+      "1.0000000002M",
+    ]);
     expect(tickLabels([0.001, 0.1, 10, 1000], "log")).toEqual(["0.001", "0.1", "10", "1,000"]);
   });
 });
 
 it("chooses the kind of axis by what x is", () => {
-  expect([axisKind("step", false), axisKind("relative", false), axisKind("wall", false), axisKind("wall", true)]).toEqual(["number", "duration", "time", "log"]);
+  expect([
+    axisKind("step", false),
+    axisKind("relative", false),
+    axisKind("wall", false),
+    axisKind("wall", true),
+  ]).toEqual(["number", "duration", "time", "log"]);
 });
 
 it("gives a step even for an empty span", () => {

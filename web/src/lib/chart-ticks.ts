@@ -85,7 +85,9 @@ const byteUnit = (size: number): readonly [number, string] => BYTES.find(([unit]
 /** Round numbers of the unit that is written there, not of bytes. */
 function byteTicks(lo: number, hi: number, count: number): number[] {
   const [unit] = byteUnit(Math.max(Math.abs(lo), Math.abs(hi)));
-  return multiples(lo / unit, hi / unit, Math.max(unit === 1 ? 1 : 0, niceStep((hi - lo) / unit, count))).map((at) => at * unit);
+  return multiples(lo / unit, hi / unit, Math.max(unit === 1 ? 1 : 0, niceStep((hi - lo) / unit, count))).map(
+    (at) => at * unit,
+  );
 }
 
 function tickBytes(value: number, step: number, largest: number): string {
@@ -174,7 +176,11 @@ function tickLabel(value: number, step: number, kind: AxisKind): string {
 const END_PART = 1000;
 
 /** The labels of the two ends of a range, which are seldom round: as exact as the ticks between them need, and a little more. */
-export function endLabels([lo, hi]: readonly [number, number], at: readonly number[], kind: AxisKind): [string, string] {
+export function endLabels(
+  [lo, hi]: readonly [number, number],
+  at: readonly number[],
+  kind: AxisKind,
+): [string, string] {
   if (kind === "log") return [tickNumber(lo, Math.abs(lo) / 10), tickNumber(hi, Math.abs(hi) / 10)];
   const between = at.length > 1 ? (at[1] as number) - (at[0] as number) : hi - lo;
   const fine = kind === "number" ? 10 ** Math.floor(Math.log10((hi - lo) / END_PART) + 1) : between;

@@ -33,5 +33,8 @@ export interface ClassLook {
 /** The first ten are circles of ten colours, the next ten squares of the same, then triangles. */
 export function classLook(at: number, dark: boolean): ClassLook {
   const ink = CLASS_INKS[at % CLASS_INKS.length] as Ink;
-  return { colour: dark ? ink.dark : ink.light, shape: SHAPES[Math.floor(at / CLASS_INKS.length) % SHAPES.length] as Shape };
+  return {
+    colour: dark ? ink.dark : ink.light,
+    shape: SHAPES[Math.floor(at / CLASS_INKS.length) % SHAPES.length] as Shape,
+  };
 }

@@ -26,29 +26,82 @@ test("every ink can be told from its background, light and dark", () => {
 });
 
 type Triple = [number, number, number];
-const times = (matrix: readonly Triple[], [a, b, c]: Triple): Triple => matrix.map((row) => row[0] * a + row[1] * b + row[2] * c) as Triple;
+const times = (matrix: readonly Triple[], [a, b, c]: Triple): Triple =>
+  matrix.map((row) => row[0] * a + row[1] * b + row[2] * c) as Triple;
 const linear = (hex: string): Triple =>
-  [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)) as Triple;
+  [1, 3, 5]
+    .map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)) as Triple;
 
 /** How the eye measures colors: distances in OKLab. */
 function oklab(rgb: Triple): Triple {
-  const cones = times([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]], rgb);
-  return times([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766]], cones.map((c) => Math.cbrt(Math.max(0, c))) as Triple);
+  const cones = times(
+    [
+      [0.4122214708, 0.5363325363, 0.0514459929],
+      [0.2119034982, 0.6806995451, 0.1073969566],
+      [0.0883024619, 0.2817188376, 0.6299787005],
+    ],
+    rgb,
+  );
+  return times(
+    [
+      [0.2104542553, 0.793617785, -0.0040720468],
+      [1.9779984951, -2.428592205, 0.4505937099],
+      [0.0259040371, 0.7827717662, -0.808675766],
+    ],
+    cones.map((c) => Math.cbrt(Math.max(0, c))) as Triple,
+  );
 }
 
 /** What is left of a color without one kind of cone (Machado, Oliveira and Fernandes 2009), and how far two must stay apart then. */
 const EYES: Record<string, readonly [Triple[], number]> = {
-  usual: [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], 0.115],
-  "no red": [[[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]], 0.115],
-  "no green": [[[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]], 0.115],
-  "no blue": [[[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]], 0.09],
+  usual: [
+    [
+      [1, 0, 0],
+      [0, 1, 0],
+      [0, 0, 1],
+    ],
+    0.115,
+  ],
+  "no red": [
+    [
+      [0.152286, 1.052583, -0.204868],
+      [0.114503, 0.786281, 0.099216],
+      [-0.003882, -0.048116, 1.051998],
+    ],
+    0.115,
+  ],
+  "no green": [
+    [
+      [0.367322, 0.860646, -0.227968],
+      [0.280085, 0.672501, 0.047413],
+      [-0.01182, 0.04294, 0.968881],
+    ],
+    0.115,
+  ],
+  "no blue": [
+    [
+      [1.255528, -0.076749, -0.178779],
+      [-0.078411, 0.930809, 0.147602],
+      [0.004733, 0.691367, 0.3039],
+    ],
+    0.09,
+  ],
 };
 
 test.each(["light", "dark"] as const)("any two inks stay apart for every kind of eye, %s", (theme) => {
   for (const [eye, [matrix, least]] of Object.entries(EYES)) {
-    const seen = PALETTE.map((ink) => oklab(times(matrix, linear(ink[theme])).map((c) => Math.min(1, Math.max(0, c))) as Triple));
+    const seen = PALETTE.map((ink) =>
+      oklab(times(matrix, linear(ink[theme])).map((c) => Math.min(1, Math.max(0, c))) as Triple),
+    );
     seen.forEach((one, a) =>
-      seen.slice(0, a).forEach((other, b) => expect(Math.hypot(...one.map((c, i) => c - (other[i] as number))), `${eye}: ${a} and ${b}`).toBeGreaterThan(least)),
+      seen
+        .slice(0, a)
+        .forEach((other, b) =>
+          expect(Math.hypot(...one.map((c, i) => c - (other[i] as number))), `${eye}: ${a} and ${b}`).toBeGreaterThan(
+            least,
+          ),
+        ),
     );
   }
 });
@@ -97,5 +150,11 @@ test("a legend breaks its bar as the line is broken", () => {
 
 test("the server's pictures of a report follow the same rule", () => {
   const hues = new Map(Object.entries({ a: 1, b: 7, c: 1, d: 4, e: 1 })); // as in tests/views/test_hues.py
-  expect(Object.fromEntries(assignSlots([...hues.keys()], (id) => hues.get(id)))).toEqual({ a: 1, b: 7, c: 9, d: 4, e: 17 });
+  expect(Object.fromEntries(assignSlots([...hues.keys()], (id) => hues.get(id)))).toEqual({
+    a: 1,
+    b: 7,
+    c: 9,
+    d: 4,
+    e: 17,
+  });
 });

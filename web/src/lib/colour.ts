@@ -75,7 +75,7 @@ export function spreadSlots(ids: readonly string[], hueOf: (id: string) => numbe
 }
 
 /** A run that is not known yet, or no longer there. */
-const UNKNOWN: Ink = { light: "#9a9ca5", dark: "#6d707a" };
+export const UNKNOWN: Ink = { light: "#9a9ca5", dark: "#6d707a" };
 
 export function lookOf(slot: number | undefined, dark: boolean): Look {
   if (slot === undefined || slot < 0) return { colour: dark ? UNKNOWN.dark : UNKNOWN.light, dash: [], slot: -1 };

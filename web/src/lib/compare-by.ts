@@ -29,11 +29,21 @@ export function groupKeys(columns: readonly RunColumn[]): GroupKey[] {
   const differing = config.filter((column) => column.distinct > 1);
   const rest = config.filter((column) => column.distinct <= 1);
   const own = Object.entries(RUN_KEYS).map(([key, label]) => ({ key, label, hint: "run" }));
-  const asKey = (column: RunColumn): GroupKey => ({ key: column.key, label: column.label, hint: column.distinct > 1 ? count(column.distinct, "value") : "the same in all" });
+  const asKey = (column: RunColumn): GroupKey => ({
+    key: column.key,
+    label: column.label,
+    hint: column.distinct > 1 ? count(column.distinct, "value") : "the same in all",
+  });
   return [...own.slice(0, 1), ...differing.map(asKey), ...own.slice(1), ...rest.map(asKey)];
 }
 
 /** `lr, optimizer`; what stands on the button. */
 export function byWords(by: readonly string[]): string {
-  return by.map((key) => (key === EVERYTHING ? "everything but the seed" : (RUN_KEYS[key] ?? key.replace(/^config\./, "").replace(/^"(.*)"$/, "$1")))).join(", ");
+  return by
+    .map((key) =>
+      key === EVERYTHING
+        ? "everything but the seed"
+        : (RUN_KEYS[key] ?? key.replace(/^config\./, "").replace(/^"(.*)"$/, "$1")),
+    )
+    .join(", ");
 }

@@ -17,7 +17,9 @@ export function metricsCsv({ columns, base, rows, grouped }: ExportedTable): str
   const heads = columns.flatMap((name, at) => [
     name,
     ...(grouped ? [`${name} std`, `${name} n`] : []),
-    ...(at === base ? [] : [`${name} change`, `${name} change %`, ...(grouped ? [`${name} p`, `${name} p (Holm)`] : [])]),
+    ...(at === base
+      ? []
+      : [`${name} change`, `${name} change %`, ...(grouped ? [`${name} p`, `${name} p (Holm)`] : [])]),
   ]);
   const cells = rows.map((row) => [
     row.key,
@@ -38,7 +40,10 @@ export function metricsCsv({ columns, base, rows, grouped }: ExportedTable): str
 
 export function metricsMarkdown(table: ExportedTable): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const heads = ["Metric", ...table.columns.map((name, at) => markdownText(name) + (at === table.base ? " (baseline)" : ""))];
+  const heads = [
+    "Metric",
+    ...table.columns.map((name, at) => markdownText(name) + (at === table.base ? " (baseline)" : "")),
+  ];
   const body = table.rows.map((row) =>
     line([
       markdownText(row.key) + (row.goal ? (row.goal === "min" ? " ↓" : " ↑") : ""),
@@ -53,7 +58,10 @@ export function metricsMarkdown(table: ExportedTable): string {
 
 /** A `tabular` with booktabs rules, to be pasted into a paper. */
 export function metricsLatex(table: ExportedTable): string {
-  const heads = ["Metric", ...table.columns.map((name, at) => latexText(name) + (at === table.base ? " (baseline)" : ""))];
+  const heads = [
+    "Metric",
+    ...table.columns.map((name, at) => latexText(name) + (at === table.base ? " (baseline)" : "")),
+  ];
   const body = table.rows.map((row) => {
     const arrow = row.goal ? (row.goal === "min" ? " $\\downarrow$" : " $\\uparrow$") : "";
     const cells = table.columns.map((_, at) => {
@@ -62,7 +70,15 @@ export function metricsLatex(table: ExportedTable): string {
     });
     return `${[latexText(row.key) + arrow, ...cells].join(" & ")} \\\\`;
   });
-  return [`\\begin{tabular}{l${"r".repeat(table.columns.length)}}`, "\\toprule", `${heads.join(" & ")} \\\\`, "\\midrule", ...body, "\\bottomrule", "\\end{tabular}"].join("\n");
+  return [
+    `\\begin{tabular}{l${"r".repeat(table.columns.length)}}`,
+    "\\toprule",
+    `${heads.join(" & ")} \\\\`,
+    "\\midrule",
+    ...body,
+    "\\bottomrule",
+    "\\end{tabular}",
+  ].join("\n");
 }
 
 export const isBest = (row: MetricRow, column: number): boolean => row.best !== null && row.value[column] === row.best;
@@ -70,7 +86,9 @@ export const isBest = (row: MetricRow, column: number): boolean => row.best !== 
 function cellWords(row: MetricRow, at: number, base: number): string {
   const change = changeOf(row, at, base);
   const p = row.p_holm[at];
-  const aside = [change ? changeWords(change) : "", p === null || p === undefined ? "" : pWords(p)].filter(Boolean).join(", ");
+  const aside = [change ? changeWords(change) : "", p === null || p === undefined ? "" : pWords(p)]
+    .filter(Boolean)
+    .join(", ");
   return valueWords(row.value[at], row.std[at]) + (aside ? ` · ${aside}` : "");
 }
 
@@ -79,7 +97,15 @@ function markdownText(text: string): string {
   return text.replace(/[\r\n]+/g, " ").replace(/[\\|`*_<>[\]]/g, "\\$&");
 }
 
-const LATEX: Readonly<Record<string, string>> = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "∞": "$\\infty$", "<": "$<$", ">": "$>$" };
+const LATEX: Readonly<Record<string, string>> = {
+  "\\": "\\textbackslash{}",
+  "~": "\\textasciitilde{}",
+  "^": "\\textasciicircum{}",
+  "−": "$-$",
+  "∞": "$\\infty$",
+  "<": "$<$",
+  ">": "$>$",
+};
 
 function latexText(text: string): string {
   return text.replace(/[\r\n]+/g, " ").replace(/[\\~^−∞<>]|[&%$#_{}]/g, (letter) => LATEX[letter] ?? `\\${letter}`);

@@ -18,7 +18,8 @@ export function partingPaths(parting: Parting, width: number, height: number): P
   const x = (value: number) => round(PAD + ((value - first) / span) * (width - 2 * PAD));
   const [low, high] = rangeOf(parting);
   // What is beyond the range leaves the picture, as far as SVG numbers bear.
-  const y = (value: number) => round(Math.min(1e5, Math.max(-1e5, height - PAD - ((value - low) / (high - low || 1)) * (height - 2 * PAD))));
+  const y = (value: number) =>
+    round(Math.min(1e5, Math.max(-1e5, height - PAD - ((value - low) / (high - low || 1)) * (height - 2 * PAD))));
   const path = (line: readonly (number | null)[]): string => {
     let down = false;
     let text = "";
@@ -37,7 +38,9 @@ export function partingPaths(parting: Parting, width: number, height: number): P
 
 /** All of the calmer curve, and of the wilder one as much again on either side. */
 function rangeOf(parting: Parting): [number, number] {
-  const ranges = [parting.a_line, parting.b_line].map((line) => line.filter((value) => value !== null)).filter((line) => line.length > 0);
+  const ranges = [parting.a_line, parting.b_line]
+    .map((line) => line.filter((value) => value !== null))
+    .filter((line) => line.length > 0);
   const ends = ranges.map((line): [number, number] => [Math.min(...line), Math.max(...line)]);
   if (ends.length === 0) return [0, 1];
   const calm = ends.reduce((best, one) => (one[1] - one[0] < best[1] - best[0] ? one : best));

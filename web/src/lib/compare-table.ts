@@ -52,7 +52,10 @@ export function valueWords(value: Cell | undefined, std: number | null | undefin
 /** `p 0.03`, `p < 0.001`. */
 export function pWords(p: number): string {
   if (p < 0.001) return "p < 0.001";
-  return `p ${p.toFixed(p < 0.0995 ? 3 : 2).replace(/0+$/, "").replace(/\.$/, "")}`;
+  return `p ${p
+    .toFixed(p < 0.0995 ? 3 : 2)
+    .replace(/0+$/, "")
+    .replace(/\.$/, "")}`;
 }
 
 /** Beyond chance, by the usual line; after the correction for many tests. */
@@ -66,9 +69,17 @@ export interface Order {
 export const OWN_ORDER: Order = { by: "", descending: true };
 
 /** The rows that fit the search, in order. By a column: the largest change against the baseline first. */
-export function shownRows(rows: readonly MetricRow[], find: string, onlyDiffering: boolean, order: Order, base: number): MetricRow[] {
+export function shownRows(
+  rows: readonly MetricRow[],
+  find: string,
+  onlyDiffering: boolean,
+  order: Order,
+  base: number,
+): MetricRow[] {
   const wanted = find.trim().toLowerCase();
-  const fits = rows.filter((row) => (!onlyDiffering || row.differs) && (!wanted || row.key.toLowerCase().includes(wanted)));
+  const fits = rows.filter(
+    (row) => (!onlyDiffering || row.differs) && (!wanted || row.key.toLowerCase().includes(wanted)),
+  );
   if (order.by === "") return fits;
   const sign = order.descending ? -1 : 1;
   if (order.by === "name") return [...fits].sort((a, b) => sign * a.key.localeCompare(b.key, "en", { numeric: true }));

@@ -41,7 +41,7 @@ function commonWords(a: readonly string[], b: readonly string[]): Set<number> {
   }
   const kept = new Set<number>();
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {
-    if (a[i] === b[j]) (kept.add(i), i++, j++);
+    if (a[i] === b[j]) kept.add(i), i++, j++;
     else if ((longest[(i + 1) * width + j] as number) >= (longest[i * width + j + 1] as number)) i++;
     else j++;
   }

@@ -2,19 +2,52 @@ import { expect, test } from "vitest";
 import { byWords, groupKeys } from "./compare-by";
 import { metricsCsv, metricsLatex, metricsMarkdown } from "./compare-export";
 import { partingPaths } from "./compare-parting";
-import { changeOf, changeWords, nextOrder, OWN_ORDER, percentWords, pWords, shownRows, valueWords } from "./compare-table";
+import {
+  changeOf,
+  changeWords,
+  nextOrder,
+  OWN_ORDER,
+  percentWords,
+  pWords,
+  shownRows,
+  valueWords,
+} from "./compare-table";
 import { foldSame, wordDiff } from "./compare-words";
 import type { MetricRow, Parting, RunColumn } from "./schema";
 
 function row(key: string, value: MetricRow["value"], more: Partial<MetricRow> = {}): MetricRow {
-  return { key, goal: null, stat: "last", value, best: null, differs: true, std: [], n: [], odd: [], p: [], p_holm: [], ...more };
+  return {
+    key,
+    goal: null,
+    stat: "last",
+    value,
+    best: null,
+    differs: true,
+    std: [],
+    n: [],
+    odd: [],
+    p: [],
+    p_holm: [],
+    ...more,
+  };
 }
 
-const accuracy = row("val/acc", [0.5, 0.625], { goal: "max", best: 0.625, std: [0.0022, 0.0013], n: [4, 4], p: [null, 0.002], p_holm: [null, 0.01] });
+const accuracy = row("val/acc", [0.5, 0.625], {
+  goal: "max",
+  best: 0.625,
+  std: [0.0022, 0.0013],
+  n: [4, 4],
+  p: [null, 0.002],
+  p_holm: [null, 0.01],
+});
 
 test("a change is good or bad by the metric's goal, and neither without one", () => {
   expect(changeOf(accuracy, 1, 0)).toMatchObject({ better: true });
-  expect(changeOf(row("loss", [1, 0.5], { goal: "min" }), 1, 0)).toEqual({ absolute: -0.5, relative: -0.5, better: true });
+  expect(changeOf(row("loss", [1, 0.5], { goal: "min" }), 1, 0)).toEqual({
+    absolute: -0.5,
+    relative: -0.5,
+    better: true,
+  });
   expect(changeOf(row("lr", [1, 2]), 1, 0)?.better).toBeNull();
   expect(changeOf(row("x", [0, 2]), 1, 0)?.relative).toBeNull();
   expect(changeOf(row("x", ["NaN", 2]), 1, 0)).toBeNull();
@@ -33,14 +66,24 @@ test("numbers are written with the digits their spread bears", () => {
 });
 
 test("rows can be searched, cut to what differs, and ordered by the size of a change", () => {
-  const rows = [row("b/loss", [1, 1.1]), row("a/loss", [1, 3]), row("same", [1, 1], { differs: false }), row("c", [1, null])];
-  const keys = (order = OWN_ORDER, find = "", differs = false) => shownRows(rows, find, differs, order, 0).map((one) => one.key);
+  const rows = [
+    row("b/loss", [1, 1.1]),
+    row("a/loss", [1, 3]),
+    row("same", [1, 1], { differs: false }),
+    row("c", [1, null]),
+  ];
+  const keys = (order = OWN_ORDER, find = "", differs = false) =>
+    shownRows(rows, find, differs, order, 0).map((one) => one.key);
   expect(keys()).toEqual(["b/loss", "a/loss", "same", "c"]);
   expect(keys(OWN_ORDER, "LOSS", true)).toEqual(["b/loss", "a/loss"]);
   expect(keys({ by: 1, descending: true })).toEqual(["a/loss", "b/loss", "same", "c"]);
   expect(keys({ by: "name", descending: false })).toEqual(["a/loss", "b/loss", "c", "same"]);
   const once = nextOrder(OWN_ORDER, 1);
-  expect([once, nextOrder(once, 1), nextOrder(nextOrder(once, 1), 1)]).toEqual([{ by: 1, descending: true }, { by: 1, descending: false }, OWN_ORDER]);
+  expect([once, nextOrder(once, 1), nextOrder(nextOrder(once, 1), 1)]).toEqual([
+    { by: 1, descending: true },
+    { by: 1, descending: false },
+    OWN_ORDER,
+  ]);
 });
 
 test("the table leaves as CSV, Markdown and LaTeX, and no name breaks out of its cell", () => {
@@ -50,7 +93,9 @@ test("the table leaves as CSV, Markdown and LaTeX, and no name breaks out of its
   expect(metricsMarkdown(table)).toBe(
     "| Metric | base (baseline) | =x\\|y & z |\n| --- | ---: | ---: |\n| val/acc ↑ | 0.5000 ± 0.0022 | **0.6250 ± 0.0013 · +0.125 (+25%), p 0.01** |",
   );
-  expect(metricsLatex(table)).toContain("val/acc $\\uparrow$ & 0.5000 $\\pm$ 0.0022 & \\textbf{0.6250 $\\pm$ 0.0013} \\\\");
+  expect(metricsLatex(table)).toContain(
+    "val/acc $\\uparrow$ & 0.5000 $\\pm$ 0.0022 & \\textbf{0.6250 $\\pm$ 0.0013} \\\\",
+  );
   expect(metricsLatex(table)).toContain("=x|y \\& z");
 });
 
@@ -67,26 +112,53 @@ test("only the words that differ are marked", () => {
 
 test("what is the same far from any difference is folded", () => {
   const lines = Array.from({ length: 20 }, (_, at) => ({ kind: at === 10 ? "differs" : "same" }));
-  expect(foldSame(lines).map((one) => [one.kind, one.lines.length])).toEqual([["folded", 7], ["lines", 7], ["folded", 6]]);
+  expect(foldSame(lines).map((one) => [one.kind, one.lines.length])).toEqual([
+    ["folded", 7],
+    ["lines", 7],
+    ["folded", 6],
+  ]);
 });
 
 test("keys that differ come first, after the run's own group", () => {
-  const column = (key: string, distinct: number): RunColumn => ({ key: `config.${key}`, label: key, source: "config", type: "number", distinct });
+  const column = (key: string, distinct: number): RunColumn => ({
+    key: `config.${key}`,
+    label: key,
+    source: "config",
+    type: "number",
+    distinct,
+  });
   const keys = groupKeys([column("same", 1), column("lr", 3)]).map((one) => one.key);
   expect(keys.slice(0, 2)).toEqual(["group", "config.lr"]);
   expect(keys.at(-1)).toBe("config.same");
-  expect(byWords(["config.lr", "group", "*", 'config."two words"'])).toBe("lr, the run's group, everything but the seed, two words");
+  expect(byWords(["config.lr", "group", "*", 'config."two words"'])).toBe(
+    "lr, the run's group, everything but the seed, two words",
+  );
 });
 
 test("a curve that runs away leaves the picture instead of pressing the other flat", () => {
   const parting: Parting = {
-    key: "loss", step: 2, a: 1, b: 9, noise: 0.1, noise_from: "steps", a_end: 1, b_end: 900, a_lost: null, b_lost: null,
-    x: [0, 1, 2, 3], a_line: [3, 2, 1, 1], b_line: [3, 2, 9, null],
+    key: "loss",
+    step: 2,
+    a: 1,
+    b: 9,
+    noise: 0.1,
+    noise_from: "steps",
+    a_end: 1,
+    b_end: 900,
+    a_lost: null,
+    b_lost: null,
+    x: [0, 1, 2, 3],
+    a_line: [3, 2, 1, 1],
+    b_line: [3, 2, 9, null],
   }; // prettier-ignore
   const { a, b, at } = partingPaths(parting, 100, 50);
   // The calm curve spans 1 to 3 and has as much room again on the side of the wild one.
   expect(a).toBe("M4 25L34.7 35.5L65.3 46L96 46");
   expect(b.startsWith("M4 25L34.7 35.5L65.3 -")).toBe(true);
   expect(at).toBe(65.3);
-  expect(partingPaths({ ...parting, x: [0, 1], a_line: [5, 5], b_line: [5, 5], step: null }, 100, 50)).toEqual({ a: "M4 25L96 25", b: "M4 25L96 25", at: null });
+  expect(partingPaths({ ...parting, x: [0, 1], a_line: [5, 5], b_line: [5, 5], step: null }, 100, 50)).toEqual({
+    a: "M4 25L96 25",
+    b: "M4 25L96 25",
+    at: null,
+  });
 });

@@ -35,5 +35,10 @@ test("links to lines", () => {
 });
 
 test("time since the start", () => {
-  expect([sinceText(104, 100), sinceText(851, 100), sinceText(11210, 100), sinceText(0, 100)]).toEqual(["+0:04", "+12:31", "+3:05:10", "+0:00"]);
+  expect([sinceText(104, 100), sinceText(851, 100), sinceText(11210, 100), sinceText(0, 100)]).toEqual([
+    "+0:04",
+    "+12:31",
+    "+3:05:10",
+    "+0:00",
+  ]);
 });

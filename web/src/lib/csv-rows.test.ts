@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { isNumeric, readCsv, tidyJson } from "./csv-rows";
 
 test("rows, quotes, line breaks inside quotes, and other separators", () => {
-  expect(readCsv('a,b\n1,"x, ""y"""\r\n2,"two\nlines"\n')).toEqual({ head: ["a", "b"], rows: [["1", 'x, "y"'], ["2", "two\nlines"]], more: 0 });
+  expect(readCsv('a,b\n1,"x, ""y"""\r\n2,"two\nlines"\n')).toEqual({
+    head: ["a", "b"],
+    rows: [
+      ["1", 'x, "y"'],
+      ["2", "two\nlines"],
+    ],
+    more: 0,
+  });
   expect(readCsv("a\tb\n1\t2")).toEqual({ head: ["a", "b"], rows: [["1", "2"]], more: 0 });
   expect(readCsv("a;b\n1,5;2").rows).toEqual([["1,5", "2"]]);
   expect(readCsv("")).toEqual({ head: [], rows: [], more: 0 });

@@ -24,10 +24,10 @@ export function readCsv(text: string, most = 500): CsvRows {
     const letter = text[at] as string;
     if (quoted) {
       if (letter !== '"') cell += letter;
-      else if (text[at + 1] === '"') ((cell += '"'), at++);
+      else if (text[at + 1] === '"') (cell += '"'), at++;
       else quoted = false;
     } else if (letter === '"' && cell === "") quoted = true;
-    else if (letter === cut) (row.push(cell), (cell = ""));
+    else if (letter === cut) row.push(cell), (cell = "");
     else if (letter === "\n") endRow();
     else if (letter !== "\r") cell += letter;
   }

@@ -3,7 +3,8 @@
 /** Under straight lines between the points, as for a ROC curve. */
 export function trapezoids(x: readonly number[], y: readonly number[]): number {
   let sum = 0;
-  for (let i = 1; i < x.length; i++) sum += ((x[i] as number) - (x[i - 1] as number)) * (((y[i] as number) + (y[i - 1] as number)) / 2);
+  for (let i = 1; i < x.length; i++)
+    sum += ((x[i] as number) - (x[i - 1] as number)) * (((y[i] as number) + (y[i - 1] as number)) / 2);
   return Math.abs(sum);
 }
 

@@ -59,7 +59,14 @@ function readLine(reader: Reader, line: string): void {
 }
 
 function begin(reader: Reader, [from, to]: readonly [string, string]): void {
-  reader.file = { path: to, from: from === to ? null : from, change: from === to ? "changed" : "moved", added: 0, removed: 0, stretches: [] };
+  reader.file = {
+    path: to,
+    from: from === to ? null : from,
+    change: from === to ? "changed" : "moved",
+    added: 0,
+    removed: 0,
+    stretches: [],
+  };
   reader.files.push(reader.file);
 }
 

@@ -3,14 +3,34 @@ import { arrange, gravest, percentileOf, rangeOf, rowAt, shareAtZero, stepsOf } 
 import type { DistributionCell, DistributionLayer } from "./schema";
 
 const cell = (more: Partial<DistributionCell>): DistributionCell => ({
-  run: "a", family: "weights", key: "weights/x", count: 2, first_step: 0, last_step: 10, low: -1, high: 1, mean: 0, std: 1, moved: 0, stuck: 0, bad: 0, ...more,
+  run: "a",
+  family: "weights",
+  key: "weights/x",
+  count: 2,
+  first_step: 0,
+  last_step: 10,
+  low: -1,
+  high: 1,
+  mean: 0,
+  std: 1,
+  moved: 0,
+  stuck: 0,
+  bad: 0,
+  ...more,
 }); // prettier-ignore
-const layer = (name: string, ...cells: Partial<DistributionCell>[]): DistributionLayer => ({ name, cells: cells.map(cell) });
+const layer = (name: string, ...cells: Partial<DistributionCell>[]): DistributionLayer => ({
+  name,
+  cells: cells.map(cell),
+});
 const names = (layers: readonly DistributionLayer[]) => layers.map((one) => one.name);
 const all = () => true;
 
 describe("layers", () => {
-  const layers = [layer("fc.10", { moved: 0.1, std: 3 }), layer("fc.2", { moved: null, stuck: 0.9 }), layer("conv", { moved: 2, bad: 4 })];
+  const layers = [
+    layer("fc.10", { moved: 0.1, std: 3 }),
+    layer("fc.2", { moved: null, stuck: 0.9 }),
+    layer("conv", { moved: 2, bad: 4 }),
+  ];
   test("come in the asked order, what is unknown last", () => {
     expect(names(arrange(layers, "", "model", all))).toEqual(["fc.10", "fc.2", "conv"]);
     expect(names(arrange(layers, "", "name", all))).toEqual(["conv", "fc.2", "fc.10"]);
@@ -20,7 +40,13 @@ describe("layers", () => {
     expect(names(arrange(layers, "", "wide", all))[0]).toBe("fc.10");
   });
   test("what is wrong comes first: not finite, exploding, dead; the rest as in the model", () => {
-    const some = [layer("fine", {}), layer("dead", { stuck: 0.99 }), layer("fine too", {}), layer("explodes", { moved: 40 }), layer("nan", { bad: 1 })];
+    const some = [
+      layer("fine", {}),
+      layer("dead", { stuck: 0.99 }),
+      layer("fine too", {}),
+      layer("explodes", { moved: 40 }),
+      layer("nan", { bad: 1 }),
+    ];
     expect(names(arrange(some, "", "wrong", all))).toEqual(["nan", "explodes", "dead", "fine", "fine too"]);
     expect(gravest([cell({ stuck: 0.99 }), cell({ bad: 3 })])?.words).toBe("3 NaN or ∞ in the weights");
     expect(gravest([cell({})])).toBeNull();
@@ -44,7 +70,13 @@ test("ranges hold all cells that have one", () => {
 });
 
 test("a step marks the newest row at or before it", () => {
-  expect([rowAt([0, 10, 20], 15), rowAt([0, 10, 20], 20), rowAt([5], 1), rowAt([], 3), rowAt([1], null)]).toEqual([1, 2, 0, null, null]);
+  expect([rowAt([0, 10, 20], 15), rowAt([0, 10, 20], 20), rowAt([5], 1), rowAt([], 3), rowAt([1], null)]).toEqual([
+    1,
+    2,
+    0,
+    null,
+    null,
+  ]);
 });
 
 describe("one histogram", () => {

@@ -9,12 +9,22 @@ export type Range = readonly [number, number];
 
 /** What an order goes by, in a few words for the page. */
 export const ORDER_WORDS: Record<LayerOrder, { label: string; about: string }> = {
-  wrong: { label: "What is wrong", about: "NaN and ∞ first, then exploding, then dead or saturated layers; the others as they were first logged." },
+  wrong: {
+    label: "What is wrong",
+    about: "NaN and ∞ first, then exploding, then dead or saturated layers; the others as they were first logged.",
+  },
   model: { label: "Model order", about: "As the layers were first logged." },
   name: { label: "Name", about: "By name; numbers count as numbers." },
-  moved: { label: "Most changed", about: "From the first histogram to the newest: √(change of mean² + change of deviation²), in deviations of the first." },
+  moved: {
+    label: "Most changed",
+    about:
+      "From the first histogram to the newest: √(change of mean² + change of deviation²), in deviations of the first.",
+  },
   wide: { label: "Widest", about: "By the standard deviation of the newest histogram." },
-  stuck: { label: "Dead or saturated", about: "By the share of values in the two fullest bins of the newest histogram." },
+  stuck: {
+    label: "Dead or saturated",
+    about: "By the share of values in the two fullest bins of the newest histogram.",
+  },
   bad: { label: "NaN and ∞", about: "By how many values were not finite, at all steps." },
 };
 
@@ -32,8 +42,13 @@ export interface Wrong {
 /** What is wrong with a layer's histograms, the gravest thing; null when nothing is. */
 export function wrongOf(cell: DistributionCell): Wrong | null {
   if (cell.bad > 0) return { grade: 3, words: `${cell.bad.toLocaleString("en-US")} NaN or ∞ in the ${cell.family}` };
-  if ((cell.moved ?? 0) >= EXPLODED) return { grade: 2, words: `${cell.family} exploding: moved ${Math.round(cell.moved ?? 0).toLocaleString("en-US")} sd` };
-  if ((cell.stuck ?? 0) >= STUCK && cell.count > 1) return { grade: 1, words: `${cell.family} dead or saturated: ${Math.round((cell.stuck ?? 0) * 100)}% in two bins` };
+  if ((cell.moved ?? 0) >= EXPLODED)
+    return {
+      grade: 2,
+      words: `${cell.family} exploding: moved ${Math.round(cell.moved ?? 0).toLocaleString("en-US")} sd`,
+    };
+  if ((cell.stuck ?? 0) >= STUCK && cell.count > 1)
+    return { grade: 1, words: `${cell.family} dead or saturated: ${Math.round((cell.stuck ?? 0) * 100)}% in two bins` };
   return null;
 }
 
@@ -52,15 +67,25 @@ function weight(cell: DistributionCell, order: LayerOrder): number {
 }
 
 /** The layers that fit a search, ordered. Among a layer's cells that are shown, the one that stands out most decides. */
-export function arrange(layers: readonly DistributionLayer[], search: string, order: LayerOrder, shown: (cell: DistributionCell) => boolean): DistributionLayer[] {
+export function arrange(
+  layers: readonly DistributionLayer[],
+  search: string,
+  order: LayerOrder,
+  shown: (cell: DistributionCell) => boolean,
+): DistributionLayer[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = layers.filter((layer) => {
     const name = layer.name.toLowerCase();
-    return layer.cells.some(shown) && words.every((word) => name.includes(word) || layer.cells.some((cell) => cell.key.toLowerCase().includes(word)));
+    return (
+      layer.cells.some(shown) &&
+      words.every((word) => name.includes(word) || layer.cells.some((cell) => cell.key.toLowerCase().includes(word)))
+    );
   });
   if (order === "model") return found;
   if (order === "name") return found.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
-  const weights = new Map(found.map((layer) => [layer, Math.max(...layer.cells.filter(shown).map((cell) => weight(cell, order)))]));
+  const weights = new Map(
+    found.map((layer) => [layer, Math.max(...layer.cells.filter(shown).map((cell) => weight(cell, order)))]),
+  );
   return found.sort((a, b) => (weights.get(b) as number) - (weights.get(a) as number));
 }
 
@@ -114,6 +139,10 @@ export function percentileOf(edges: readonly number[], counts: readonly number[]
 /** The share of the content in the bin that holds zero; null where zero is outside. */
 export function shareAtZero(edges: readonly number[], counts: readonly number[]): number | null {
   const total = counts.reduce((sum, n) => sum + n, 0);
-  const bin = counts.findIndex((_, at) => (edges[at] as number) <= 0 && ((edges[at + 1] as number) > 0 || (at === counts.length - 1 && edges[at + 1] === 0)));
+  const bin = counts.findIndex(
+    (_, at) =>
+      (edges[at] as number) <= 0 &&
+      ((edges[at + 1] as number) > 0 || (at === counts.length - 1 && edges[at + 1] === 0)),
+  );
   return bin < 0 || !(total > 0) ? null : (counts[bin] as number) / total;
 }

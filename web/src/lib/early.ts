@@ -5,7 +5,12 @@ const FRESH_MS = 10_000;
 type Asked = Record<string, Promise<Response>>;
 
 /** The answer to exactly this request, or null. */
-export function takeEarly(method: string, url: string, body: string | null, now = performance.now()): Promise<Response> | null {
+export function takeEarly(
+  method: string,
+  url: string,
+  body: string | null,
+  now = performance.now(),
+): Promise<Response> | null {
   const asked = (globalThis as { stepscopeEarly?: Asked }).stepscopeEarly;
   const id = `${method} ${url} ${body ?? ""}`;
   const found = asked?.[id];

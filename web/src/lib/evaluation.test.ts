@@ -2,13 +2,39 @@ import { describe, expect, it } from "vitest";
 import { accuracy, changed, scoreOf, shares } from "./confusion";
 import { areaOf, averagePrecision, trapezoids } from "./curve-area";
 
-const matrix = { labels: ["a", "b"], counts: [[8, 2], [4, 6]] };
+const matrix = {
+  labels: ["a", "b"],
+  counts: [
+    [8, 2],
+    [4, 6],
+  ],
+};
 
 describe("confusion matrices", () => {
   it("are shares of rows, which are true classes, or of columns, which are predictions", () => {
-    expect(shares(matrix, "row")).toEqual([[0.8, 0.2], [0.4, 0.6]]);
-    expect(shares(matrix, "column")).toEqual([[8 / 12, 2 / 8], [4 / 12, 6 / 8]]);
-    expect(shares({ labels: ["a", "b"], counts: [[0, 0], [1, 1]] }, "row")).toEqual([[0, 0], [0.5, 0.5]]);
+    expect(shares(matrix, "row")).toEqual([
+      [0.8, 0.2],
+      [0.4, 0.6],
+    ]);
+    expect(shares(matrix, "column")).toEqual([
+      [8 / 12, 2 / 8],
+      [4 / 12, 6 / 8],
+    ]);
+    expect(
+      shares(
+        {
+          labels: ["a", "b"],
+          counts: [
+            [0, 0],
+            [1, 1],
+          ],
+        },
+        "row",
+      ),
+    ).toEqual([
+      [0, 0],
+      [0.5, 0.5],
+    ]);
   });
 
   it("say precision, recall and F1 of a class", () => {
@@ -20,8 +46,35 @@ describe("confusion matrices", () => {
   });
 
   it("are compared only where the classes are the same", () => {
-    expect(changed(matrix, { labels: ["a", "b"], counts: [[10, 0], [4, 6]] }, "count")).toEqual([[2, -2], [0, 0]]);
-    expect(changed(matrix, { labels: ["a", "c"], counts: [[1, 1], [1, 1]] }, "count")).toBeNull();
+    expect(
+      changed(
+        matrix,
+        {
+          labels: ["a", "b"],
+          counts: [
+            [10, 0],
+            [4, 6],
+          ],
+        },
+        "count",
+      ),
+    ).toEqual([
+      [2, -2],
+      [0, 0],
+    ]);
+    expect(
+      changed(
+        matrix,
+        {
+          labels: ["a", "c"],
+          counts: [
+            [1, 1],
+            [1, 1],
+          ],
+        },
+        "count",
+      ),
+    ).toBeNull();
   });
 });
 

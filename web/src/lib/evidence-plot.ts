@@ -41,13 +41,19 @@ export function plotOf(lines: readonly PlotInput[], box: Box, mark: number | nul
   const scale = (value: number) => (log ? Math.log10(value) : value);
   const [y0, y1] = padded(widened(scale(least(ys)), scale(most(ys))));
   const placeX = (value: number) => round(box.left + ((value - x0) / (x1 - x0)) * (box.width - box.left - box.right));
-  const placeY = (value: number) => round(box.height - box.bottom - ((scale(value) - y0) / (y1 - y0)) * (box.height - box.top - box.bottom));
+  const placeY = (value: number) =>
+    round(box.height - box.bottom - ((scale(value) - y0) / (y1 - y0)) * (box.height - box.top - box.bottom));
   const odd = lines.flatMap(({ x, y }) => x.filter((_, at) => (y[at] ?? null) === null).map(placeX));
   return {
     paths: lines.map((line) => pathOf(line, placeX, placeY)),
     odd: apart(odd),
-    yTicks: (log ? ticks(10 ** y0, 10 ** y1, 3, "log") : ticks(y0, y1, 3)).map((value) => ({ at: placeY(value), label: formatNumber(value, 3) })),
-    xTicks: ticks(x0, x1, 4).filter(Number.isInteger).map((value) => ({ at: placeX(value), label: formatNumber(value) })),
+    yTicks: (log ? ticks(10 ** y0, 10 ** y1, 3, "log") : ticks(y0, y1, 3)).map((value) => ({
+      at: placeY(value),
+      label: formatNumber(value, 3),
+    })),
+    xTicks: ticks(x0, x1, 4)
+      .filter(Number.isInteger)
+      .map((value) => ({ at: placeX(value), label: formatNumber(value) })),
     mark: mark !== null && mark >= x0 && mark <= x1 ? placeX(mark) : null,
     log,
   };
@@ -58,7 +64,8 @@ const ODD_APART = 9;
 /** Marks that would cover each other are one. */
 function apart(places: readonly number[]): number[] {
   const found: number[] = [];
-  for (const place of [...places].sort((a, b) => a - b)) if (place - (found[found.length - 1] ?? -Infinity) >= ODD_APART) found.push(place);
+  for (const place of [...places].sort((a, b) => a - b))
+    if (place - (found[found.length - 1] ?? -Infinity) >= ODD_APART) found.push(place);
   return found;
 }
 
@@ -123,7 +130,9 @@ export function together(series: readonly { name: string; values: readonly (numb
   for (const { name, values } of series) {
     const top = values.reduce((a: number, b) => Math.max(a, Math.abs(b ?? 0)), 0);
     const line = { x: values.map((_, at) => at + 1), y: values };
-    const near = groups.find((one) => one.lines[0]?.y.length === values.length && Math.max(one.top, top) <= 50 * Math.min(one.top, top));
+    const near = groups.find(
+      (one) => one.lines[0]?.y.length === values.length && Math.max(one.top, top) <= 50 * Math.min(one.top, top),
+    );
     if (near && near.names.length < 3) {
       near.names.push(name);
       near.lines.push(line);

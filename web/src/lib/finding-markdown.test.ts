@@ -24,7 +24,9 @@ const FINDING: ShownFinding = {
 };
 
 test("place, source, proof and fix, and a fence that the source cannot close", () => {
-  expect(findingMarkdown(FINDING, "brave-otter", "http://x/#/run/1")).toBe(`**error: gradients pile up** (\`opt.no-zero-grad\`)
+  expect(
+    findingMarkdown(FINDING, "brave-otter", "http://x/#/run/1"),
+  ).toBe(`**error: gradients pile up** (\`opt.no-zero-grad\`)
 
 \`train.py:42\` in \`fit\`, step 3
 

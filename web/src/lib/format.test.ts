@@ -94,9 +94,20 @@ test("one run, two runs", () => {
 });
 
 test("a metric keeps its four digits, so that a column's digits stand under each other", () => {
-  expect([0.88, 0.8794, 12.3, -0.5, 3, 1234.5, 0.00002, Number.NaN].map(formatMetric)).toEqual(["0.8800", "0.8794", "12.30", "−0.5000", "3", "1,235", "2e−5", "NaN"]);
+  expect([0.88, 0.8794, 12.3, -0.5, 3, 1234.5, 0.00002, Number.NaN].map(formatMetric)).toEqual([
+    "0.8800",
+    "0.8794",
+    "12.30",
+    "−0.5000",
+    "3",
+    "1,235",
+    "2e−5",
+    "NaN",
+  ]);
 });
 
 test("what terminals write in plain letters is set as it is written by hand", () => {
-  expect(typeset("saves 7 us a step (2.8x), 10.0x as long; 2x2 and use stay")).toBe("saves 7 µs a step (2.8×), 10.0× as long; 2x2 and use stay");
+  expect(typeset("saves 7 us a step (2.8x), 10.0x as long; 2x2 and use stay")).toBe(
+    "saves 7 µs a step (2.8×), 10.0× as long; 2x2 and use stay",
+  );
 });

@@ -17,7 +17,9 @@ export function formatNumber(value: number, digits = 4): string {
 /** A metric in a column: four digits always, `0.8800` under `0.8794`, so that the digits of a column stand under each other. */
 export function formatMetric(value: number): string {
   const size = Math.abs(value);
-  return Number.isInteger(value) || size < 1e-4 || size >= 1000 || !Number.isFinite(value) ? formatNumber(value) : minus(value.toPrecision(4));
+  return Number.isInteger(value) || size < 1e-4 || size >= 1000 || !Number.isFinite(value)
+    ? formatNumber(value)
+    : minus(value.toPrecision(4));
 }
 
 /** What the server says in letters that every terminal has: `2.8x` is `2.8×` here, `7 us` is `7 µs`. */

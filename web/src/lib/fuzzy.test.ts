@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { fuzzy, marked, ranked } from "./fuzzy";
 
 function order(wanted: string, ...texts: string[]): string[] {
-  return ranked(wanted, texts, (text) => text, () => 0).map((one) => one.item);
+  return ranked(
+    wanted,
+    texts,
+    (text) => text,
+    () => 0,
+  ).map((one) => one.item);
 }
 
 describe("finding by a few letters", () => {
@@ -23,11 +28,19 @@ describe("finding by a few letters", () => {
     expect(order("run", "run the whole thing again", "runs")).toEqual(["runs", "run the whole thing again"]);
   });
   test("what was used lately comes first among equals", () => {
-    const found = ranked("r", ["runs", "reports"], (text) => text, (text) => (text === "reports" ? 15 : 0));
+    const found = ranked(
+      "r",
+      ["runs", "reports"],
+      (text) => text,
+      (text) => (text === "reports" ? 15 : 0),
+    );
     expect(found[0]?.item).toBe("reports");
   });
   test("marks what was found", () => {
-    expect(marked("train", [0, 1])).toEqual([{ text: "tr", on: true }, { text: "ain", on: false }]);
+    expect(marked("train", [0, 1])).toEqual([
+      { text: "tr", on: true },
+      { text: "ain", on: false },
+    ]);
   });
   test("nothing wanted finds all", () => {
     expect(order("  ", "a", "b")).toEqual(["a", "b"]);

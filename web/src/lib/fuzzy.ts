@@ -41,7 +41,8 @@ function scattered(word: string, low: string, text: string): Match | null {
   const at: number[] = [];
   for (const letter of word) {
     const last = at.at(-1);
-    const found = last !== undefined && low[last + 1] === letter ? last + 1 : wordStart(letter, low, text, (last ?? -1) + 1);
+    const found =
+      last !== undefined && low[last + 1] === letter ? last + 1 : wordStart(letter, low, text, (last ?? -1) + 1);
     if (found < 0) return null;
     at.push(found);
   }

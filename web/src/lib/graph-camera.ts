@@ -49,10 +49,15 @@ export function pan(camera: Camera, dx: number, dy: number): Camera {
 export function reveal(camera: Camera, rect: Rect, screen: Size): Camera {
   const fitted = fit(rect, screen);
   const scale = Math.min(Math.max(camera.scale, READABLE), Math.max(fitted.scale, READABLE * 0.6));
-  const now = scale === camera.scale ? camera : { ...zoomAt(camera, scale / camera.scale, screen.width / 2, screen.height / 2) };
+  const now =
+    scale === camera.scale ? camera : { ...zoomAt(camera, scale / camera.scale, screen.width / 2, screen.height / 2) };
   const left = rect.x * now.scale + now.left;
   const top = rect.y * now.scale + now.top;
-  return { ...now, left: now.left + into(left, rect.w * now.scale, screen.width), top: now.top + into(top, rect.h * now.scale, screen.height) };
+  return {
+    ...now,
+    left: now.left + into(left, rect.w * now.scale, screen.width),
+    top: now.top + into(top, rect.h * now.scale, screen.height),
+  };
 }
 
 /** Moves sideways, just so far that `rect` ends on the screen; one that is too wide for it stays. */
@@ -93,7 +98,10 @@ export function grown(rect: Rect, by: number): Rect {
 
 export function holds(outer: Rect, inner: Rect): boolean {
   return (
-    outer.x <= inner.x && outer.y <= inner.y && outer.x + outer.w >= inner.x + inner.w && outer.y + outer.h >= inner.y + inner.h
+    outer.x <= inner.x &&
+    outer.y <= inner.y &&
+    outer.x + outer.w >= inner.x + inner.w &&
+    outer.y + outer.h >= inner.y + inner.h
   );
 }
 

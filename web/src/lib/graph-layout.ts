@@ -26,7 +26,12 @@ export function placePlan(plan: Plan): Placed {
   for (let at = 0; at < plan.edges.length; at += 3) {
     const label = plan.edges[at + 2] as number;
     const size = label > 0 ? { width: label, height: LABEL_HEIGHT } : { width: 0, height: 0 };
-    graph.setEdge(String(plan.edges[at]), String(plan.edges[at + 1]), { ...size, labelpos: "c", weight: 1 }, String(at));
+    graph.setEdge(
+      String(plan.edges[at]),
+      String(plan.edges[at + 1]),
+      { ...size, labelpos: "c", weight: 1 },
+      String(at),
+    );
   }
   holdPorts(graph, plan, items);
   layout(graph);
@@ -47,7 +52,8 @@ function holdPorts(graph: Graph, plan: Plan, items: number): void {
   }
   if (plan.outs > 0) {
     graph.setNode("bottom", { width: 0, height: 0 });
-    for (let port = items + plan.ins; port < items + plan.ins + plan.outs; port++) edge(String(port), "bottom", HOLD, 1);
+    for (let port = items + plan.ins; port < items + plan.ins + plan.outs; port++)
+      edge(String(port), "bottom", HOLD, 1);
     for (const name of last) edge(name, "bottom", 0, 2);
   }
 }

@@ -81,7 +81,8 @@ export interface ChildPorts extends Ports {
 export function portsOf(shown: Shown, graph: LocalGraph, child: number): ChildPorts {
   const arriving = graph.edges.filter((edge) => edge.to === child);
   const leaving = graph.edges.filter((edge) => edge.from === child);
-  const ins = arriving.length > MAX_PORTS ? grouped(arriving, () => "all") : grouped(arriving, (edge) => String(edge.from));
+  const ins =
+    arriving.length > MAX_PORTS ? grouped(arriving, () => "all") : grouped(arriving, (edge) => String(edge.from));
   const outs = grouped(leaving, (edge) => sourcesOf(shown, edge));
   const few = outs.ports.length > MAX_PORTS ? grouped(leaving, () => "all") : outs;
   return { ins: ins.ports, outs: few.ports, inOf: ins.index, outOf: few.index };

@@ -33,13 +33,43 @@ export interface GraphModel {
 }
 
 const BOX = {
-  parent: null, path: null, type: "", call: 0, calls: 1, phase: "forward", extra: "", site: null, first: 0, count: 0,
-  boxes: 0, ops: 0, parameters: 0, time_us: null, flops: null, saved_bytes: 0, nonfinite: false, repeat: 1, fold: null,
-  open: false, error: null,
+  parent: null,
+  path: null,
+  type: "",
+  call: 0,
+  calls: 1,
+  phase: "forward",
+  extra: "",
+  site: null,
+  first: 0,
+  count: 0,
+  boxes: 0,
+  ops: 0,
+  parameters: 0,
+  time_us: null,
+  flops: null,
+  saved_bytes: 0,
+  nonfinite: false,
+  repeat: 1,
+  fold: null,
+  open: false,
+  error: null,
 } as const; // prettier-ignore
 const NODE = {
-  kind: "op", box: null, phase: "forward", op: null, args: "", site: null, time_us: null, flops: null, saved_bytes: 0,
-  nonfinite: false, inplace: false, view: false, forward: null, error: null,
+  kind: "op",
+  box: null,
+  phase: "forward",
+  op: null,
+  args: "",
+  site: null,
+  time_us: null,
+  flops: null,
+  saved_bytes: 0,
+  nonfinite: false,
+  inplace: false,
+  view: false,
+  forward: null,
+  error: null,
 } as const; // prettier-ignore
 const TENSOR = { name: null, kind: "intermediate", bytes: 0, requires_grad: false } as const;
 

@@ -6,7 +6,12 @@ import type { Scene, SceneItem } from "./graph-scene";
 export type Move = "up" | "down" | "left" | "right";
 
 /** The item that an arrow leads to, or null when there is none. `inside` tells whether an item lies in an open box. */
-export function moveFrom(scene: Scene, from: Item | null, move: Move, parentOf: (item: Item) => Item | undefined): Item | null {
+export function moveFrom(
+  scene: Scene,
+  from: Item | null,
+  move: Move,
+  parentOf: (item: Item) => Item | undefined,
+): Item | null {
   const places = new Map(scene.items.map((place) => [place.item, place]));
   const here = from === null ? undefined : places.get(from);
   if (!here) return topmost(scene.items);
@@ -31,7 +36,8 @@ function alongEdge(
   let best: Item | null = null;
   let nearest = Infinity;
   for (const edge of scene.edges) {
-    const other = move === "down" ? (edge.from === here.item ? edge.to : null) : edge.to === here.item ? edge.from : null;
+    const other =
+      move === "down" ? (edge.from === here.item ? edge.to : null) : edge.to === here.item ? edge.from : null;
     const place = other === null ? undefined : places.get(other);
     if (!place) continue;
     const distance = Math.abs(middle(place) - middle(here)) + Math.abs(place.y - here.y) / 4;
@@ -51,7 +57,9 @@ function outOf(
   const around = parentOf(here.item);
   const box = around === undefined ? undefined : places.get(around);
   if (!box) return null;
-  return move === "up" ? box.item : (alongEdge(scene, places, box, "down") ?? outOf(scene, places, box, "down", parentOf));
+  return move === "up"
+    ? box.item
+    : (alongEdge(scene, places, box, "down") ?? outOf(scene, places, box, "down", parentOf));
 }
 
 function beside(

@@ -66,7 +66,9 @@ describe("the scene", () => {
 
   test("a change of structure or size changes the plan's key", () => {
     const plan: Plan = { sizes: [80, 28, 80, 28], ins: 1, outs: 0, edges: [0, 1, 40] };
-    const keys = [plan, { ...plan, ins: 0 }, { ...plan, sizes: [80, 28, 88, 28] }, { ...plan, edges: [1, 0, 40] }].map(planKey);
+    const keys = [plan, { ...plan, ins: 0 }, { ...plan, sizes: [80, 28, 88, 28] }, { ...plan, edges: [1, 0, 40] }].map(
+      planKey,
+    );
     expect(new Set(keys).size).toBe(4);
   });
 
@@ -117,9 +119,13 @@ describe("the camera", () => {
 
 describe("the arrow keys", () => {
   test("go along edges, into open boxes and out of them, and to neighbours", async () => {
-    const { scene, shown } = await sceneOf(sketch(["in", { box: "enc", inside: ["norm", "lin"] }, "head", "side"], [[0, 4]]), [0]);
+    const { scene, shown } = await sceneOf(
+      sketch(["in", { box: "enc", inside: ["norm", "lin"] }, "head", "side"], [[0, 4]]),
+      [0],
+    );
     const node = (at: number) => itemOfNode(shown.model, at);
-    const go = (from: number | null, move: "up" | "down" | "left" | "right") => moveFrom(scene, from, move, (item) => shown.parent.get(item));
+    const go = (from: number | null, move: "up" | "down" | "left" | "right") =>
+      moveFrom(scene, from, move, (item) => shown.parent.get(item));
     expect(go(null, "down")).toBe(node(0));
     expect(go(node(0), "down")).toBe(0);
     expect(go(0, "down")).toBe(node(1));

@@ -130,7 +130,10 @@ function compose(
   edges: SceneEdge[],
 ): void {
   const { graph, placed } = laid;
-  const corner = (at: number): [number, number] => [x + (placed.corners[2 * at] as number), y + (placed.corners[2 * at + 1] as number)];
+  const corner = (at: number): [number, number] => [
+    x + (placed.corners[2 * at] as number),
+    y + (placed.corners[2 * at + 1] as number),
+  ];
   graph.items.forEach((item, at) => {
     const [left, top] = corner(at);
     const inside = laid.inner.get(at);

@@ -7,7 +7,10 @@ import { indexOf, search } from "./graph-search";
 import { show } from "./graph-shown";
 import { captionOf, edgeText, formatCount, formatMicros, shapeText, tensorText } from "./graph-words";
 
-const DATA = sketch(["embedding", { box: "encoder", type: "Encoder", inside: ["layer_norm", "linear", "softmax"] }, "linear"], [[0, 3]]);
+const DATA = sketch(
+  ["embedding", { box: "encoder", type: "Encoder", inside: ["layer_norm", "linear", "softmax"] }, "linear"],
+  [[0, 3]],
+);
 DATA.sites = [{ file: "/home/ada/net/model.py", line: 42, function: "forward", text: "x = self.norm(x)" }];
 (DATA.nodes[1] as { site: number }).site = 0;
 const model = readGraph(DATA);
@@ -71,7 +74,10 @@ describe("colour", () => {
     const data = sketch(["a", "b", { box: "half", inside: ["c"] }]);
     (data.tensors[2] as { dtype: string }).dtype = "bfloat16";
     const mixed = show(readGraph(data), { unfolded: new Set(), weights: false });
-    expect(kindsOf(mixed, mixed.model.root, "dtype")).toEqual([["f32", 2], ["bf16", 1]]);
+    expect(kindsOf(mixed, mixed.model.root, "dtype")).toEqual([
+      ["f32", 2],
+      ["bf16", 1],
+    ]);
     expect(palette(mixed, "dtype").get("bf16")).toBe(1);
     expect(kindsOf(mixed, 0, "dtype")).toEqual([["bf16", 1]]);
   });
@@ -91,8 +97,18 @@ describe("words", () => {
   test("shapes, dtypes, times, amounts", () => {
     expect([shapeText([8, 128, 768]), shapeText([])]).toEqual(["8×128×768", "scalar"]);
     expect(tensorText(model.tensors[0]!)).toBe("8×1 f32");
-    expect([formatMicros(4.25), formatMicros(850), formatMicros(12_400), formatMicros(3.1e6)]).toEqual(["4.3 µs", "850 µs", "12.4 ms", "3.1 s"]);
-    expect([formatCount(940), formatCount(1234), formatCount(124e6), formatCount(4.1e9)]).toEqual(["940", "1.23 K", "124 M", "4.1 G"]);
+    expect([formatMicros(4.25), formatMicros(850), formatMicros(12_400), formatMicros(3.1e6)]).toEqual([
+      "4.3 µs",
+      "850 µs",
+      "12.4 ms",
+      "3.1 s",
+    ]);
+    expect([formatCount(940), formatCount(1234), formatCount(124e6), formatCount(4.1e9)]).toEqual([
+      "940",
+      "1.23 K",
+      "124 M",
+      "4.1 G",
+    ]);
     expect([amountText(2048, "memory"), amountText(1e9, "flops")]).toEqual(["2 KiB", "1 G"]);
   });
 
@@ -102,6 +118,10 @@ describe("words", () => {
 
   test("a folded block says how often it is repeated", () => {
     const stack = readGraph(sketch([{ box: "h", inside: ["a"], copies: 12 }]));
-    expect(captionOf(show(stack, { unfolded: new Set(), weights: false }), 0)).toEqual({ title: "h.0", detail: "Block", badge: "×12" });
+    expect(captionOf(show(stack, { unfolded: new Set(), weights: false }), 0)).toEqual({
+      title: "h.0",
+      detail: "Block",
+      badge: "×12",
+    });
   });
 });

@@ -43,7 +43,12 @@ describe("what is shown", () => {
 
   test("too many ports on one side become one", () => {
     const sources = Array.from({ length: MAX_PORTS + 4 }, (_, n) => `x${n}`);
-    const shown = at(sketch([...sources, { box: "cat", inside: ["cat"] }], sources.map((_, n) => [n, sources.length] as const)));
+    const shown = at(
+      sketch(
+        [...sources, { box: "cat", inside: ["cat"] }],
+        sources.map((_, n) => [n, sources.length] as const),
+      ),
+    );
     const outside = localGraph(shown, shown.model.root);
     const box = outside.items.indexOf(0);
     expect(portsOf(shown, outside, box).ins.length).toBe(1);
@@ -56,7 +61,10 @@ describe("what is shown", () => {
   });
 });
 
-const STACK = sketch(["embed", { box: "h", inside: [{ box: "attn", inside: ["qk"] }, "add"], copies: 3 }, "head"], [[0, 5]]);
+const STACK = sketch(
+  ["embed", { box: "h", inside: [{ box: "attn", inside: ["qk"] }, "add"], copies: 3 }, "head"],
+  [[0, 5]],
+);
 
 describe("folding", () => {
   test("equal blocks are one item, and edges from one to the next are not drawn", () => {

@@ -128,7 +128,11 @@ function gather(model: GraphModel, standsFor: Int32Array): Pick<Shown, "children
   for (let box = 0; box <= model.root; box++) {
     const inside = model.children[box] as readonly Item[];
     if (inside.length === 0 || (box !== model.root && !hasNodes[box])) continue;
-    cut(box, inside.filter((item) => standsFor[item] === item && hasNodes[item]), 1);
+    cut(
+      box,
+      inside.filter((item) => standsFor[item] === item && hasNodes[item]),
+      1,
+    );
   }
   return { children, parts };
 }
@@ -141,7 +145,11 @@ function drawnEnds(model: GraphModel, standsFor: Int32Array, source: number, tar
   if (ends[0] < 0 || ends[1] < 0 || ends[0] === ends[1]) return null;
   if (ends[0] === from && ends[1] === to) return ends;
   const [left, right] = apart(model, from, to);
-  return left !== right && standsFor[left] === standsFor[right] ? null : insideFolded(model, standsFor, left) ? null : ends;
+  return left !== right && standsFor[left] === standsFor[right]
+    ? null
+    : insideFolded(model, standsFor, left)
+      ? null
+      : ends;
 }
 
 /** The two items, in the innermost box around both ends, that hold them. */
@@ -209,7 +217,8 @@ export function wayTo(shown: Shown, item: Item): { open: Item[]; unfold: Item[] 
     if (head !== null && head !== undefined && !shown.view.unfolded.has(head)) unfold.push(head);
   }
   const open: Item[] = [];
-  for (let at = shown.parent.get(item); at !== undefined && at !== shown.model.root; at = shown.parent.get(at)) open.push(at);
+  for (let at = shown.parent.get(item); at !== undefined && at !== shown.model.root; at = shown.parent.get(at))
+    open.push(at);
   return { open, unfold };
 }
 

@@ -5,8 +5,20 @@ import { boxAt, type GraphModel, type Item, nodeAt, type Tensor } from "./graph-
 import type { Shown } from "./graph-shown";
 
 const SHORT: Record<string, string> = {
-  float64: "f64", float32: "f32", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8",
-  uint8: "u8", bool: "bool", complex64: "c64", complex128: "c128", float8_e4m3fn: "f8e4m3", float8_e5m2: "f8e5m2",
+  float64: "f64",
+  float32: "f32",
+  float16: "f16",
+  bfloat16: "bf16",
+  int64: "i64",
+  int32: "i32",
+  int16: "i16",
+  int8: "i8",
+  uint8: "u8",
+  bool: "bool",
+  complex64: "c64",
+  complex128: "c128",
+  float8_e4m3fn: "f8e4m3",
+  float8_e5m2: "f8e5m2",
 }; // prettier-ignore
 
 export function shortDtype(dtype: string): string {
@@ -28,7 +40,12 @@ export function edgeText(model: GraphModel, edges: readonly number[]): string {
   const first = model.tensors[ids[0] ?? -1];
   if (!first) return "";
   if (ids.length === 1) return tensorText(first);
-  const texts = new Set(ids.map((id) => model.tensors[id]).filter((tensor) => tensor !== undefined).map(tensorText));
+  const texts = new Set(
+    ids
+      .map((id) => model.tensors[id])
+      .filter((tensor) => tensor !== undefined)
+      .map(tensorText),
+  );
   return texts.size === 1 ? `${ids.length}× ${tensorText(first)}` : `${ids.length} tensors`;
 }
 
@@ -59,7 +76,11 @@ export function captionOf(shown: Shown, item: Item): Caption {
   const part = shown.parts.get(item);
   if (part) {
     const ends = [part.items[0], part.items[part.items.length - 1]].map((end) => captionOf(shown, end as Item).title);
-    return { title: ends.map((end) => cut(end, LONGEST / 2 - 2)).join(" … "), detail: `${part.items.length} in a row`, badge: "" };
+    return {
+      title: ends.map((end) => cut(end, LONGEST / 2 - 2)).join(" … "),
+      detail: `${part.items.length} in a row`,
+      badge: "",
+    };
   }
   const node = nodeAt(model, item);
   return { title: node?.name ?? model.data.model ?? "step", detail: "", badge: "" };
@@ -74,7 +95,13 @@ export function formatMicros(us: number): string {
 
 /** `940`, `1.2 K`, `12.3 M`, `4.1 G`: for parameters and FLOPs. */
 export function formatCount(value: number): string {
-  const units: [number, string][] = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "K"]]; // prettier-ignore
+  const units: [number, string][] = [
+    [1e15, "P"],
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "K"],
+  ]; // prettier-ignore
   for (const [size, unit] of units)
     if (value >= size * 0.9995) return `${Number((value / size).toPrecision(3))} ${unit}`;
   return String(Math.round(value));

@@ -17,12 +17,24 @@ export function callersOf(tree: Tree, only: number | null = null, under = -1): T
   for (let level = 0; nodes.length > 0; level++) {
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i] as number;
-      ats[i] = builder.add(ats[i] as number, tree.name[ups[i] as number] as number, weights[node] as number, tree.calls?.[node] ?? 0, level === 0);
+      ats[i] = builder.add(
+        ats[i] as number,
+        tree.name[ups[i] as number] as number,
+        weights[node] as number,
+        tree.calls?.[node] ?? 0,
+        level === 0,
+      );
       const up = tree.parent[ups[i] as number] as number;
       ups[i] = up === under ? -1 : up;
     }
-    const goesOn = nodes.map((_, i) => ((ups[i] as number) >= 0 && (builder.total[ats[i] as number] as number) >= least ? i : -1)).filter((i) => i >= 0);
-    [nodes, ups, ats] = [goesOn.map((i) => nodes[i] as number), goesOn.map((i) => ups[i] as number), goesOn.map((i) => ats[i] as number)];
+    const goesOn = nodes
+      .map((_, i) => ((ups[i] as number) >= 0 && (builder.total[ats[i] as number] as number) >= least ? i : -1))
+      .filter((i) => i >= 0);
+    [nodes, ups, ats] = [
+      goesOn.map((i) => nodes[i] as number),
+      goesOn.map((i) => ups[i] as number),
+      goesOn.map((i) => ats[i] as number),
+    ];
   }
   return layOut(tree.stack, { ...builder, calls: tree.calls ? builder.calls : null });
 }

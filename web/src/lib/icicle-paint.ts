@@ -27,7 +27,17 @@ export interface NodeLabel {
 const FADED = 52;
 
 /** Draws the nodes of a depth between two rows of pixels; adds those that are wide enough for words to `labels`. */
-export function paintNodes(picture: Picture, tree: Tree, depth: number, top: number, height: number, view: IcicleView, paint: IciclePaint, labels: NodeLabel[], wordy: number): void {
+export function paintNodes(
+  picture: Picture,
+  tree: Tree,
+  depth: number,
+  top: number,
+  height: number,
+  view: IcicleView,
+  paint: IciclePaint,
+  labels: NodeLabel[],
+  wordy: number,
+): void {
   const row = tree.rows[depth];
   if (!row || height <= 0 || top >= picture.height || top + height <= 0) return;
   const { pixels, width } = picture;

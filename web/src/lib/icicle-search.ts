@@ -15,7 +15,10 @@ export interface FrameSearch {
 export function findFrames(tree: Tree, text: string): FrameSearch | null {
   if (text.trim() === "") return null;
   const { names, files } = tree.stack;
-  const found = findNames(names.map((name, at) => `${name} ${files[at] ?? ""}`), text);
+  const found = findNames(
+    names.map((name, at) => `${name} ${files[at] ?? ""}`),
+    text,
+  );
   const lit = new Uint8Array(names.length);
   for (const name of found.names) lit[name] = 1;
   let total = 0;

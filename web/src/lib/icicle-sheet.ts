@@ -10,7 +10,12 @@ export function functionsSheet(tree: Tree, functions: readonly FunctionTime[], w
     { key: "function", label: "Function", unit: "text", help: "The function, with the file and line it begins at" },
     { key: "own", label: "Own", unit, help: "Time in the function itself, without what it calls" },
     { key: "share", label: "Share", unit: "share", help: "Own time, of the time of all that is shown" },
-    { key: "total", label: "Total", unit, help: "Time in the function and all it calls; where it calls itself, counted once" },
+    {
+      key: "total",
+      label: "Total",
+      unit,
+      help: "Time in the function and all it calls; where it calls itself, counted once",
+    },
     ...(tree.calls ? [{ key: "calls", label: "Calls", unit: "count", help: "How often it was called" } as Column] : []),
     { key: "place", label: "Place", unit: "line", help: "Where it is written", hidden: true },
   ];

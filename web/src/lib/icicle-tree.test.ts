@@ -42,7 +42,9 @@ describe("a call tree", () => {
   });
 
   test("finds what is under the pointer and the way to it", () => {
-    expect([nodeAt(tree, 0, 0.5), nodeAt(tree, 1, 0.62), nodeAt(tree, 1, 0.9), nodeAt(tree, 9, 0.1)]).toEqual([0, 1, -1, -1]);
+    expect([nodeAt(tree, 0, 0.5), nodeAt(tree, 1, 0.62), nodeAt(tree, 1, 0.9), nodeAt(tree, 9, 0.1)]).toEqual([
+      0, 1, -1, -1,
+    ]);
     expect(pathTo(tree, 4)).toEqual([0, 2, 3, 4]);
   });
 
@@ -57,7 +59,9 @@ describe("a call tree", () => {
   test("is a sheet with shares of what is shown", () => {
     const sheet = functionsSheet(tree, functionsIn(tree, 2), 60);
     expect(sheet.rows[0]).toEqual(["walk", 50, 50 / 60, 50, 5, "/me/data.py:9"]);
-    expect(functionsSheet(treeOf({ ...stack, calls: [] }), [], 1).columns.map((column) => column.key)).not.toContain("calls");
+    expect(functionsSheet(treeOf({ ...stack, calls: [] }), [], 1).columns.map((column) => column.key)).not.toContain(
+      "calls",
+    );
   });
 });
 
@@ -65,16 +69,28 @@ describe("callers", () => {
   test("stand under each function, with its own time", () => {
     const turned = callersOf(tree);
     const roots = [...(turned.rows[0] ?? [])];
-    expect(roots.map((node) => [stack.names[turned.name[node] as number], turned.total[node]])).toEqual([["walk", 50], ["main", 35], ["big", 10], ["small", 5]]); // prettier-ignore
+    expect(roots.map((node) => [stack.names[turned.name[node] as number], turned.total[node]])).toEqual([
+      ["walk", 50],
+      ["main", 35],
+      ["big", 10],
+      ["small", 5],
+    ]); // prettier-ignore
     const under = [...(turned.rows[1] ?? [])].filter((node) => turned.parent[node] === roots[0]);
-    expect(under.map((node) => [stack.names[turned.name[node] as number], turned.total[node]])).toEqual([["big", 30], ["walk", 20]]); // prettier-ignore
+    expect(under.map((node) => [stack.names[turned.name[node] as number], turned.total[node]])).toEqual([
+      ["big", 30],
+      ["walk", 20],
+    ]); // prettier-ignore
     expect(turned.whole).toBe(100);
   });
 
   test("of one function take all of its time, recursion once", () => {
     const turned = callersOf(tree, 3);
     expect(turned.whole).toBe(50);
-    expect([...turned.rows.map((row) => stack.names[turned.name[row[0] as number] as number])]).toEqual(["walk", "big", "main"]);
+    expect([...turned.rows.map((row) => stack.names[turned.name[row[0] as number] as number])]).toEqual([
+      "walk",
+      "big",
+      "main",
+    ]);
   });
 
   test("of a part end at that part", () => {
@@ -89,7 +105,17 @@ describe("a picture of it", () => {
     const picture = { pixels: new Uint32Array(20), width: 20, height: 1 };
     const labels: { node: number }[] = [];
     const inks = Uint32Array.from([0xff0000ff, 0xff00ff00, 0xffff0000, 0xff00ffff]);
-    paintNodes(picture, tree, 1, 0, 1, { from: 0, to: 1 }, { inks, lit: Uint8Array.from([0, 1, 0, 0]), background: 0xff000000 }, labels as never, 5);
+    paintNodes(
+      picture,
+      tree,
+      1,
+      0,
+      1,
+      { from: 0, to: 1 },
+      { inks, lit: Uint8Array.from([0, 1, 0, 0]), background: 0xff000000 },
+      labels as never,
+      5,
+    );
     expect(picture.pixels[0]).toBe(0xff000000);
     expect(picture.pixels[12]).toBe(0xff00ff00);
     expect((picture.pixels[5] as number) >>> 16).toBe(0xff34);
@@ -99,10 +125,28 @@ describe("a picture of it", () => {
 
   test("of a hundred thousand nodes takes a few milliseconds", () => {
     const size = 100_000;
-    const wide = treeOf({ ...stack, parent: [-1, ...new Array<number>(size).fill(0)], name: new Array<number>(size + 1).fill(1), total: [size, ...new Array<number>(size).fill(1)], own: new Array<number>(size + 1).fill(1), calls: [] });
+    const wide = treeOf({
+      ...stack,
+      parent: [-1, ...new Array<number>(size).fill(0)],
+      name: new Array<number>(size + 1).fill(1),
+      total: [size, ...new Array<number>(size).fill(1)],
+      own: new Array<number>(size + 1).fill(1),
+      calls: [],
+    });
     const picture = { pixels: new Uint32Array(1400), width: 1400, height: 1 };
     const began = cpuMs();
-    for (let turn = 0; turn < 10; turn++) paintNodes(picture, wide, 1, 0, 1, { from: 0, to: 1 }, { inks: Uint32Array.from([1, 2, 3, 4]), lit: null, background: 0 }, [], 30);
+    for (let turn = 0; turn < 10; turn++)
+      paintNodes(
+        picture,
+        wide,
+        1,
+        0,
+        1,
+        { from: 0, to: 1 },
+        { inks: Uint32Array.from([1, 2, 3, 4]), lit: null, background: 0 },
+        [],
+        30,
+      );
     expect((cpuMs() - began) / 10).toBeLessThan(50);
     expect(picture.pixels.every((one) => one === 2)).toBe(true);
   });

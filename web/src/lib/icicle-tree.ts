@@ -148,7 +148,12 @@ export interface FunctionTime {
 /** Every function in a part of the tree (-1: all of it), the one with the most own time first. */
 export function functionsIn(tree: Tree, root: number): FunctionTime[] {
   const size = tree.stack.names.length;
-  const [own, total, calls, seen] = [new Float64Array(size), new Float64Array(size), new Float64Array(size), new Uint8Array(size)];
+  const [own, total, calls, seen] = [
+    new Float64Array(size),
+    new Float64Array(size),
+    new Float64Array(size),
+    new Uint8Array(size),
+  ];
   const inside = new Uint8Array(tree.parent.length);
   for (let node = 0; node < tree.parent.length; node++) {
     const above = tree.parent[node] as number;
@@ -161,7 +166,9 @@ export function functionsIn(tree: Tree, root: number): FunctionTime[] {
     if (!hasAbove(tree, node, name, root)) total[name] = (total[name] as number) + (tree.total[node] as number);
   }
   const found: FunctionTime[] = [];
-  for (let name = 0; name < size; name++) if (seen[name]) found.push({ name, own: own[name] as number, total: total[name] as number, calls: calls[name] as number });
+  for (let name = 0; name < size; name++)
+    if (seen[name])
+      found.push({ name, own: own[name] as number, total: total[name] as number, calls: calls[name] as number });
   return found.sort((a, b) => b.own - a.own || b.total - a.total);
 }
 

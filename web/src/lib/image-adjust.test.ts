@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { mapColour } from "./colour-maps";
-import { adjustCodec, adjusted, countLevels, difference, isNeutral, levelsOf, levelTable, NEUTRAL, type Pixels, valueOf } from "./image-adjust";
+import {
+  adjustCodec,
+  adjusted,
+  countLevels,
+  difference,
+  isNeutral,
+  levelsOf,
+  levelTable,
+  NEUTRAL,
+  type Pixels,
+  loggedValue,
+} from "./image-adjust";
 
 /** A grey picture of these levels. */
 const grey = (levels: number[], width = levels.length): Pixels => ({
@@ -22,7 +33,8 @@ describe("contrast", () => {
   });
 
   it("leaves a flat picture alone instead of dividing by nothing", () => {
-    for (const stretch of ["auto", "equalise"] as const) expect(reds(adjusted(grey([90, 90, 90]), { ...NEUTRAL, stretch }))).toEqual([90, 90, 90]);
+    for (const stretch of ["auto", "equalise"] as const)
+      expect(reds(adjusted(grey([90, 90, 90]), { ...NEUTRAL, stretch }))).toEqual([90, 90, 90]);
   });
 
   it("equalises: each step of brightness gets room for as many pixels as have it", () => {
@@ -52,21 +64,27 @@ describe("channels and colours", () => {
   });
 
   it("weighs colours as the eye does", () => {
-    expect([...levelsOf({ width: 3, height: 1, data: Uint8ClampedArray.from([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255]) }, "all")]).toEqual([54, 182, 18]);
+    expect([
+      ...levelsOf(
+        { width: 3, height: 1, data: Uint8ClampedArray.from([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255]) },
+        "all",
+      ),
+    ]).toEqual([54, 182, 18]);
   });
 });
 
 describe("what was logged", () => {
   it("comes back from a level where the record says how it was scaled", () => {
-    expect(valueOf(0, [-2, 3])).toBe(-2);
-    expect(valueOf(255, [-2, 3])).toBe(3);
-    expect(valueOf(255, "each")).toBeNull();
+    expect(loggedValue(0, [-2, 3])).toBe(-2);
+    expect(loggedValue(255, [-2, 3])).toBe(3);
+    expect(loggedValue(255, "each")).toBeNull();
   });
 
   it("is written into the address and read back; nonsense is refused", () => {
     const adjust = { stretch: "equalise", gamma: 1.4, map: "viridis", channel: "r" } as const;
     expect(adjustCodec.read(adjustCodec.write(adjust))).toEqual(adjust);
-    for (const text of ["x", "auto,99,none,all", "auto,1,rainbow,all", "auto,1,none,z", "auto,NaN,none,all"]) expect(adjustCodec.read(text)).toBeUndefined();
+    for (const text of ["x", "auto,99,none,all", "auto,1,rainbow,all", "auto,1,none,z", "auto,NaN,none,all"])
+      expect(adjustCodec.read(text)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 /** Pixels made easier to see: contrast, gamma, one channel, a colour map. Numbers in, numbers out. */
 
-import { type Codec } from "./url";
+import type { Codec } from "./url";
 import { MAPS, type MapName } from "./colour-maps";
 
 export type Stretch = "none" | "auto" | "equalise";
@@ -52,7 +52,8 @@ export function levelsOf(pixels: Pixels, channel: Channel): Uint8Array {
   const { data } = pixels;
   const out = new Uint8Array(data.length / 4);
   if (channel === "all") {
-    for (let at = 0, i = 0; i < out.length; at += 4, i++) out[i] = luma(data[at] as number, data[at + 1] as number, data[at + 2] as number);
+    for (let at = 0, i = 0; i < out.length; at += 4, i++)
+      out[i] = luma(data[at] as number, data[at + 1] as number, data[at + 2] as number);
   } else {
     for (let at = OFFSET[channel], i = 0; i < out.length; at += 4, i++) out[i] = data[at] as number;
   }
@@ -131,7 +132,7 @@ export function adjusted(pixels: Pixels, adjust: Adjust): Pixels {
 }
 
 /** A level back as the value that was logged, where the record says how it was scaled. */
-export function valueOf(level: number, scaled: unknown): number | null {
+export function loggedValue(level: number, scaled: unknown): number | null {
   if (!Array.isArray(scaled) || typeof scaled[0] !== "number" || typeof scaled[1] !== "number") return null;
   return scaled[0] + (level / 255) * (scaled[1] - scaled[0]);
 }
@@ -172,5 +173,10 @@ export function difference(first: Pixels, second: Pixels, gain = 1): Difference 
     out[at + 2] = 245 + (b - 245) * part;
     out[at + 3] = 255;
   }
-  return { pixels: { width: first.width, height: first.height, data: out }, most, mean: sum / ((out.length / 4) * 3), changed };
+  return {
+    pixels: { width: first.width, height: first.height, data: out },
+    most,
+    mean: sum / ((out.length / 4) * 3),
+    changed,
+  };
 }

@@ -24,10 +24,20 @@ function laidOut(lines: Line[], places: number[][], columns: (Float32Array | Flo
   return out.buffer;
 }
 
-const plain = rawLine([0.1, null, 0.3], { x: [0, 1, 2], low: [0.05, null, 0.3], high: [0.25, null, 0.3], smooth: [0.1, 0.2, 0.3], nan: [1], nan_x: [1] });
+const plain = rawLine([0.1, null, 0.3], {
+  x: [0, 1, 2],
+  low: [0.05, null, 0.3],
+  high: [0.25, null, 0.3],
+  smooth: [0.1, 0.2, 0.3],
+  nan: [1],
+  nan_x: [1],
+});
 const columns = [
-  Float32Array.of(0, 1, 2), Float64Array.of(0.1, Number.NaN, 0.3), Float32Array.of(0.05, Number.NaN, 0),
-  Float32Array.of(0.15, Number.NaN, 0), Float64Array.of(0.1, 0.2, 0.3),
+  Float32Array.of(0, 1, 2),
+  Float64Array.of(0.1, Number.NaN, 0.3),
+  Float32Array.of(0.05, Number.NaN, 0),
+  Float32Array.of(0.15, Number.NaN, 0),
+  Float64Array.of(0.1, 0.2, 0.3),
 ]; // prettier-ignore
 const places = [3, 0, 4, 16, 8, 40, 4, 56, 4, 72, 8];
 
@@ -36,12 +46,15 @@ test("a line of bytes is the line that was sent plainly", () => {
   const [a, b] = [plotLine(plain), answer.lines[0] as ReturnType<typeof plotLine>];
   expect(answer.missing).toEqual(["ü"]);
   expect({ ...b, low: 0, high: 0 }).toEqual({ ...a, low: 0, high: 0 });
-  for (const side of ["low", "high"] as const) expect([...b[side]].map((v) => v.toFixed(6))).toEqual([...a[side]].map((v) => v.toFixed(6)));
+  for (const side of ["low", "high"] as const)
+    expect([...b[side]].map((v) => v.toFixed(6))).toEqual([...a[side]].map((v) => v.toFixed(6)));
 });
 
 test("lines share x, and need no extremes and no points", () => {
   const bare = [3, 0, 4, 16, 8, 0, 0, 0, 0, 0, 0];
-  const { lines } = unpackLines(laidOut([plain, plain, rawLine([])], [bare, bare, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]], columns));
+  const { lines } = unpackLines(
+    laidOut([plain, plain, rawLine([])], [bare, bare, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]], columns),
+  );
   expect(lines[0]?.x).toBe(lines[1]?.x);
   expect(lines[0]?.high).toBe(lines[0]?.value);
   expect(lines[0]?.smooth).toBe(null);

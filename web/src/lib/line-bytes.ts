@@ -35,7 +35,19 @@ class Body {
     private readonly start: number,
   ) {}
 
-  columns([numbers = 0, x = 0, xWidth = 0, value = 0, valueWidth = 0, low = 0, lowWidth = 0, high = 0, highWidth = 0, smooth = 0, smoothWidth = 0]: number[]): Columns {
+  columns([
+    numbers = 0,
+    x = 0,
+    xWidth = 0,
+    value = 0,
+    valueWidth = 0,
+    low = 0,
+    lowWidth = 0,
+    high = 0,
+    highWidth = 0,
+    smooth = 0,
+    smoothWidth = 0,
+  ]: number[]): Columns {
     const values = this.column(value, valueWidth, numbers);
     return {
       x: this.shared(x, xWidth, numbers),

@@ -25,7 +25,11 @@ export function scaleOf(camera: Camera, picture: Size, pane: Size): number {
 /** The left upper corner of the picture on the pane, and its scale. */
 export function placed(camera: Camera, picture: Size, pane: Size): { left: number; top: number; scale: number } {
   const scale = scaleOf(camera, picture, pane);
-  return { left: pane.width / 2 - camera.u * picture.width * scale, top: pane.height / 2 - camera.v * picture.height * scale, scale };
+  return {
+    left: pane.width / 2 - camera.u * picture.width * scale,
+    top: pane.height / 2 - camera.v * picture.height * scale,
+    scale,
+  };
 }
 
 /** The part of the picture under a point of the pane; outside 0 to 1 there is no picture. */
@@ -61,5 +65,9 @@ export function zoomAt(camera: Camera, picture: Size, pane: Size, px: number, py
 /** Moved by pixels of the screen. */
 export function panned(camera: Camera, picture: Size, pane: Size, dx: number, dy: number): Camera {
   const scale = scaleOf(camera, picture, pane);
-  return held({ ...camera, u: camera.u - dx / (picture.width * scale), v: camera.v - dy / (picture.height * scale) }, picture, pane);
+  return held(
+    { ...camera, u: camera.u - dx / (picture.width * scale), v: camera.v - dy / (picture.height * scale) },
+    picture,
+    pane,
+  );
 }

@@ -60,7 +60,8 @@ function block1(lines: readonly string[], at: number, depth: number): [Block, nu
   const fence = FENCE.exec(line);
   if (fence) return fenced(lines, at, fence);
   const heading = HEADING.exec(line);
-  if (heading) return [{ kind: "heading", level: (heading[1] as string).length, children: inline(heading[2] as string) }, at + 1];
+  if (heading)
+    return [{ kind: "heading", level: (heading[1] as string).length, children: inline(heading[2] as string) }, at + 1];
   if (RULE.test(line)) return [{ kind: "rule" }, at + 1];
   if (depth < DEEPEST && QUOTE.test(line)) return quote(lines, at, depth);
   if (depth < DEEPEST && ITEM.test(line)) return list(lines, at, depth);
@@ -106,11 +107,14 @@ function list(lines: readonly string[], at: number, depth: number): [Block, numb
 
 /** The cells of a line; a bar after a backslash is text. */
 function cutCells(line: string): string[] {
-  const inner = line.trim().replace(/^\|/, "").replace(/(^|[^\\])\|$/, "$1");
+  const inner = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(^|[^\\])\|$/, "$1");
   const cells: string[] = [];
   let cell = "";
   for (let at = 0; at < inner.length; at++) {
-    if (inner[at] === "|") (cells.push(cell), (cell = ""));
+    if (inner[at] === "|") cells.push(cell), (cell = "");
     else cell += inner[at] === "\\" && inner[at + 1] === "|" ? inner[++at] : inner[at];
   }
   cells.push(cell);
@@ -188,13 +192,17 @@ function spanAt(text: string, at: number, depth: number): { node: Inline; length
   if (letter === "[" || letter === "!") return linkAt(text, at, inner);
   if (letter === "h") {
     const href = safeLink(BARE.exec(text.slice(at, at + 2100))?.[0] ?? "");
-    return href ? { node: { kind: "link", href, children: [{ kind: "text", text: href }] }, length: href.length } : null;
+    return href
+      ? { node: { kind: "link", href, children: [{ kind: "text", text: href }] }, length: href.length }
+      : null;
   }
   for (const [mark, kind] of MARKS) {
     if (!text.startsWith(mark, at)) continue;
     const body = between(text, at, mark);
-    const inWord = mark === "_" && (/\w/.test(text[at - 1] ?? "") || /\w/.test(text[at + (body?.length ?? 0) + 2] ?? ""));
-    if (body !== null && !inWord) return { node: { kind, children: inner(body) }, length: body.length + 2 * mark.length };
+    const inWord =
+      mark === "_" && (/\w/.test(text[at - 1] ?? "") || /\w/.test(text[at + (body?.length ?? 0) + 2] ?? ""));
+    if (body !== null && !inWord)
+      return { node: { kind, children: inner(body) }, length: body.length + 2 * mark.length };
   }
   return null;
 }

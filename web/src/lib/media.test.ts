@@ -4,7 +4,21 @@ import { kindCounts, kindWord } from "./media-kinds";
 import { neighbours, stepAt, stopOf, unionOf } from "./media-steps";
 import type { MediaData, MediaItem } from "./schema";
 
-const item = (text: string): MediaItem => ({ run: "a", key: "k", step: 0, time: 0, kind: "text", mime: "text/plain", index: 0, count: 1, meta: {}, url: null, text, histogram: null, error: null });
+const item = (text: string): MediaItem => ({
+  run: "a",
+  key: "k",
+  step: 0,
+  time: 0,
+  kind: "text",
+  mime: "text/plain",
+  index: 0,
+  count: 1,
+  meta: {},
+  url: null,
+  text,
+  histogram: null,
+  error: null,
+});
 
 describe("one slider for all runs", () => {
   it("stops at each step that any run has", () => {
@@ -56,7 +70,11 @@ describe("answers that are kept", () => {
     for (let step = 0; step < 10; step++) await few.get(["a"], "k", step);
     expect(few.count).toBe(3);
     expect(few.peek(["a"], "k", 9)).not.toBeNull();
-    const small = new MediaCache(async (): Promise<MediaData> => ({ items: [item("x".repeat(1000))], steps: [] }), 100, 3000);
+    const small = new MediaCache(
+      async (): Promise<MediaData> => ({ items: [item("x".repeat(1000))], steps: [] }),
+      100,
+      3000,
+    );
     for (let step = 0; step < 10; step++) await small.get(["a"], "k", step);
     expect(small.count).toBe(2);
   });

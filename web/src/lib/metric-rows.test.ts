@@ -2,7 +2,17 @@ import { expect, test } from "vitest";
 import { metricsText, nextOrder, searchMetrics, sortMetrics } from "./metric-rows";
 import type { Cell, SummaryValue } from "./schema";
 
-const value = (key: string, last: Cell, points = 3): SummaryValue => ({ key, last, min: 0, max: 1, mean: 0.5, points, nonfinite: 0, last_step: 2, chosen: last });
+const value = (key: string, last: Cell, points = 3): SummaryValue => ({
+  key,
+  last,
+  min: 0,
+  max: 1,
+  mean: 0.5,
+  points,
+  nonfinite: 0,
+  last_step: 2,
+  chosen: last,
+});
 const ALL = [value("val/loss", 0.3), value("train/loss 10", "NaN"), value("train/loss 9", 2), value("best", null, 0)];
 const keys = (values: readonly SummaryValue[]) => values.map((one) => one.key);
 
@@ -13,7 +23,12 @@ test("a heading sorts down, up and back; what is no number stays last", () => {
   expect(keys(sortMetrics(ALL, order))).toEqual(["val/loss", "train/loss 9", "train/loss 10", "best"]);
   order = nextOrder(order, "last");
   expect(keys(sortMetrics(ALL, order))).toEqual(keys(ALL));
-  expect(keys(sortMetrics(ALL, nextOrder(order, "key")))).toEqual(["best", "train/loss 9", "train/loss 10", "val/loss"]);
+  expect(keys(sortMetrics(ALL, nextOrder(order, "key")))).toEqual([
+    "best",
+    "train/loss 9",
+    "train/loss 10",
+    "val/loss",
+  ]);
 });
 
 test("all words must be in a name", () => {
@@ -22,7 +37,10 @@ test("all words must be in a name", () => {
 });
 
 test("the table is copied with all digits", () => {
-  expect(metricsText([value("a\tb", 0.1234567891), { ...value("best", null, 0), chosen: 7, min: null, max: null, mean: null }])).toBe(
-    "name\tlast\tmin\tmax\tmean\tpoints\na b\t0.1234567891\t0\t1\t0.5\t3\nbest\t7\t\t\t\t0\n",
-  );
+  expect(
+    metricsText([
+      value("a\tb", 0.1234567891),
+      { ...value("best", null, 0), chosen: 7, min: null, max: null, mean: null },
+    ]),
+  ).toBe("name\tlast\tmin\tmax\tmean\tpoints\na b\t0.1234567891\t0\t1\t0.5\t3\nbest\t7\t\t\t\t0\n");
 });

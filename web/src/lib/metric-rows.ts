@@ -49,6 +49,10 @@ export const isOdd = (value: Cell): boolean => value === "NaN" || value === "Inf
 
 /** The table as tab-separated text, for a sheet. */
 export function metricsText(values: readonly SummaryValue[]): string {
-  const rows = values.map((one) => [one.key.replace(/[\t\n\r]/g, " "), lastOf(one), one.min, one.max, one.mean, one.points].map((cell) => (typeof cell === "number" ? String(cell) : formatCell(cell))));
+  const rows = values.map((one) =>
+    [one.key.replace(/[\t\n\r]/g, " "), lastOf(one), one.min, one.max, one.mean, one.points].map((cell) =>
+      typeof cell === "number" ? String(cell) : formatCell(cell),
+    ),
+  );
   return `${[["name", "last", "min", "max", "mean", "points"], ...rows].map((row) => row.join("\t")).join("\n")}\n`;
 }

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { moduleTree, openAtFirst, seenRows, wayToPath } from "./module-rows";
 import type { ModuleRow } from "./schema";
 
-const row = (path: string, level: number, params: number | null = null): ModuleRow => ({ path, label: path.split(".").pop() ?? "", level, params });
+const row = (path: string, level: number, params: number | null = null): ModuleRow => ({
+  path,
+  label: path.split(".").pop() ?? "",
+  level,
+  params,
+});
 const ROWS = [row("", 0, 30), row("a", 1, 5), row("a.x", 2, 2), row("a.y", 2, 3), row("b", 1, 25), row("c", 1)];
 const paths = (open: number[], by: "module" | "params", down: boolean) =>
   seenRows(moduleTree(ROWS), new Set(open), { by, down }).map((node) => node.row.path);

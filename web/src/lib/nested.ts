@@ -33,5 +33,7 @@ export function searchFolders(folders: readonly Folder[], words: string, text: (
   const wanted = words.trim().toLowerCase();
   if (wanted === "") return [...folders];
   const fits = (entry: Entry) => `${entry.key} ${text(entry.value)}`.toLowerCase().includes(wanted);
-  return folders.map(({ name, entries }) => ({ name, entries: entries.filter(fits) })).filter(({ entries }) => entries.length > 0);
+  return folders
+    .map(({ name, entries }) => ({ name, entries: entries.filter(fits) }))
+    .filter(({ entries }) => entries.length > 0);
 }

@@ -3,7 +3,18 @@ import { isMuted, merged, unread } from "./notices";
 import type { Notice } from "./schema";
 
 function notice(id: string, time: number, more: Partial<Notice> = {}): Notice {
-  return { id, time, run: "r1", title: id, text: "", level: "error", kind: "failed", name: "otter", project: "vae", ...more };
+  return {
+    id,
+    time,
+    run: "r1",
+    title: id,
+    text: "",
+    level: "error",
+    kind: "failed",
+    name: "otter",
+    project: "vae",
+    ...more,
+  };
 }
 
 test("the same notice twice is one, the newest is first", () => {

@@ -5,11 +5,20 @@ function entry(kind: Entry["kind"], title: string, words = ""): Entry {
   return { id: `${kind}:${title}`, kind, title, detail: "", words, pick: () => undefined };
 }
 
-const ENTRIES = [entry("page", "Runs"), entry("page", "Reports"), entry("action", "Theme: dark", "night"), entry("help", "Queries")];
+const ENTRIES = [
+  entry("page", "Runs"),
+  entry("page", "Reports"),
+  entry("action", "Theme: dark", "night"),
+  entry("help", "Queries"),
+];
 
 test("before the first letter: what was used last, then everything", () => {
   const sections = localSections("", ENTRIES, ["help:Queries", "gone"]);
-  expect(sections.map((one) => [one.title, one.entries.length])).toEqual([["Used last", 1], ["Pages", 2], ["Actions", 1]]);
+  expect(sections.map((one) => [one.title, one.entries.length])).toEqual([
+    ["Used last", 1],
+    ["Pages", 2],
+    ["Actions", 1],
+  ]);
 });
 
 test("the kind with the best entry comes first; other words count, but are not marked", () => {

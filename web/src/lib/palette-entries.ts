@@ -48,7 +48,12 @@ export function localSections(wanted: string, entries: readonly Entry[], recent:
   const bonus = (entry: Entry) => (place.has(entry.id) ? 14 - Math.min(10, place.get(entry.id) as number) : 0);
   const textOf = (entry: Entry) => (entry.words ? `${entry.title} ${entry.words}` : entry.title);
   const found = ranked(wanted, entries, textOf, bonus);
-  const sections = LOCAL.map((kind) => section(kind, found.filter((one) => one.item.kind === kind)));
+  const sections = LOCAL.map((kind) =>
+    section(
+      kind,
+      found.filter((one) => one.item.kind === kind),
+    ),
+  );
   const best = (one: Section) => found.findIndex((other) => other.item === one.entries[0]?.entry);
   return sections.filter((one) => one.entries.length > 0).sort((a, b) => best(a) - best(b));
 }

@@ -70,8 +70,12 @@ export function countPassing(kept: Uint8Array): number {
 
 /** A brush in words: `1e-4 to 0.001`, `adam or sgd`, `not set`. */
 export function brushWords(brush: Brush): string {
-  const ranges = brush.ranges.map(([low, high]) => (low === high ? formatNumber(low, 3) : `${formatNumber(low, 3)} to ${formatNumber(high, 3)}`));
-  return [...ranges, ...brush.names, ...(brush.missing ? ["not set"] : []), ...(brush.broken ? ["NaN"] : [])].join(" or ");
+  const ranges = brush.ranges.map(([low, high]) =>
+    low === high ? formatNumber(low, 3) : `${formatNumber(low, 3)} to ${formatNumber(high, 3)}`,
+  );
+  return [...ranges, ...brush.names, ...(brush.missing ? ["not set"] : []), ...(brush.broken ? ["NaN"] : [])].join(
+    " or ",
+  );
 }
 
 /** Is it what an address may hold? */
@@ -83,6 +87,14 @@ export function isBrushes(value: unknown): value is Brushes {
 function isBrush(value: unknown): value is Brush {
   if (typeof value !== "object" || value === null) return false;
   const { ranges, names, missing, broken } = value as Record<string, unknown>;
-  const pairs = Array.isArray(ranges) && ranges.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((end) => typeof end === "number"));
-  return pairs && Array.isArray(names) && names.every((name) => typeof name === "string") && typeof missing === "boolean" && typeof broken === "boolean";
+  const pairs =
+    Array.isArray(ranges) &&
+    ranges.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((end) => typeof end === "number"));
+  return (
+    pairs &&
+    Array.isArray(names) &&
+    names.every((name) => typeof name === "string") &&
+    typeof missing === "boolean" &&
+    typeof broken === "boolean"
+  );
 }

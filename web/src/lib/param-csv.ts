@@ -10,7 +10,10 @@ export function sortedRuns(table: ParamTable, runs: Int32Array, sort: string): I
   const column = table.byKey.get(key);
   if (column) return runs.slice().sort((a, b) => compare(column, a, b, way) || a - b);
   const words = key === "status" ? table.statuses : key === "name" ? table.names : null;
-  if (words) return runs.slice().sort((a, b) => (words[a] as string).localeCompare(words[b] as string, "en", { numeric: true }) * way || a - b);
+  if (words)
+    return runs
+      .slice()
+      .sort((a, b) => (words[a] as string).localeCompare(words[b] as string, "en", { numeric: true }) * way || a - b);
   return runs;
 }
 
@@ -26,6 +29,11 @@ const rank = (state: number): number => (state === VALUE ? 0 : state === MISSING
 
 export function parametersCsv(table: ParamTable, runs: Int32Array, columns: readonly ParamColumn[]): string {
   const heads = ["id", "name", "status", ...columns.map((column) => column.key)];
-  const rows = Array.from(runs, (run) => [table.ids[run], table.names[run], table.statuses[run], ...columns.map((column) => cellOf(column, run))]);
+  const rows = Array.from(runs, (run) => [
+    table.ids[run],
+    table.names[run],
+    table.statuses[run],
+    ...columns.map((column) => cellOf(column, run)),
+  ]);
   return tableCsv(heads, rows);
 }

@@ -41,7 +41,9 @@ function namesScale(column: ParamColumn): ParamScale {
     value: (place) => place * size - 0.5,
     ticks: (count) => {
       const every = Math.max(1, Math.ceil(size / Math.max(1, count)));
-      return column.names.map((name, at) => ({ place: (at + 0.5) / size, label: visibleText(name) })).filter((_, at) => at % every === 0);
+      return column.names
+        .map((name, at) => ({ place: (at + 0.5) / size, label: visibleText(name) }))
+        .filter((_, at) => at % every === 0);
     },
   };
 }
@@ -52,12 +54,20 @@ const FEW = 12;
 function ownTicks(column: ParamColumn, count: number, place: (value: number) => number): Tick[] | null {
   if (column.distinct > FEW) return null;
   const own = [...new Set(column.values)].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
-  const crowded = own.some((value, at) => at > 0 && place(value) - place(own[at - 1] as number) < 0.5 / Math.max(1, count));
-  return own.length === 0 || own.length > count || crowded ? null : own.map((value) => ({ place: place(value), label: formatNumber(value, 3) }));
+  const crowded = own.some(
+    (value, at) => at > 0 && place(value) - place(own[at - 1] as number) < 0.5 / Math.max(1, count),
+  );
+  return own.length === 0 || own.length > count || crowded
+    ? null
+    : own.map((value) => ({ place: place(value), label: formatNumber(value, 3) }));
 }
 
 function linearScale(column: ParamColumn): ParamScale {
-  const [low, high] = Number.isNaN(column.low) ? [0, 1] : column.low < column.high ? [column.low, column.high] : padded([column.low, column.high], false);
+  const [low, high] = Number.isNaN(column.low)
+    ? [0, 1]
+    : column.low < column.high
+      ? [column.low, column.high]
+      : padded([column.low, column.high], false);
   const place = (value: number): number => (value - low) / (high - low);
   return {
     log: false,
@@ -77,11 +87,15 @@ function logScale(column: ParamColumn): ParamScale {
   const floor = column.low === 0 ? ABOVE_ZERO : 0;
   const low = Math.log10(column.positive);
   const high = Math.log10(column.high);
-  const place = (value: number): number => (value > 0 ? floor + ((1 - floor) * (Math.log10(value) - low)) / (high - low) : value === 0 ? ZERO : Number.NaN);
+  const place = (value: number): number =>
+    value > 0 ? floor + ((1 - floor) * (Math.log10(value) - low)) / (high - low) : value === 0 ? ZERO : Number.NaN;
   return {
     log: true,
     place,
-    value: (at) => (floor > 0 && at < (ZERO + ABOVE_ZERO) / 2 ? 0 : 10 ** (low + ((high - low) * (Math.max(floor, at) - floor)) / (1 - floor))),
+    value: (at) =>
+      floor > 0 && at < (ZERO + ABOVE_ZERO) / 2
+        ? 0
+        : 10 ** (low + ((high - low) * (Math.max(floor, at) - floor)) / (1 - floor)),
     ticks: (count) => {
       const own = ownTicks(column, count, place);
       if (own) return own;

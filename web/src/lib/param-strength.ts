@@ -24,13 +24,17 @@ function ranksOf(values: Float64Array): Float64Array {
  */
 export function strength(column: ParamColumn, metricRanks: Float64Array): number {
   const own = column.kind === "number" && column.distinct > BINS ? ranksOf(column.values) : column.values;
-  const there = Array.from(own.keys()).filter((at) => !Number.isNaN(own[at] as number) && !Number.isNaN(metricRanks[at] as number));
+  const there = Array.from(own.keys()).filter(
+    (at) => !Number.isNaN(own[at] as number) && !Number.isNaN(metricRanks[at] as number),
+  );
   const binned = own !== column.values;
   const groups = new Map<number, { count: number; sum: number }>();
   let sum = 0;
   let squares = 0;
   for (const run of there) {
-    const group = binned ? Math.min(BINS - 1, Math.floor(((own[run] as number) / own.length) * BINS)) : (own[run] as number);
+    const group = binned
+      ? Math.min(BINS - 1, Math.floor(((own[run] as number) / own.length) * BINS))
+      : (own[run] as number);
     const y = metricRanks[run] as number;
     const known = groups.get(group) ?? { count: 0, sum: 0 };
     known.count++;

@@ -153,7 +153,8 @@ export function shades(column: ParamColumn | null, goal: "min" | "max" | null, s
   return found;
 }
 
-const sortedValues = (column: ParamColumn | null): Float64Array => (column ? column.values.filter((value) => !Number.isNaN(value)).sort() : new Float64Array());
+const sortedValues = (column: ParamColumn | null): Float64Array =>
+  column ? column.values.filter((value) => !Number.isNaN(value)).sort() : new Float64Array();
 
 /** How many of the sorted values are at most `value`. */
 function upperBound(sorted: Float64Array, value: number): number {
@@ -170,7 +171,11 @@ function upperBound(sorted: Float64Array, value: number): number {
 export function shadeEnds(column: ParamColumn | null, goal: "min" | "max" | null): [number, number, number] | null {
   const sorted = sortedValues(column);
   if (sorted.length === 0) return null;
-  const ends: [number, number, number] = [sorted[0] as number, quantile(sorted, 0.5), sorted[sorted.length - 1] as number];
+  const ends: [number, number, number] = [
+    sorted[0] as number,
+    quantile(sorted, 0.5),
+    sorted[sorted.length - 1] as number,
+  ];
   return goal === "min" ? (ends.reverse() as [number, number, number]) : ends;
 }
 
@@ -181,7 +186,8 @@ export function ranking(column: ParamColumn, goal: "min" | "max" | null): Int32A
   return order.sort((a, b) => {
     const left = column.values[a] as number;
     const right = column.values[b] as number;
-    if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right)) || a - b;
+    if (Number.isNaN(left) || Number.isNaN(right))
+      return Number(Number.isNaN(left)) - Number(Number.isNaN(right)) || a - b;
     return (left - right) * way || a - b;
   });
 }
@@ -205,9 +211,15 @@ export interface BestSoFar {
 }
 
 /** The best value as runs came in, by when they ended (or started). */
-export function bestSoFar(table: ParamTable, goal: "min" | "max", by: "ended" | "created", passing: Uint8Array): BestSoFar {
+export function bestSoFar(
+  table: ParamTable,
+  goal: "min" | "max",
+  by: "ended" | "created",
+  passing: Uint8Array,
+): BestSoFar {
   const values = table.metric?.values ?? new Float64Array(table.size).fill(Number.NaN);
-  const timeOf = (run: number): number => (by === "ended" ? (table.ended[run] ?? table.created[run]) : table.created[run]) as number;
+  const timeOf = (run: number): number =>
+    (by === "ended" ? (table.ended[run] ?? table.created[run]) : table.created[run]) as number;
   const runs: number[] = [];
   for (let run = 0; run < table.size; run++) if (passing[run] && !Number.isNaN(values[run] as number)) runs.push(run);
   const order = Int32Array.from(runs.sort((a, b) => timeOf(a) - timeOf(b) || a - b));

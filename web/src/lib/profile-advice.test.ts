@@ -26,7 +26,9 @@ test("the verdict can be pasted into an issue", () => {
     kind: "input",
     step_ns: 49e6,
     saving_ns: 31e6,
-    advice: [{ finding, gain: "saves about 31 ms a step (2.7x)", share: 0.83, saving_ns: 31e6, how: "", shares_with: "" }],
+    advice: [
+      { finding, gain: "saves about 31 ms a step (2.7x)", share: 0.83, saving_ns: 31e6, how: "", shares_with: "" },
+    ],
     notes: [],
     why: "",
   };

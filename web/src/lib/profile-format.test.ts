@@ -3,13 +3,29 @@ import { exactUnit, formatCell, formatFactor, formatFlops, formatNs, formatShare
 import { unitTicks } from "./profile-ticks";
 
 test("times have three digits and the unit one reads", () => {
-  expect([0, 850, 12_400, 3_100_000, 999_499_999, 2_050_000_000, 204e9].map(formatNs)).toEqual(["0 ns", "850 ns", "12.4 µs", "3.1 ms", "999 ms", "2.05 s", "3.4 min"]);
+  expect([0, 850, 12_400, 3_100_000, 999_499_999, 2_050_000_000, 204e9].map(formatNs)).toEqual([
+    "0 ns",
+    "850 ns",
+    "12.4 µs",
+    "3.1 ms",
+    "999 ms",
+    "2.05 s",
+    "3.4 min",
+  ]);
   expect(formatNs(-1_110_000)).toBe("−1.11 ms");
   expect(formatNs(999.9)).toBe("1 µs");
 });
 
 test("a share is never rounded to nothing", () => {
-  expect([0.834, 0.042, 0.003, 0.0001, 0, 1, -0.12].map(formatShare)).toEqual(["83%", "4.2%", "0.3%", "<0.1%", "0%", "100%", "−12%"]);
+  expect([0.834, 0.042, 0.003, 0.0001, 0, 1, -0.12].map(formatShare)).toEqual([
+    "83%",
+    "4.2%",
+    "0.3%",
+    "<0.1%",
+    "0%",
+    "100%",
+    "−12%",
+  ]);
 });
 
 test("every unit has its words, and what is not known is a dash", () => {

@@ -27,7 +27,14 @@ export function formatShare(share: number): string {
 
 /** `1.2 TFLOP`, `940 MFLOP`. */
 export function formatFlops(value: number): string {
-  const units: readonly [number, string][] = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]; // prettier-ignore
+  const units: readonly [number, string][] = [
+    [1e18, "E"],
+    [1e15, "P"],
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ]; // prettier-ignore
   for (const [size, letter] of units)
     if (Math.abs(value) >= size * 0.9995) return `${formatNumber(round(value / size))} ${letter}FLOP`;
   return `${formatNumber(round(value))} FLOP`;
@@ -54,7 +61,9 @@ export function formatUnit(value: unknown, unit: Unit = "text"): string {
     case "factor":
       return formatFactor(value);
     case "count":
-      return Number.isInteger(value) && Math.abs(value) < 1e7 ? value.toLocaleString("en-US").replace("-", "−") : formatNumber(value);
+      return Number.isInteger(value) && Math.abs(value) < 1e7
+        ? value.toLocaleString("en-US").replace("-", "−")
+        : formatNumber(value);
     default:
       return formatNumber(value, 3);
   }
@@ -74,7 +83,9 @@ export function shortPlace(place: string): string {
 export function formatCell(value: unknown, column: Column): string {
   const text = formatUnit(value, column.unit);
   if (column.unit === "line") return shortPlace(text);
-  return column.unit === "flops" && typeof value === "number" && /(\/s|per second)$/.test(column.label) ? `${text}/s` : text;
+  return column.unit === "flops" && typeof value === "number" && /(\/s|per second)$/.test(column.label)
+    ? `${text}/s`
+    : text;
 }
 
 const EXACT: Partial<Record<Unit, string>> = { ns: " ns", bytes: " bytes", flops: " FLOP" };

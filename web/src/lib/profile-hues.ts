@@ -2,12 +2,31 @@
 
 const HUES: Record<string, number> = {
   // phases of a step
-  data: 1, h2d: 6, forward: 0, backward: 5, optimizer: 2,
+  data: 1,
+  h2d: 6,
+  forward: 0,
+  backward: 5,
+  optimizer: 2,
   // what a device does
-  kernel: 0, kernels: 0, computation: 0, communication: 3, exposed: 3, memcpy: 6, copy: 6, copies: 6, memset: 7,
-  runtime: 4, host: 7, sync: 2,
+  kernel: 0,
+  kernels: 0,
+  computation: 0,
+  communication: 3,
+  exposed: 3,
+  memcpy: 6,
+  copy: 6,
+  copies: 6,
+  memset: 7,
+  runtime: 4,
+  host: 7,
+  sync: 2,
   // what memory holds
-  parameters: 0, gradients: 5, activations: 1, temporaries: 6, input: 3, buffers: 4,
+  parameters: 0,
+  gradients: 5,
+  activations: 1,
+  temporaries: 6,
+  input: 3,
+  buffers: 4,
 }; // prettier-ignore
 
 /** Idle, other, unknown: grey, because nothing useful is known of it. No place of the palette. */

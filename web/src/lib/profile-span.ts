@@ -19,5 +19,8 @@ export function movingSpan({ at_ns: at, lines }: Curve): [number, number] {
   const [begin, end] = [at[from] ?? first, at[to] ?? last];
   const margin = (end - begin) * MARGIN;
   const worth = (gap: number) => gap > (last - first) * WORTH;
-  return [worth(begin - first) ? Math.max(first, begin - margin) : first, worth(last - end) ? Math.min(last, end + margin) : last];
+  return [
+    worth(begin - first) ? Math.max(first, begin - margin) : first,
+    worth(last - end) ? Math.min(last, end + margin) : last,
+  ];
 }

@@ -34,7 +34,10 @@ describe("a cloud of points", () => {
 describe("colours by what is known", () => {
   it("are classes for few different values, in their natural order", () => {
     const found = colouringOf(["10", "2", "2"], 3, false, "#000");
-    expect(found.classes.map(({ name, count }) => [name, count])).toEqual([["2", 2], ["10", 1]]);
+    expect(found.classes.map(({ name, count }) => [name, count])).toEqual([
+      ["2", 2],
+      ["10", 1],
+    ]);
     expect(found.colours[1]).toBe(found.colours[2]);
   });
 
@@ -50,7 +53,12 @@ describe("colours by what is known", () => {
     const found = colouringOf(names, 12, false, "#000");
     expect([found.colours[10], found.shapes[0], found.shapes[10]]).toEqual([found.colours[0], "circle", "square"]);
     expect(colouringOf(names.slice(0, 10), 10, false, "#000").shapes).toEqual([]);
-    const many = colouringOf(Array.from({ length: 200 }, (_, i) => `file ${i}`), 200, false, "#000");
+    const many = colouringOf(
+      Array.from({ length: 200 }, (_, i) => `file ${i}`),
+      200,
+      false,
+      "#000",
+    );
     expect([new Set(many.colours), many.tooMany]).toEqual([new Set(["#000"]), 200]);
   });
 

@@ -68,7 +68,8 @@ export function pointAt(screen: Screen, px: number, py: number, most: number): n
   let least = most;
   for (let i = 0; i < screen.x.length; i++) {
     const far = Math.hypot((screen.x[i] as number) - px, (screen.y[i] as number) - py);
-    if (far < least || (far === least && found >= 0 && (screen.near[i] as number) > (screen.near[found] as number))) [least, found] = [far, i];
+    if (far < least || (far === least && found >= 0 && (screen.near[i] as number) > (screen.near[found] as number)))
+      [least, found] = [far, i];
   }
   return found;
 }
@@ -99,7 +100,12 @@ export interface Colouring {
 const GREY = "#8a8c95";
 
 /** Few different values are classes; many numbers are a scale. */
-export function colouringOf(values: readonly unknown[] | null, count: number, dark: boolean, single: string): Colouring {
+export function colouringOf(
+  values: readonly unknown[] | null,
+  count: number,
+  dark: boolean,
+  single: string,
+): Colouring {
   const plain = { shapes: [], classes: [], range: null, tooMany: 0 };
   const alike = new Array<string>(count).fill(single);
   if (!values) return { ...plain, colours: alike };
@@ -111,14 +117,22 @@ export function colouringOf(values: readonly unknown[] | null, count: number, da
     const places = new Map(names.map((name, i) => [name, i]));
     const ofPoints = values.map((v) => looks[places.get(String(v ?? "")) as number] as (typeof looks)[number]);
     const shapes = looks.some(({ shape }) => shape !== "circle") ? ofPoints.map(({ shape }) => shape) : [];
-    const classes = names.map((name, i) => ({ name, ...(looks[i] as (typeof looks)[number]), count: counts.get(name) as number }));
+    const classes = names.map((name, i) => ({
+      name,
+      ...(looks[i] as (typeof looks)[number]),
+      count: counts.get(name) as number,
+    }));
     return { ...plain, colours: ofPoints.map(({ colour }) => colour), shapes, classes };
   }
   const numbers = values.filter((v): v is number => typeof v === "number" && Number.isFinite(v));
   if (numbers.length < values.length / 2) return { ...plain, colours: alike, tooMany: counts.size };
   const low = numbers.reduce((a, b) => Math.min(a, b));
   const high = numbers.reduce((a, b) => Math.max(a, b));
-  const colours = values.map((v) => (typeof v === "number" && Number.isFinite(v) ? mapColour("viridis", high > low ? (v - low) / (high - low) : 0.5) : GREY));
+  const colours = values.map((v) =>
+    typeof v === "number" && Number.isFinite(v)
+      ? mapColour("viridis", high > low ? (v - low) / (high - low) : 0.5)
+      : GREY,
+  );
   return { ...plain, colours, range: [low, high] };
 }
 
@@ -127,6 +141,12 @@ export function matching(columns: readonly { values: readonly unknown[] }[], wor
   const wanted = words.trim().toLowerCase();
   if (!wanted) return null;
   const found = new Set<number>();
-  for (const { values } of columns) values.forEach((value, i) => String(value ?? "").toLowerCase().includes(wanted) && found.add(i));
+  for (const { values } of columns)
+    values.forEach(
+      (value, i) =>
+        String(value ?? "")
+          .toLowerCase()
+          .includes(wanted) && found.add(i),
+    );
   return found;
 }

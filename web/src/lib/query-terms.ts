@@ -40,31 +40,46 @@ function comparison(some: readonly QueryToken[]): Pick<Term, "field" | "values">
   const plain = rest.map((token) => unquoted(token.text));
   if ((sign.text === "=" || sign.text === "==") && rest.length === 1) return { field: field.text, values: plain };
   if (sign.text.toLowerCase() !== "in" || rest[0]?.text !== "(" || rest.at(-1)?.text !== ")") return NEVER;
-  return { field: field.text, values: rest.slice(1, -1).filter((token) => token.kind !== "comma").map((token) => unquoted(token.text)) };
+  return {
+    field: field.text,
+    values: rest
+      .slice(1, -1)
+      .filter((token) => token.kind !== "comma")
+      .map((token) => unquoted(token.text)),
+  };
 }
 
-const unquoted = (text: string): string => (/^(["']).*\1$/s.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text);
+const unquoted = (text: string): string =>
+  /^(["']).*\1$/s.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text;
 
 /** A value as it is compared: numbers by all their digits. */
 export const valueText = (value: Exclude<Cell, null>): string => String(value);
 
 function condition(field: string, values: readonly string[]): string {
-  return values.length === 1 ? `${field} = ${quoted(values[0] as string)}` : `${field} in (${values.map(quoted).join(", ")})`;
+  return values.length === 1
+    ? `${field} = ${quoted(values[0] as string)}`
+    : `${field} in (${values.map(quoted).join(", ")})`;
 }
 
 /** Whether the query asks for this value. */
 export function asksFor(query: string, field: string, value: Cell): boolean {
-  if (value === null) return termsOf(query)?.some((term) => term.text.toLowerCase() === `${field} is null`.toLowerCase()) ?? false;
+  if (value === null)
+    return termsOf(query)?.some((term) => term.text.toLowerCase() === `${field} is null`.toLowerCase()) ?? false;
   return termsOf(query)?.some((term) => term.field === field && term.values.includes(valueText(value))) ?? false;
 }
 
 /** Adds a condition, or takes it away again. Another value of the same field widens it; another tag narrows it. */
 export function toggled(query: string, field: string, value: Cell): string {
   const terms = termsOf(query);
-  if (terms === null) return `(${query.trim()}) and ${value === null ? `${field} is null` : condition(field, [valueText(value)])}`;
+  if (terms === null)
+    return `(${query.trim()}) and ${value === null ? `${field} is null` : condition(field, [valueText(value)])}`;
   if (value === null) {
     const text = `${field} is null`;
-    return joined(asksFor(query, field, null) ? terms.filter((term) => term.text.toLowerCase() !== text.toLowerCase()) : [...terms, { text, ...NEVER }]);
+    return joined(
+      asksFor(query, field, null)
+        ? terms.filter((term) => term.text.toLowerCase() !== text.toLowerCase())
+        : [...terms, { text, ...NEVER }],
+    );
   }
   const word = valueText(value);
   const at = terms.findIndex((term) => term.field === field && (field !== "tags" || term.values.includes(word)));
@@ -78,7 +93,9 @@ export function toggled(query: string, field: string, value: Cell): string {
 /** The query with a range of a number in place of the one it had. */
 export function withRange(query: string, field: string, low: string, high: string): string {
   const terms = termsOf(query);
-  const range = [low.trim() && `${field} >= ${low.trim()}`, high.trim() && `${field} <= ${high.trim()}`].filter(Boolean).map((text) => ({ text, ...NEVER }));
+  const range = [low.trim() && `${field} >= ${low.trim()}`, high.trim() && `${field} <= ${high.trim()}`]
+    .filter(Boolean)
+    .map((text) => ({ text, ...NEVER }));
   if (terms === null) return [`(${query.trim()})`, ...range.map((term) => term.text)].join(" and ");
   return joined([...terms.filter((term) => !isRangeOf(term.text, field)), ...range]);
 }

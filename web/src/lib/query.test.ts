@@ -3,7 +3,13 @@ import { caretColumn, completionAt, inProject, quoted, suggest, tokens } from ".
 import type { RunColumn } from "./schema";
 
 const kinds = (query: string) => tokens(query).map((token) => `${token.kind}:${token.text}`);
-const column = (key: string, source = "metric"): RunColumn => ({ key, label: key, source, type: "number", distinct: 3 });
+const column = (key: string, source = "metric"): RunColumn => ({
+  key,
+  label: key,
+  source,
+  type: "number",
+  distinct: 3,
+});
 const columns = [column("status", "run"), column("config.lr", "config"), column("loss.min"), column("val/loss.last")];
 
 describe("tokens", () => {

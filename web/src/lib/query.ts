@@ -124,7 +124,11 @@ const OPERATORS: readonly [string, string][] = [
 const MAX_SUGGESTIONS = 12;
 
 /** Suggestions for a completion; `values` are the known values of its field. */
-export function suggest(completion: Completion, columns: readonly RunColumn[], values: readonly string[]): Suggestion[] {
+export function suggest(
+  completion: Completion,
+  columns: readonly RunColumn[],
+  values: readonly string[],
+): Suggestion[] {
   const typed = completion.typed.toLowerCase().replace(/^["']/, "");
   switch (completion.expected) {
     case "field":

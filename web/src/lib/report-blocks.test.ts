@@ -3,7 +3,15 @@ import { huesOf, beginsWithTitle, headingsOf, type ReportBlock, settle, slug } f
 import type { PanelBlock } from "./schema";
 
 const text = (text: string, line = 0): ReportBlock => ({ kind: "markdown", text, line, end: line + 1 });
-const panel = (key: string, line = 0): PanelBlock => ({ kind: "panel", panel: "chart", options: { key }, runs: [], error: null, line, end: line + 3 });
+const panel = (key: string, line = 0): PanelBlock => ({
+  kind: "panel",
+  panel: "chart",
+  options: { key },
+  runs: [],
+  error: null,
+  line,
+  end: line + 3,
+});
 
 describe("contents", () => {
   it("have an anchor of their own for each heading", () => {
@@ -50,10 +58,28 @@ describe("panels while the text changes", () => {
 
 describe("runs of a report", () => {
   it("have their hues in the order in which the panels show them, once each", () => {
-    const run = (id: string, hue: number) => ({ id, name: id, project: "p", status: "finished" as const, hue, created: 0 });
-    const panel = (line: number, ...runs: ReturnType<typeof run>[]) => ({ kind: "panel" as const, panel: "chart", options: {}, runs, line, end: line + 1, error: null });
+    const run = (id: string, hue: number) => ({
+      id,
+      name: id,
+      project: "p",
+      status: "finished" as const,
+      hue,
+      created: 0,
+    });
+    const panel = (line: number, ...runs: ReturnType<typeof run>[]) => ({
+      kind: "panel" as const,
+      panel: "chart",
+      options: {},
+      runs,
+      line,
+      end: line + 1,
+      error: null,
+    });
     const text = { kind: "markdown" as const, text: "words", line: 1, end: 2 };
     const shown = settle([], [panel(0, run("b", 7)), text, panel(2, run("a", 1), run("b", 7))]);
-    expect([...huesOf(shown)]).toEqual([["b", 7], ["a", 1]]);
+    expect([...huesOf(shown)]).toEqual([
+      ["b", 7],
+      ["a", 1],
+    ]);
   });
 });

@@ -31,13 +31,25 @@ export function plainText(nodes: readonly Inline[]): string {
 
 /** `What we saw` -> `what-we-saw`; letters of all scripts stay. */
 export function slug(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 60) || "section";
+  return (
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 60) || "section"
+  );
 }
 
 /** Headings of the whole report, each with an id of its own. Only the first levels stand in the contents. */
 export function headingsOf(shown: readonly Shown[]): Heading[] {
   return shown.flatMap((one) =>
-    one.kind === "markdown" ? one.tree.flatMap((node) => (node.kind === "heading" && node.id ? [{ id: node.id, level: node.level, text: plainText(node.children) }] : [])) : [],
+    one.kind === "markdown"
+      ? one.tree.flatMap((node) =>
+          node.kind === "heading" && node.id
+            ? [{ id: node.id, level: node.level, text: plainText(node.children) }]
+            : [],
+        )
+      : [],
   );
 }
 

@@ -17,7 +17,10 @@ function common(a: readonly string[], b: readonly string[]): [number, number][] 
   const lengths = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      const here = a[i] === b[j] ? (lengths[(i + 1) * width + j + 1] as number) + 1 : Math.max(lengths[(i + 1) * width + j] as number, lengths[i * width + j + 1] as number);
+      const here =
+        a[i] === b[j]
+          ? (lengths[(i + 1) * width + j + 1] as number) + 1
+          : Math.max(lengths[(i + 1) * width + j] as number, lengths[i * width + j + 1] as number);
       lengths[i * width + j] = here;
     }
   }
@@ -48,7 +51,7 @@ export function diffLines(older: string, newer: string): DiffLine[] {
   for (const [x, y] of common(a.slice(head, a.length - tail), b.slice(head, b.length - tail))) {
     upTo(head + x, head + y);
     same(j);
-    (i++, j++);
+    i++, j++;
   }
   upTo(a.length - tail, b.length - tail);
   for (; j < b.length; j++) same(j);

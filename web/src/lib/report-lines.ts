@@ -59,12 +59,34 @@ export function lineFor(line: PackedLine, request: SeriesRequest): Line | null {
   const [from, to] = windowOf(x, at, request.lo ?? null, request.hi ?? null);
   const count = to - from;
   const groups = Math.min(count, Math.max(1, request.buckets ?? 400));
-  const out: Line = { run: line.run, key: line.key, rank: line.rank, x: [], value: [], low: [], high: [], smooth: smooth ? [] : null, nan: [], inf: [], points: line.points, superseded: false, last: line.last ?? null, version: 0, nan_x: [], inf_x: [] };
+  const out: Line = {
+    run: line.run,
+    key: line.key,
+    rank: line.rank,
+    x: [],
+    value: [],
+    low: [],
+    high: [],
+    smooth: smooth ? [] : null,
+    nan: [],
+    inf: [],
+    points: line.points,
+    superseded: false,
+    last: line.last ?? null,
+    version: 0,
+    nan_x: [],
+    inf_x: [],
+  };
   const odd = oddOf(line);
   for (let group = 0; group < groups; group++) {
     const first = from + Math.floor((group * count) / groups);
     const end = from + Math.floor(((group + 1) * count) / groups);
-    addGroup(out, { x, value: line.value, low, high, smooth }, Array.from({ length: end - first }, (_, n) => at(first + n)), odd);
+    addGroup(
+      out,
+      { x, value: line.value, low, high, smooth },
+      Array.from({ length: end - first }, (_, n) => at(first + n)),
+      odd,
+    );
   }
   return out;
 }
@@ -72,7 +94,12 @@ export function lineFor(line: PackedLine, request: SeriesRequest): Line | null {
 const sorted = (x: readonly number[]): boolean => x.every((value, at) => at === 0 || value >= (x[at - 1] as number));
 
 /** The part of the line inside a range, and one point beyond each end, so that it runs on to the edge. */
-function windowOf(x: readonly number[], at: (n: number) => number, lo: number | null, hi: number | null): [number, number] {
+function windowOf(
+  x: readonly number[],
+  at: (n: number) => number,
+  lo: number | null,
+  hi: number | null,
+): [number, number] {
   let from = 0;
   let to = x.length;
   if (lo !== null) while (from < to && (x[at(from)] as number) < lo) from++;
@@ -100,7 +127,10 @@ const least = (values: readonly (number | null)[]): number | null => extreme(val
 const most = (values: readonly (number | null)[]): number | null => extreme(values, Math.max);
 
 function extreme(values: readonly (number | null)[], pick: (a: number, b: number) => number): number | null {
-  return values.reduce<number | null>((best, value) => (value === null ? best : best === null ? value : pick(best, value)), null);
+  return values.reduce<number | null>(
+    (best, value) => (value === null ? best : best === null ? value : pick(best, value)),
+    null,
+  );
 }
 
 function mean(values: readonly (number | null)[]): number | null {
@@ -122,13 +152,17 @@ interface Columns {
 function addGroup(out: Line, { x, value, low, high, smooth }: Columns, group: readonly number[], odd: Odd): void {
   const pick = (values: Values) => group.map((at) => values[at] ?? null);
   const index = out.x.length;
-  out.x.push(group.length === 1 ? (x[group[0] as number] as number) : ((x[group[0] as number] as number) + (x[group[group.length - 1] as number] as number)) / 2);
+  out.x.push(
+    group.length === 1
+      ? (x[group[0] as number] as number)
+      : ((x[group[0] as number] as number) + (x[group[group.length - 1] as number] as number)) / 2,
+  );
   out.value.push(mean(pick(value)));
   out.low.push(least(pick(low)));
   out.high.push(most(pick(high)));
   if (smooth) out.smooth?.push(mean(pick(smooth)));
   const [nan, above, below] = [odd.nan, odd.above, odd.below].map((places) => group.find((at) => places.has(at)));
-  if (nan !== undefined) (out.nan.push(index), out.nan_x.push(odd.nan.get(nan) as number));
+  if (nan !== undefined) out.nan.push(index), out.nan_x.push(odd.nan.get(nan) as number);
   // Those above come before those below, as the server has them.
   if (above !== undefined) {
     const firstBelow = out.inf.findIndex((at) => at < 0);
@@ -136,7 +170,7 @@ function addGroup(out: Line, { x, value, low, high, smooth }: Columns, group: re
     out.inf.splice(place, 0, index);
     out.inf_x.splice(place, 0, odd.above.get(above) as number);
   }
-  if (below !== undefined) (out.inf.push(-index - 1), out.inf_x.push(odd.below.get(below) as number));
+  if (below !== undefined) out.inf.push(-index - 1), out.inf_x.push(odd.below.get(below) as number);
 }
 
 /** The file has the smoothing its author chose, made over all points; any other is made from what the file has. */
@@ -147,7 +181,11 @@ function drawnOf(line: PackedLine, smoothing: SeriesRequest["smoothing"]): Pick<
   if (!smooth || !line.group) return { low, high, smooth };
   // The band of a group is that of the line which is followed.
   const band = line.bands?.[name];
-  return { smooth, low: band?.[0] ?? smoothed(line, low, smoothing) ?? low, high: band?.[1] ?? smoothed(line, high, smoothing) ?? high };
+  return {
+    smooth,
+    low: band?.[0] ?? smoothed(line, low, smoothing) ?? low,
+    high: band?.[1] ?? smoothed(line, high, smoothing) ?? high,
+  };
 }
 
 function smoothed(line: PackedLine, values: Values, smoothing: SeriesRequest["smoothing"]): Values | null {

@@ -3,7 +3,19 @@
 import type { Source } from "./api";
 import { lineFor, type PackedLine } from "./report-lines";
 import type { ReportBlock } from "./report-blocks";
-import type { GroupLinesRequest, MediaData, MediaItem, MediaRequest, Panels, Problem, RunRow, RunsPage, RunsRequest, SeriesData, SeriesRequest } from "./schema";
+import type {
+  GroupLinesRequest,
+  MediaData,
+  MediaItem,
+  MediaRequest,
+  Panels,
+  Problem,
+  RunRow,
+  RunsPage,
+  RunsRequest,
+  SeriesData,
+  SeriesRequest,
+} from "./schema";
 
 export interface PackedAnswer {
   route: string;
@@ -48,7 +60,8 @@ export async function readPack(text: string, encoding: string): Promise<Pack> {
 
 /** Equal as JSON; lists of runs whatever their order. */
 function agrees(name: string, packed: unknown, asked: unknown): boolean {
-  const plain = (value: unknown): string => canonical(name === "runs" && Array.isArray(value) ? [...value].sort() : value);
+  const plain = (value: unknown): string =>
+    canonical(name === "runs" && Array.isArray(value) ? [...value].sort() : value);
   return plain(packed) === plain(asked);
 }
 
@@ -68,12 +81,17 @@ export function packSource(pack: Pack): Source {
   return async (route, request) => {
     const asked = (request ?? {}) as Record<string, unknown>;
     const found = recorded(pack, route, asked) ?? made(pack, route, asked);
-    return found === undefined ? refusal(route) : new Response(JSON.stringify(found), { headers: { "Content-Type": "application/json" } });
+    return found === undefined
+      ? refusal(route)
+      : new Response(JSON.stringify(found), { headers: { "Content-Type": "application/json" } });
   };
 }
 
 function recorded(pack: Pack, route: string, asked: Record<string, unknown>): unknown {
-  const fits = pack.answers.filter((one) => one.route === route && Object.entries(one.request).every(([name, value]) => agrees(name, value, asked[name])));
+  const fits = pack.answers.filter(
+    (one) =>
+      one.route === route && Object.entries(one.request).every(([name, value]) => agrees(name, value, asked[name])),
+  );
   const [best] = fits.sort((a, b) => Object.keys(b.request).length - Object.keys(a.request).length);
   return best?.answer;
 }
@@ -97,7 +115,12 @@ function made(pack: Pack, route: string, asked: Record<string, unknown>): unknow
 }
 
 function refusal(route: string): Response {
-  const problem: Problem = { error: `This file does not carry what ${route.split(" ")[1]} would answer.`, hint: "Open the report in the app, or make the file again.", position: null, id: null };
+  const problem: Problem = {
+    error: `This file does not carry what ${route.split(" ")[1]} would answer.`,
+    hint: "Open the report in the app, or make the file again.",
+    position: null,
+    id: null,
+  };
   return new Response(JSON.stringify(problem), { status: 404 });
 }
 
@@ -109,11 +132,15 @@ export function seriesOf(pack: Pack, request: SeriesRequest): SeriesData {
     // The same series may be there over two axes: the first that fits is drawn.
     if (line && !drawn.has(`${line.run}\n${line.key}`)) drawn.set(`${line.run}\n${line.key}`, line);
   }
-  const missing = lines.length > 0 && drawn.size === 0 ? [`this file has no ${request.x ?? "step"} axis for ${request.keys.join(", ")}`] : [];
+  const missing =
+    lines.length > 0 && drawn.size === 0
+      ? [`this file has no ${request.x ?? "step"} axis for ${request.keys.join(", ")}`]
+      : [];
   return { lines: [...drawn.values()], missing, partial: false };
 }
 
-const sameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((one) => b.includes(one));
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one) => b.includes(one));
 
 /** The mean and the band of groups of runs. The file knows a group by its runs; the page calls it by a name of its own. */
 export function groupLinesOf(pack: Pack, request: GroupLinesRequest): SeriesData {
@@ -130,9 +157,15 @@ export function groupLinesOf(pack: Pack, request: GroupLinesRequest): SeriesData
 /** Each run's items at its newest step at or before the one that is asked for. */
 export function mediaOf(pack: Pack, request: MediaRequest): MediaData {
   const found = pack.media.filter((one) => one.key === request.key && request.runs.includes(one.run));
-  const at = ({ steps }: PackedMedia): number => steps.reduce((best, step) => (step <= (request.step ?? Number.POSITIVE_INFINITY) && step > best ? step : best), Number.NEGATIVE_INFINITY);
+  const at = ({ steps }: PackedMedia): number =>
+    steps.reduce(
+      (best, step) => (step <= (request.step ?? Number.POSITIVE_INFINITY) && step > best ? step : best),
+      Number.NEGATIVE_INFINITY,
+    );
   return {
-    items: found.flatMap((one) => one.items.filter((item) => item.step === at(one)).map((item) => ({ ...item, url: addressOf(pack, item.url) }))),
+    items: found.flatMap((one) =>
+      one.items.filter((item) => item.step === at(one)).map((item) => ({ ...item, url: addressOf(pack, item.url) })),
+    ),
     steps: found.map(({ run, steps }) => ({ run, steps })),
   };
 }
@@ -146,13 +179,25 @@ function addressOf(pack: Pack, url: string | null): string | null {
 /** Only names and colours: a table's own columns are recorded answers. */
 function runsOf(pack: Pack, request: RunsRequest): RunsPage {
   const asked = new Set((request.query ?? "").match(/"([^"\\]+)"/g)?.map((quoted) => quoted.slice(1, -1)));
-  const rows = pack.runs.filter((row) => asked.has(row.id)).map((row) => ({ ...row, cells: (request.columns ?? []).map(() => null) }));
-  return { rows, matched: rows.length, total: pack.runs.length, ids: rows.map((row) => row.id), groups: null, version: 0, unread: 0, best: [] };
+  const rows = pack.runs
+    .filter((row) => asked.has(row.id))
+    .map((row) => ({ ...row, cells: (request.columns ?? []).map(() => null) }));
+  return {
+    rows,
+    matched: rows.length,
+    total: pack.runs.length,
+    ids: rows.map((row) => row.id),
+    groups: null,
+    version: 0,
+    unread: 0,
+    best: [],
+  };
 }
 
 function panelsOf(pack: Pack, { runs }: { runs: readonly string[] }): Panels {
   const having = new Map<string, Set<string>>();
-  const add = (key: string, kind: string, run: string) => having.set(`${kind}\n${key}`, (having.get(`${kind}\n${key}`) ?? new Set()).add(run));
+  const add = (key: string, kind: string, run: string) =>
+    having.set(`${kind}\n${key}`, (having.get(`${kind}\n${key}`) ?? new Set()).add(run));
   for (const line of pack.lines) if (runs.includes(line.run)) add(line.key, "scalar", line.run);
   for (const one of pack.media) if (runs.includes(one.run)) add(one.key, one.items[0]?.kind ?? "image", one.run);
   const panels = [...having].map(([name, of]) => {

@@ -1,11 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { appendBlock, changeBetween, insertBlock, lineAt, moveSpan, offsetOf, panelText, replaceSpan, slashAt } from "./report-text";
+import {
+  appendBlock,
+  changeBetween,
+  insertBlock,
+  lineAt,
+  moveSpan,
+  offsetOf,
+  panelText,
+  replaceSpan,
+  slashAt,
+} from "./report-text";
 
 describe("a panel as text", () => {
   it("has one option a line, JSON only where plain text would be read as something else", () => {
-    expect(panelText("chart", { key: "train/loss", smooth: "ema:0.6", log: true, height: 300, tag: "7", note: " a ", empty: "", none: null })).toBe(
-      '```stepscope chart\nkey: train/loss\nsmooth: ema:0.6\nlog: true\nheight: 300\ntag: "7"\nnote: " a "\n```',
-    );
+    expect(
+      panelText("chart", {
+        key: "train/loss",
+        smooth: "ema:0.6",
+        log: true,
+        height: 300,
+        tag: "7",
+        note: " a ",
+        empty: "",
+        none: null,
+      }),
+    ).toBe('```stepscope chart\nkey: train/loss\nsmooth: ema:0.6\nlog: true\nheight: 300\ntag: "7"\nnote: " a "\n```');
   });
   it("cannot be ended by a value", () => {
     expect(panelText("note", { text: "a\n```\n# out" })).toBe('```stepscope note\ntext: "a\\n```\\n# out"\n```');
@@ -23,7 +42,7 @@ describe("a panel in the text", () => {
   });
   it("is put in with air around it", () => {
     expect(insertBlock("a\nb", 1, "X")).toBe("a\n\nX\n\nb");
-    expect(insertBlock("", 0, "X")).toBe("X\n\n".trimEnd() + "\n");
+    expect(insertBlock("", 0, "X")).toBe(`${"X\n\n".trimEnd()}\n`);
     expect(appendBlock("a\n\n\n", "X")).toBe("a\n\nX\n");
   });
   it("moves up and down, and back again gives the same text", () => {

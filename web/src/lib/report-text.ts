@@ -17,7 +17,13 @@ function optionLine(name: string, value: unknown): string {
 }
 
 function readsAsItself(value: string): boolean {
-  if (value === "" || value.trim() !== value || /[\u0000-\u001f\u007f\u0085\u2028\u2029]/.test(value) || value.includes(FENCE)) return false;
+  if (
+    value === "" ||
+    value.trim() !== value ||
+    /[\u0000-\u001f\u007f\u0085\u2028\u2029]/.test(value) ||
+    value.includes(FENCE)
+  )
+    return false;
   try {
     JSON.parse(value);
     return false;

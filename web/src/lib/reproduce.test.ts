@@ -15,7 +15,12 @@ function run(git: RunDetail["git"], env: Record<string, string> = {}): RunDetail
 const GIT = { commit: "4f2a91c7", branch: "main", remote: null, dirty: true, diff: "-a\n+b\n", diff_truncated: false };
 
 test("the commands check out, apply, set and start", () => {
-  expect(reproduceCommands(run(GIT, { OMP_NUM_THREADS: "4", RANK: "0", SLURM_JOB_ID: "7", CONDA_DEFAULT_ENV: "vae" }), "x.diff")).toBe(
+  expect(
+    reproduceCommands(
+      run(GIT, { OMP_NUM_THREADS: "4", RANK: "0", SLURM_JOB_ID: "7", CONDA_DEFAULT_ENV: "vae" }),
+      "x.diff",
+    ),
+  ).toBe(
     `# brave otter (01AB), Python 3.12.4 on gpu-07
 cd '/home/ada/my vae'
 git checkout 4f2a91c7
@@ -36,13 +41,17 @@ test("a diff cannot end its own text early, and a long one is a file", () => {
   const long = reproduceCommands(run({ ...GIT, diff: "+x\n".repeat(20_000) }), "brave.diff");
   expect(long).toContain('apply "$OLDPWD"/brave.diff');
   expect(long.length).toBeLessThan(600);
-  expect(reproduceCommands(run({ ...GIT, diff_truncated: true }), "x.diff")).toContain("the end of the diff is missing");
+  expect(reproduceCommands(run({ ...GIT, diff_truncated: true }), "x.diff")).toContain(
+    "the end of the diff is missing",
+  );
   expect(reproduceCommands(run({ ...GIT, diff: null }), "x.diff")).toContain("not kept here");
   expect(reproduceCommands(run(null), "x.diff")).not.toContain("git");
 });
 
 test("masked values and what a launcher sets stay out", () => {
-  expect(variablesOf({ HF_HOME: "/x", TORCH_TOKEN: "***", WORLD_SIZE: "8", LOCAL_RANK: "1", VIRTUAL_ENV: "/v" })).toEqual([["HF_HOME", "/x"]]);
+  expect(
+    variablesOf({ HF_HOME: "/x", TORCH_TOKEN: "***", WORLD_SIZE: "8", LOCAL_RANK: "1", VIRTUAL_ENV: "/v" }),
+  ).toEqual([["HF_HOME", "/x"]]);
   expect(commandLine(["a", "$(x)", ""])).toBe("a '$(x)' ''");
   expect(commandLine(["a\u001b[2J\\'", "b"])).toBe("$'a\\u001b[2J\\\\\\'' b");
   expect(requirements({ torch: "2.9.0", numpy: "2.1" })).toBe("torch==2.9.0\nnumpy==2.1\n");
@@ -53,8 +62,11 @@ test("only what a browser may open becomes a link", () => {
     repository: "https://github.com/ada/vae",
     commit: "https://github.com/ada/vae/commit/4f2a91c7",
   });
-  expect(webAddress("https://gitlab.example.org/a/b", "4f2a91c7")?.commit).toBe("https://gitlab.example.org/a/b/-/commit/4f2a91c7");
+  expect(webAddress("https://gitlab.example.org/a/b", "4f2a91c7")?.commit).toBe(
+    "https://gitlab.example.org/a/b/-/commit/4f2a91c7",
+  );
   expect(webAddress("https://example.org/a/b", "4f2a91c7")?.commit).toBeNull();
   expect(webAddress("https://github.com/ada/vae", "../..")?.commit).toBeNull();
-  for (const bad of ["git@github.com:ada/vae.git", "javascript:alert(1)", 'https://x" onclick="y', "", null]) expect(webAddress(bad, "a")).toBeNull();
+  for (const bad of ["git@github.com:ada/vae.git", "javascript:alert(1)", 'https://x" onclick="y', "", null])
+    expect(webAddress(bad, "a")).toBeNull();
 });

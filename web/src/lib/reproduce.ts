@@ -27,17 +27,24 @@ export function commandLine(command: readonly string[]): string {
 
 /** Variables worth setting again, without those that a launcher sets and those whose value was masked. */
 export function variablesOf(env: Readonly<Record<string, string>>): [string, string][] {
-  return Object.entries(env).filter(([name, value]) => !GIVEN.test(name) && !ENVIRONMENTS.includes(name) && !/\*{3}/.test(value));
+  return Object.entries(env).filter(
+    ([name, value]) => !GIVEN.test(name) && !ENVIRONMENTS.includes(name) && !/\*{3}/.test(value),
+  );
 }
 
 export function reproduceCommands(run: RunDetail, diffFile: string): string {
   const { environment, git } = run;
-  const lines = [`# ${comment(run.name)} (${run.id}), Python ${comment(environment.python)} on ${comment(environment.host)}`];
+  const lines = [
+    `# ${comment(run.name)} (${run.id}), Python ${comment(environment.python)} on ${comment(environment.host)}`,
+  ];
   if (environment.cwd) lines.push(`cd ${shellWord(environment.cwd)}`);
   if (git?.commit) lines.push(...codeLines(git, diffFile));
   for (const name of ENVIRONMENTS) {
     const value = environment.env[name];
-    if (value) lines.push(`# it ran in ${name === "VIRTUAL_ENV" ? "the virtual environment" : "the conda environment"} ${comment(value)}`);
+    if (value)
+      lines.push(
+        `# it ran in ${name === "VIRTUAL_ENV" ? "the virtual environment" : "the conda environment"} ${comment(value)}`,
+      );
   }
   for (const [name, value] of variablesOf(environment.env)) lines.push(`export ${name}=${shellWord(value)}`);
   if (run.command.length > 0) lines.push(commandLine(run.command));
@@ -47,10 +54,12 @@ export function reproduceCommands(run: RunDetail, diffFile: string): string {
 function codeLines(git: NonNullable<RunDetail["git"]>, diffFile: string): string[] {
   const lines = [`git checkout ${shellWord(git.commit)}`];
   const diff = git.diff ?? "";
-  if (diff === "") return git.dirty ? [...lines, "# it also had changes that were not committed and are not kept here"] : lines;
+  if (diff === "")
+    return git.dirty ? [...lines, "# it also had changes that were not committed and are not kept here"] : lines;
   const apply = 'git -C "$(git rev-parse --show-toplevel)" apply';
   if (git.diff_truncated) lines.push("# the changes were longer than what is kept: the end of the diff is missing");
-  if (diff.length > MOST_PASTED || git.diff_truncated) return [...lines, `${apply} "$OLDPWD"/${shellWord(diffFile)}  # the file of "Download the diff"`];
+  if (diff.length > MOST_PASTED || git.diff_truncated)
+    return [...lines, `${apply} "$OLDPWD"/${shellWord(diffFile)}  # the file of "Download the diff"`];
   const end = markOf(diff);
   return [...lines, `${apply} <<'${end}'`, diff.replace(/\n$/, ""), end];
 }
@@ -76,11 +85,17 @@ export function requirements(packages: Readonly<Record<string, string>>): string
 }
 
 /** The page of a commit, for hosts whose addresses are known; else the remote itself if a browser can open it. */
-export function webAddress(remote: string | null | undefined, commit: string): { repository: string; commit: string | null } | null {
+export function webAddress(
+  remote: string | null | undefined,
+  commit: string,
+): { repository: string; commit: string | null } | null {
   if (!remote || !/^https?:\/\/[^\s<>"'`\\]+$/i.test(remote)) return null;
   const repository = remote.replace(/\.git\/?$/, "").replace(/\/$/, "");
   const host = /^https?:\/\/([^/:]+)/i.exec(repository)?.[1]?.toLowerCase() ?? "";
   const known = /(^|\.)(github|gitlab|gitea|codeberg|forgejo)\b/.test(host);
   const dash = /gitlab/.test(host) ? "/-" : "";
-  return { repository, commit: known && /^[0-9a-f]{7,64}$/.test(commit) ? `${repository}${dash}/commit/${commit}` : null };
+  return {
+    repository,
+    commit: known && /^[0-9a-f]{7,64}$/.test(commit) ? `${repository}${dash}/commit/${commit}` : null,
+  };
 }

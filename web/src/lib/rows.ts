@@ -30,7 +30,8 @@ export function scrollToShow(index: number, scrollTop: number, height: number, r
 }
 
 export type Item =
-  { kind: "run"; position: number; id: string | undefined } | { kind: "group"; group: RunGroup; shut: boolean };
+  | { kind: "run"; position: number; id: string | undefined }
+  | { kind: "group"; group: RunGroup; shut: boolean };
 
 export interface Layout {
   count: number;

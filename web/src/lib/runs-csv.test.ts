@@ -4,14 +4,28 @@ import type { RunRow } from "./schema";
 
 function row(name: string, cells: RunRow["cells"]): RunRow {
   return {
-    id: "01A", name, project: "vae", status: "finished", created: 0, duration_s: 2.5, tags: ["a", "b"], notes: 'say "hi"',
-    cells, spark: [], findings: 0, dropped: 0, version: 1, hue: 0,
+    id: "01A",
+    name,
+    project: "vae",
+    status: "finished",
+    created: 0,
+    duration_s: 2.5,
+    tags: ["a", "b"],
+    notes: 'say "hi"',
+    cells,
+    spark: [],
+    findings: 0,
+    dropped: 0,
+    version: 1,
+    hue: 0,
   };
 }
 
 test("one line for each run, with what is shown", () => {
   const text = csvOf(["status", "created", "loss", "tags", "notes"], (key) => key, [row("otter", [0.5])], ["loss"]);
-  expect(text).toBe('id,name,status,created,loss,tags,notes\r\n01A,otter,finished,1970-01-01T00:00:00.000Z,0.5,a b,"say ""hi"""\r\n');
+  expect(text).toBe(
+    'id,name,status,created,loss,tags,notes\r\n01A,otter,finished,1970-01-01T00:00:00.000Z,0.5,a b,"say ""hi"""\r\n',
+  );
 });
 
 test("nothing in it computes", () => {

@@ -4,11 +4,16 @@ import type { RunRow } from "./schema";
 
 type Value = string | number | boolean | null | undefined;
 
-export function csvOf(keys: readonly string[], labelOf: (key: string) => string, rows: readonly RunRow[], asked: readonly string[]): string {
+export function csvOf(
+  keys: readonly string[],
+  labelOf: (key: string) => string,
+  rows: readonly RunRow[],
+  asked: readonly string[],
+): string {
   const places = new Map(asked.map((key, at) => [key, at]));
   const head = ["id", "name", ...keys.map(labelOf)];
   const lines = rows.map((row) => [row.id, row.name, ...keys.map((key) => own(row, key, places))]);
-  return [head, ...lines].map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+  return `${[head, ...lines].map((line) => line.map(cell).join(",")).join("\r\n")}\r\n`;
 }
 
 function own(row: RunRow, key: string, places: ReadonlyMap<string, number>): Value {

@@ -2037,7 +2037,7 @@ export interface RunsPage {
   matched: number;
   /** Runs in the store. */
   total: number;
-  /** All matching ids in order (up to 10,000), so that "select all" and shift-click need no second request. */
+  /** As many of the matching ids as were asked for, in order. */
   ids: string[];
   groups: RunGroup[] | null;
   /** The catalogue's version, to compare with live events. */
@@ -2063,6 +2063,8 @@ export interface RunsRequest {
   limit?: number;
   /** Also runs with the tag `archived`. */
   archived?: boolean;
+  /** How many of the matching ids to send along (at most 10,000): for "select all", not for each page of a table. */
+  ids?: number;
 }
 
 export interface SaveReportRequest {

@@ -21,13 +21,20 @@ export interface SheetSlices {
  * the largest root that is cut. */
 export function sheetSlices(sheet: Sheet, most = 8): SheetSlices | null {
   const amounts = sheet.columns.filter((column) => column.unit === "ns" || column.unit === "bytes");
-  const column = amounts.find((one) => one.key === sheet.sort) ?? amounts.find((one) => one.key.startsWith("total")) ?? amounts[0];
+  const column =
+    amounts.find((one) => one.key === sheet.sort) ?? amounts.find((one) => one.key.startsWith("total")) ?? amounts[0];
   if (!column) return null;
   const at = sheet.columns.indexOf(column);
   const called = telling(sheet);
-  const all = sheet.rows.map((cells, row) => ({ row, name: String(cells[called] ?? ""), value: Math.max(0, Number(cells[at] ?? 0) || 0) }));
+  const all = sheet.rows.map((cells, row) => ({
+    row,
+    name: String(cells[called] ?? ""),
+    value: Math.max(0, Number(cells[at] ?? 0) || 0),
+  }));
   const tree = sheetTree(sheet);
-  const root = isTree(tree) ? [...tree.roots].sort((a, b) => (all[b]?.value ?? 0) - (all[a]?.value ?? 0))[0] : undefined;
+  const root = isTree(tree)
+    ? [...tree.roots].sort((a, b) => (all[b]?.value ?? 0) - (all[a]?.value ?? 0))[0]
+    : undefined;
   const found = (root === undefined ? tree.roots : (tree.children[root] ?? []))
     .flatMap((row) => all[row] ?? [])
     .filter((one) => one.value > 0)

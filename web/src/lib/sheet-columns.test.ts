@@ -12,7 +12,10 @@ const sheet: Sheet = {
   id: "s",
   title: "S",
   columns,
-  rows: [["host", "between operators (Python), and a good deal of it", 1200, 1], ["host", "aten::mm", 1, 1]],
+  rows: [
+    ["host", "between operators (Python), and a good deal of it", 1200, 1],
+    ["host", "aten::mm", 1, 1],
+  ],
 };
 
 test("hidden columns come when asked for, shown ones go, and the first stays", () => {
@@ -35,7 +38,9 @@ test("what the browser kept is read, whatever it is", () => {
 test("the column with the longest words gets what is left, the others what they need", () => {
   const { grid, least } = tracks(sheet, [0, 1, 2]);
   expect(grid).toMatch(/^\d+px minmax\(min\(240px, 45vw, var\(--name-most, 240px\)\), 1fr\) \d+px$/);
-  expect(least).toBe(`calc(min(240px, 45vw, var(--name-most, 240px)) + ${columnWidth(sheet, 0) + columnWidth(sheet, 2)}px)`);
+  expect(least).toBe(
+    `calc(min(240px, 45vw, var(--name-most, 240px)) + ${columnWidth(sheet, 0) + columnWidth(sheet, 2)}px)`,
+  );
   const short: Sheet = { ...sheet, rows: [["aten::convolution_backward", "conv", 1, 1]] };
   expect(tracks(short, [0, 1, 2]).grid).toMatch(/^minmax/);
 });

@@ -29,7 +29,8 @@ export function toggled(column: Column, choice: Choice): Choice {
 export function readChoice(stored: string | null): Choice {
   try {
     const found = JSON.parse(stored ?? "") as Partial<Choice>;
-    const keys = (list: unknown) => (Array.isArray(list) ? list.filter((key): key is string => typeof key === "string") : []);
+    const keys = (list: unknown) =>
+      Array.isArray(list) ? list.filter((key): key is string => typeof key === "string") : [];
     return { more: keys(found.more), less: keys(found.less) };
   } catch {
     return NO_CHOICE;

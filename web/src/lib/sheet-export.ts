@@ -7,7 +7,10 @@ import type { Sheet } from "./schema";
 /** Column keys as heads, so that a script finds them again; numbers in their base unit. */
 export function sheetCsv(sheet: Sheet, rows: readonly number[]): string {
   const levels = sheet.levels ?? [];
-  const heads = [...(levels.length ? ["level"] : []), ...sheet.columns.map((column) => withUnit(column.key, column.unit))];
+  const heads = [
+    ...(levels.length ? ["level"] : []),
+    ...sheet.columns.map((column) => withUnit(column.key, column.unit)),
+  ];
   const cells = rows.map((row) => [...(levels.length ? [levels[row] ?? 0] : []), ...(sheet.rows[row] ?? [])]);
   return tableCsv(heads, cells);
 }
@@ -25,7 +28,11 @@ export function sheetMarkdown(sheet: Sheet, rows: readonly number[], columns: re
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const body = rows.slice(0, MARKDOWN_ROWS).map((row) => {
     const indent = "\u00a0\u00a0".repeat(sheet.levels?.[row] ?? 0);
-    return line(columns.map((at, index) => (index ? "" : indent) + cell(formatUnit(sheet.rows[row]?.[at], sheet.columns[at]?.unit))));
+    return line(
+      columns.map(
+        (at, index) => (index ? "" : indent) + cell(formatUnit(sheet.rows[row]?.[at], sheet.columns[at]?.unit)),
+      ),
+    );
   });
   const more = rows.length > MARKDOWN_ROWS ? [`\n${rows.length - MARKDOWN_ROWS} more rows`] : [];
   return [

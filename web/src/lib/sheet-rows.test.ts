@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { cpuMs } from "./cpu-fixtures";
 import type { Sheet } from "./schema";
-import { filterRows, isTree, largest, markedOrder, nextOrder, openRows, OWN_ORDER, rowsToShow, sheetTree, totals } from "./sheet-rows";
+import {
+  filterRows,
+  isTree,
+  largest,
+  markedOrder,
+  nextOrder,
+  openRows,
+  OWN_ORDER,
+  rowsToShow,
+  sheetTree,
+  totals,
+} from "./sheet-rows";
 
 const flat: Sheet = {
   id: "operators",
@@ -24,8 +35,18 @@ const flat: Sheet = {
 const tree: Sheet = {
   id: "modules",
   title: "Modules",
-  columns: [{ key: "name", label: "module" }, { key: "ns", label: "time", unit: "ns", sums: true }],
-  rows: [["net", 100], ["block", 90], ["norm", 10], ["linear", 80], ["head", 5], ["loss", 7]],
+  columns: [
+    { key: "name", label: "module" },
+    { key: "ns", label: "time", unit: "ns", sums: true },
+  ],
+  rows: [
+    ["net", 100],
+    ["block", 90],
+    ["norm", 10],
+    ["linear", 80],
+    ["head", 5],
+    ["loss", 7],
+  ],
   levels: [0, 1, 2, 2, 1, 0],
 };
 
@@ -34,7 +55,8 @@ const names = (sheet: Sheet, rows: readonly number[]) => rows.map((row) => sheet
 
 describe("a flat sheet", () => {
   const rows = sheetTree(flat);
-  const shown = (by: string, down: boolean, text = "") => names(flat, rowsToShow(rows, new Set(), { by, down }, filterRows(rows, text)));
+  const shown = (by: string, down: boolean, text = "") =>
+    names(flat, rowsToShow(rows, new Set(), { by, down }, filterRows(rows, text)));
 
   test("stands in the order it came in until a head is clicked", () => {
     expect(isTree(rows)).toBe(false);
@@ -81,7 +103,8 @@ describe("a flat sheet", () => {
 
 describe("a tree", () => {
   const rows = sheetTree(tree);
-  const shown = (open: number[], by = "", down = false, text = "") => names(tree, rowsToShow(rows, new Set(open), { by, down }, filterRows(rows, text)));
+  const shown = (open: number[], by = "", down = false, text = "") =>
+    names(tree, rowsToShow(rows, new Set(open), { by, down }, filterRows(rows, text)));
 
   test("shows what is open, and sorting keeps children under their parents", () => {
     expect(shown([])).toEqual(["net", "loss"]);
@@ -105,7 +128,10 @@ describe("a tree", () => {
 });
 
 test("ten thousand rows are filtered and sorted within a frame or two", () => {
-  const many: Sheet = { ...flat, rows: Array.from({ length: 10_000 }, (_, i) => [`aten::op_${i}`, (i * 7919) % 10_007, i, null]) };
+  const many: Sheet = {
+    ...flat,
+    rows: Array.from({ length: 10_000 }, (_, i) => [`aten::op_${i}`, (i * 7919) % 10_007, i, null]),
+  };
   const rows = sheetTree(many);
   const before = cpuMs();
   expect(rowsToShow(rows, new Set(), { by: "self_ns", down: true }, filterRows(rows, "op_1"))).toHaveLength(1111);

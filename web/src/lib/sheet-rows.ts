@@ -90,7 +90,12 @@ export function filterRows(tree: SheetTree, text: string): SheetFilter {
 }
 
 /** The rows to draw, in their order. While a filter is on, a tree is open wherever it leads to a hit. */
-export function rowsToShow(tree: SheetTree, open: ReadonlySet<number>, order: SheetOrder, filter: SheetFilter): number[] {
+export function rowsToShow(
+  tree: SheetTree,
+  open: ReadonlySet<number>,
+  order: SheetOrder,
+  filter: SheetFilter,
+): number[] {
   const { kept } = filter;
   const compare = comparer(tree.sheet, order);
   const seen: number[] = [];

@@ -27,8 +27,11 @@ export function meanText(stats: TensorStats | null | undefined): string {
 
 /** `−3.1 … 4.2` over the finite values. */
 export function rangeText(stats: TensorStats | null | undefined): string {
-  if (!stats || stats.min === null || stats.min === undefined || stats.max === null || stats.max === undefined) return "";
-  return stats.min === stats.max ? formatNumber(stats.min, 3) : `${formatNumber(stats.min, 3)} … ${formatNumber(stats.max, 3)}`;
+  if (!stats || stats.min === null || stats.min === undefined || stats.max === null || stats.max === undefined)
+    return "";
+  return stats.min === stats.max
+    ? formatNumber(stats.min, 3)
+    : `${formatNumber(stats.min, 3)} … ${formatNumber(stats.max, 3)}`;
 }
 
 /** All of it, for a tooltip. */

@@ -45,7 +45,12 @@ interface Meaning {
 function meaningOf(key: string): Meaning {
   const name = key.slice("system/".length);
   const device = /^gpu(\d+)\/(.+)$/.exec(name);
-  if (device) return { group: `GPU ${device[1]}`, title: DEVICE[device[2] ?? ""] ?? (device[2] as string), rank: Number(device[1]) };
+  if (device)
+    return {
+      group: `GPU ${device[1]}`,
+      title: DEVICE[device[2] ?? ""] ?? (device[2] as string),
+      rank: Number(device[1]),
+    };
   const [group, title] = WORDS[name] ?? ["Other", name];
   return { group, title, rank: RANKS[group] ?? 200_000 };
 }

@@ -11,7 +11,9 @@ const table = {
     ["d.png", null, 0.5, true],
   ],
 };
-const shown = (search: string, sort: { column: number; down: boolean } | null = null) => [...rowsOf(table, search, sort)];
+const shown = (search: string, sort: { column: number; down: boolean } | null = null) => [
+  ...rowsOf(table, search, sort),
+];
 
 describe("searching a table", () => {
   it("finds words in any cell, whatever their case", () => {
@@ -42,7 +44,10 @@ describe("sorting a table", () => {
   });
 
   it("sorts and filters 100,000 rows in a moment", () => {
-    const big = { columns: ["n", "word"], rows: Array.from({ length: 100_000 }, (_, i) => [(i * 7919) % 100_003, `w${i % 10}`]) };
+    const big = {
+      columns: ["n", "word"],
+      rows: Array.from({ length: 100_000 }, (_, i) => [(i * 7919) % 100_003, `w${i % 10}`]),
+    };
     const start = cpuMs();
     const found = rowsOf(big, "word=w3 n>500", { column: 0, down: true });
     expect(cpuMs() - start).toBeLessThan(1500);
@@ -56,6 +61,13 @@ describe("sorting a table", () => {
 describe("pictures in cells", () => {
   it("are those that the cell itself holds", () => {
     expect(isPicture("data:image/png;base64,iVBORw0KGgo=")).toBe(true);
-    for (const cell of ["https://example.org/x.png", "data:image/svg+xml;base64,PHN2Zz4=", "data:text/html;base64,AAAA", 3, null]) expect(isPicture(cell)).toBe(false);
+    for (const cell of [
+      "https://example.org/x.png",
+      "data:image/svg+xml;base64,PHN2Zz4=",
+      "data:text/html;base64,AAAA",
+      3,
+      null,
+    ])
+      expect(isPicture(cell)).toBe(false);
   });
 });

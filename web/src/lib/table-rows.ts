@@ -16,7 +16,8 @@ function parts(text: string): string[] {
   return (text.match(/(?:"[^"]*"|[^\s"])+/g) ?? []).map((part) => part.replace(/"/g, ""));
 }
 
-const bare = (cell: unknown): string => (cell === null || cell === undefined ? "" : typeof cell === "string" ? cell : JSON.stringify(cell));
+const bare = (cell: unknown): string =>
+  cell === null || cell === undefined ? "" : typeof cell === "string" ? cell : JSON.stringify(cell);
 
 /**
  * Rows for which every part of the search holds: `cat score>0.5 right=false`.
@@ -46,7 +47,10 @@ function conditionOf(part: string, columns: readonly string[]): Test | null {
     const same = typeof cell === "number" ? cell === number : bare(cell).toLowerCase() === wanted;
     if (sign === "=") return same;
     if (sign === "!=") return !same;
-    const words = typeof cell === "string" && Number.isNaN(number) ? cell.localeCompare(value, "en", { numeric: true }) : Number.NaN;
+    const words =
+      typeof cell === "string" && Number.isNaN(number)
+        ? cell.localeCompare(value, "en", { numeric: true })
+        : Number.NaN;
     const order = typeof cell === "number" ? cell - number : words;
     return sign === ">" ? order > 0 : sign === "<" ? order < 0 : sign === ">=" ? order >= 0 : order <= 0;
   };
@@ -79,7 +83,10 @@ export function columnWidths(table: Table): number[] {
     let longest = name.length + 2;
     for (let at = 0; at < table.rows.length; at += every) {
       const cell = table.rows[at]?.[column];
-      longest = Math.max(longest, isPicture(cell) ? 10 : typeof cell === "number" ? 9 : Math.min(60, bare(cell).length));
+      longest = Math.max(
+        longest,
+        isPicture(cell) ? 10 : typeof cell === "number" ? 9 : Math.min(60, bare(cell).length),
+      );
     }
     return Math.max(LEAST_PX, Math.min(MOST_PX, 20 + longest * LETTER_PX));
   });

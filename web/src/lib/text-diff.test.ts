@@ -3,7 +3,11 @@ import { cpuMs } from "./cpu-fixtures";
 import { diffTexts } from "./text-diff";
 
 const said = (before: string, after: string) =>
-  diffTexts(before, after).map((line) => ({ same: " ", gone: "-", new: "+" })[line.kind] + line.pieces.map((p) => (p.kind === "same" ? p.text : `[${p.text}]`)).join(""));
+  diffTexts(before, after).map(
+    (line) =>
+      ({ same: " ", gone: "-", new: "+" })[line.kind] +
+      line.pieces.map((p) => (p.kind === "same" ? p.text : `[${p.text}]`)).join(""),
+  );
 
 describe("what changed between two texts", () => {
   it("shows lines that came, went and stayed", () => {
@@ -18,14 +22,21 @@ describe("what changed between two texts", () => {
     const before = "x\ny\nz\nz\nw 1";
     const after = "y\nz\nq\nw 2\nz";
     const lines = diffTexts(before, after);
-    const side = (kind: "gone" | "new") => lines.filter((l) => l.kind === "same" || l.kind === kind).map((l) => l.pieces.map((p) => p.text).join("")).join("\n");
+    const side = (kind: "gone" | "new") =>
+      lines
+        .filter((l) => l.kind === "same" || l.kind === kind)
+        .map((l) => l.pieces.map((p) => p.text).join(""))
+        .join("\n");
     expect(side("gone")).toBe(before);
     expect(side("new")).toBe(after);
   });
 
   it("does not take long over texts that have nothing in common", () => {
     const start = cpuMs();
-    const lines = diffTexts(Array.from({ length: 20_000 }, (_, i) => `a${i}`).join("\n"), Array.from({ length: 20_000 }, (_, i) => `b${i}`).join("\n"));
+    const lines = diffTexts(
+      Array.from({ length: 20_000 }, (_, i) => `a${i}`).join("\n"),
+      Array.from({ length: 20_000 }, (_, i) => `b${i}`).join("\n"),
+    );
     expect(lines).toHaveLength(40_000);
     expect(cpuMs() - start).toBeLessThan(3000);
   });

@@ -19,7 +19,10 @@ function common(a: readonly string[], b: readonly string[]): [number, number][] 
     const at = (i: number, j: number) => i * (columns + 1) + j;
     for (let i = rows - 1; i >= 0; i--) {
       for (let j = columns - 1; j >= 0; j--) {
-        table[at(i, j)] = a[head + i] === b[head + j] ? (table[at(i + 1, j + 1)] as number) + 1 : Math.max(table[at(i + 1, j)] as number, table[at(i, j + 1)] as number);
+        table[at(i, j)] =
+          a[head + i] === b[head + j]
+            ? (table[at(i + 1, j + 1)] as number) + 1
+            : Math.max(table[at(i + 1, j)] as number, table[at(i, j + 1)] as number);
       }
     }
     for (let i = 0, j = 0; i < rows && j < columns; ) {

@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { between, clamped, fit, levelOf, panned, readStretch, tilesOf, topLevel, writeStretch, zoomed } from "./timeline-camera";
+import {
+  between,
+  clamped,
+  fit,
+  levelOf,
+  panned,
+  readStretch,
+  tilesOf,
+  topLevel,
+  writeStretch,
+  zoomed,
+} from "./timeline-camera";
 
 describe("the camera", () => {
   test("zooms around the time under the pointer", () => {
@@ -26,7 +37,10 @@ describe("the camera", () => {
   });
 
   test("flies from one place to another and arrives", () => {
-    const [from, to] = [{ begin: 0, scale: 100 }, { begin: 5000, scale: 1 }];
+    const [from, to] = [
+      { begin: 0, scale: 100 },
+      { begin: 5000, scale: 1 },
+    ];
     expect(between(from, to, 0, 100).scale).toBeCloseTo(100);
     const end = between(from, to, 1, 100);
     expect([end.begin, end.scale].map((value) => Math.round(value * 1e6) / 1e6)).toEqual([5000, 1]);

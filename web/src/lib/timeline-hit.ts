@@ -25,7 +25,15 @@ export function depthAt(row: LaneRow, y: number): number {
 }
 
 /** The block of a line at a time, or one that is at most `slop` nanoseconds away. */
-export function hitAt(store: TileStore, row: LaneRow, depth: number, time: number, level: number, tile: number, slop: number): Hit | null {
+export function hitAt(
+  store: TileStore,
+  row: LaneRow,
+  depth: number,
+  time: number,
+  level: number,
+  tile: number,
+  slop: number,
+): Hit | null {
   const found = store.best(level, Math.max(0, Math.floor(time / tileWidth(level, tile))), row.lane.id);
   if (!found || depth < 0) return null;
   const at = blockAt(found.tile, depth, time, slop);

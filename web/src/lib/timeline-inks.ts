@@ -6,12 +6,43 @@ export type ColourBy = "name" | "kind";
 
 /** Numbers of `Kind` in the trace; each has a hue of its own when events are coloured by kind. */
 export const KINDS: readonly string[] = [
-  "other", "operator", "runtime call", "kernel", "copy", "fill", "annotation", "device annotation",
-  "Python", "memory", "flow", "phase", "data loading", "synchronisation", "profiler overhead", "profiler",
+  "other",
+  "operator",
+  "runtime call",
+  "kernel",
+  "copy",
+  "fill",
+  "annotation",
+  "device annotation",
+  "Python",
+  "memory",
+  "flow",
+  "phase",
+  "data loading",
+  "synchronisation",
+  "profiler overhead",
+  "profiler",
 ]; // prettier-ignore
 
 const HUES = 18;
-const KIND_HUES: readonly (number | null)[] = [null, 215, 32, 145, 285, 265, 178, 178, 48, 0, 0, 330, 12, 0, null, null];
+const KIND_HUES: readonly (number | null)[] = [
+  null,
+  215,
+  32,
+  145,
+  285,
+  265,
+  178,
+  178,
+  48,
+  0,
+  0,
+  330,
+  12,
+  0,
+  null,
+  null,
+];
 
 /** A pixel as canvas images keep it, on the little-endian machines that browsers run on. */
 export function pixel([r, g, b]: Rgb): number {

@@ -11,7 +11,14 @@ const tileOf = (...blocks: PlainBlock[]) => unpackTiles(packTiles([{ lane: 0, in
 function painted(tile: Tile, more: Partial<Paint> = {}, place: object = {}, frame = { begin: 0, scale: 1 }) {
   const picture: Picture = { pixels: new Uint32Array(30), width: 10, height: 3 };
   const labels: Label[] = [];
-  paintLine(picture, { tile, depth: 0, top: 1, height: 2, from: 0, to: 10, first: true, ...place }, frame, { ...paint, ...more }, labels, 4);
+  paintLine(
+    picture,
+    { tile, depth: 0, top: 1, height: 2, from: 0, to: 10, first: true, ...place },
+    frame,
+    { ...paint, ...more },
+    labels,
+    4,
+  );
   const row = (y: number) => [...picture.pixels.subarray(y * 10, y * 10 + 10)];
   return { top: row(0), line: row(1), below: row(2), labels };
 }
@@ -25,7 +32,10 @@ describe("painting", () => {
   });
 
   test("shows what is narrower than a pixel as one", () => {
-    expect(painted(tileOf({ start: 3.2, dur: 0.01 }, { start: 3.6, dur: 0.01, name: 1 }, { start: 8, dur: 0, name: 2 })).line).toEqual([0, 0, 0, 11, 0, 0, 0, 0, 33, 0]);
+    expect(
+      painted(tileOf({ start: 3.2, dur: 0.01 }, { start: 3.6, dur: 0.01, name: 1 }, { start: 8, dur: 0, name: 2 }))
+        .line,
+    ).toEqual([0, 0, 0, 11, 0, 0, 0, 0, 33, 0]);
   });
 
   test("keeps to its own columns", () => {
@@ -35,14 +45,19 @@ describe("painting", () => {
 
   test("fades what is not looked for, and thins what is merged", () => {
     const lit = Uint8Array.from([1, 0, 0]);
-    const [first, second] = painted(tileOf({ start: 0, dur: 1, name: 0 }, { start: 5, dur: 1, name: 1 }), { lit, inks: Uint32Array.from([0xffffffff, 0xffffffff]) }).line.filter(Boolean) as [number, number];
+    const [first, second] = painted(tileOf({ start: 0, dur: 1, name: 0 }, { start: 5, dur: 1, name: 1 }), {
+      lit,
+      inks: Uint32Array.from([0xffffffff, 0xffffffff]),
+    }).line.filter(Boolean) as [number, number];
     expect(first).toBe(0xffffffff);
     expect(second & 255).toBeLessThan(80);
-    const thin = painted(tileOf({ start: 0, dur: 2, count: 9, busy: 128 }), { inks: Uint32Array.from([0xffffffff]) }).line[1] as number;
+    const thin = painted(tileOf({ start: 0, dur: 2, count: 9, busy: 128 }), { inks: Uint32Array.from([0xffffffff]) })
+      .line[1] as number;
     expect(thin & 255).toBe(128);
   });
 
-  test("colours by kind", () => expect(painted(tileOf({ start: 0, dur: 2, kind: 2 }), { byKind: true }).line[1]).toBe(33));
+  test("colours by kind", () =>
+    expect(painted(tileOf({ start: 0, dur: 2, kind: 2 }), { byKind: true }).line[1]).toBe(33));
 
   test("gives words to wide blocks, once, from where they are seen", () => {
     const tile = tileOf({ start: -4, dur: 9, name: 2, count: 3 }, { start: 6, dur: 2 });

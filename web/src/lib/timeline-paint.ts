@@ -58,10 +58,18 @@ export interface LinePlace {
 }
 
 /** Draws one line of one tile, and adds the blocks that are at least `wordy` pixels wide to `labels`. */
-export function paintLine(picture: Picture, place: LinePlace, frame: Frame, paint: Paint, labels: Label[], wordy: number): void {
+export function paintLine(
+  picture: Picture,
+  place: LinePlace,
+  frame: Frame,
+  paint: Paint,
+  labels: Label[],
+  wordy: number,
+): void {
   const { tile, from, to } = place;
   const [first, end] = lineOf(tile, place.depth);
-  if (first === end || from >= to || place.height <= 0 || place.top >= picture.height || place.top + place.height <= 0) return;
+  if (first === end || from >= to || place.height <= 0 || place.top >= picture.height || place.top + place.height <= 0)
+    return;
   const { pixels, width } = picture;
   const row = Math.max(0, place.top) * width;
   const begin = frame.begin + from * frame.scale;
@@ -98,11 +106,21 @@ function inkOf(tile: Tile, at: number, paint: Paint): number {
   return busy < 255 && (tile.count[at] as number) > 1 ? mixed(paint.background, ink, Math.max(LEAST, busy)) : ink;
 }
 
-function addLabel(labels: Label[], tile: Tile, at: number, x0: number, x1: number, y: number, width: number, paint: Paint): void {
+function addLabel(
+  labels: Label[],
+  tile: Tile,
+  at: number,
+  x0: number,
+  x1: number,
+  y: number,
+  width: number,
+  paint: Paint,
+): void {
   const x = Math.max(0, x0);
   const name = tile.name[at] as number;
   const seen = Math.min(width, x1) - x;
-  if (seen > 0) labels.push({ x, y, width: seen, name, count: tile.count[at] as number, lit: !paint.lit || paint.lit[name] === 1 });
+  if (seen > 0)
+    labels.push({ x, y, width: seen, name, count: tile.count[at] as number, lit: !paint.lit || paint.lit[name] === 1 });
 }
 
 /** One colour over some rows of pixels. */

@@ -3,13 +3,36 @@ import type { Lane } from "./schema";
 import { depthAt } from "./timeline-hit";
 import { closedAtFirst, heightOf, type LaneRow, layRows, rowAt, rowsIn, type Source } from "./timeline-rows";
 
-const lane = (id: number, group: number, depths: number): Lane => ({ id, name: `lane ${id}`, group, kind: "host", events: 1, depths, outer: 0, busy_ns: 1, quiet: id === 99 });
-const source: Source = { rank: 0, lanes: [lane(7, 0, 3), lane(8, 0, 1), lane(9, 1, 2)], groups: [{ name: "python", kind: "host" }, { name: "Spans", kind: "profiler" }] }; // prettier-ignore
+const lane = (id: number, group: number, depths: number): Lane => ({
+  id,
+  name: `lane ${id}`,
+  group,
+  kind: "host",
+  events: 1,
+  depths,
+  outer: 0,
+  busy_ns: 1,
+  quiet: id === 99,
+});
+const source: Source = {
+  rank: 0,
+  lanes: [lane(7, 0, 3), lane(8, 0, 1), lane(9, 1, 2)],
+  groups: [
+    { name: "python", kind: "host" },
+    { name: "Spans", kind: "profiler" },
+  ],
+}; // prettier-ignore
 
 describe("rows", () => {
   test("stand below each other, groups with a head", () => {
     const rows = layRows([source], new Set());
-    expect(rows.map((row) => [row.id, row.top, row.height])).toEqual([["0.g0", 0, 26], ["0.7", 26, 60], ["0.8", 86, 24], ["0.g1", 110, 26], ["0.9", 136, 42]]); // prettier-ignore
+    expect(rows.map((row) => [row.id, row.top, row.height])).toEqual([
+      ["0.g0", 0, 26],
+      ["0.7", 26, 60],
+      ["0.8", 86, 24],
+      ["0.g1", 110, 26],
+      ["0.9", 136, 42],
+    ]); // prettier-ignore
     expect(heightOf(rows)).toBe(178);
   });
 
@@ -23,7 +46,14 @@ describe("rows", () => {
 
   test("are found by their height", () => {
     const rows = layRows([source], new Set());
-    expect([0, 25, 26, 100, 9999, -5].map((y) => rows[rowAt(rows, y)]?.id)).toEqual(["0.g0", "0.g0", "0.7", "0.8", "0.9", "0.g0"]);
+    expect([0, 25, 26, 100, 9999, -5].map((y) => rows[rowAt(rows, y)]?.id)).toEqual([
+      "0.g0",
+      "0.g0",
+      "0.7",
+      "0.8",
+      "0.9",
+      "0.g0",
+    ]);
     expect(rowsIn(rows, 90, 120).map((row) => row.id)).toEqual(["0.8", "0.g1"]);
     expect(rowsIn([], 0, 100)).toEqual([]);
   });

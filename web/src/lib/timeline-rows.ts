@@ -54,14 +54,33 @@ export function layRows(sources: readonly Source[], closed: ReadonlySet<string>)
       if (lane.group !== group) {
         group = lane.group;
         const id = groupId(source.rank, group);
-        rows.push({ kind: "head", id, source: at, group, top, height: HEAD, open: !closed.has(id), lanes: sizes.get(group) ?? 0 });
+        rows.push({
+          kind: "head",
+          id,
+          source: at,
+          group,
+          top,
+          height: HEAD,
+          open: !closed.has(id),
+          lanes: sizes.get(group) ?? 0,
+        });
         top += HEAD;
       }
       if (closed.has(groupId(source.rank, group))) continue;
       const id = laneId(source.rank, lane.id);
       const open = !closed.has(id);
       const lines = open ? lane.depths : 1;
-      rows.push({ kind: "lane", id, source: at, lane, top, height: lines * LINE + 2 * PAD, open, lines, first: open ? 0 : lane.outer });
+      rows.push({
+        kind: "lane",
+        id,
+        source: at,
+        lane,
+        top,
+        height: lines * LINE + 2 * PAD,
+        open,
+        lines,
+        first: open ? 0 : lane.outer,
+      });
       top += lines * LINE + 2 * PAD;
     }
   });
@@ -101,7 +120,8 @@ export function closedAtFirst(sources: readonly Source[]): Set<string> {
   const lanes = sources.reduce((sum, source) => sum + source.lanes.length, 0);
   for (const source of sources) {
     source.groups.forEach((group, at) => group.kind === "profiler" && closed.add(groupId(source.rank, at)));
-    for (const lane of source.lanes) if (lane.quiet || (lanes > 60 && lane.depths > 3)) closed.add(laneId(source.rank, lane.id));
+    for (const lane of source.lanes)
+      if (lane.quiet || (lanes > 60 && lane.depths > 3)) closed.add(laneId(source.rank, lane.id));
   }
   return closed;
 }

@@ -35,7 +35,12 @@ function tickWords(ns: number, step: number): string {
   return `${(ns / scale).toFixed(digits).replace("-", "−")} ${unit}`;
 }
 
-const UNITS: readonly (readonly [number, string])[] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]; // prettier-ignore
+const UNITS: readonly (readonly [number, string])[] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+]; // prettier-ignore
 
 function unitOf(ns: number): readonly [number, string] {
   return UNITS.find(([size]) => ns >= size * 0.9999) ?? [1, "ns"];

@@ -7,15 +7,28 @@ const COLUMNS: Column[] = [
   { key: "kind", label: "Kind", unit: "text", help: "What kind of event it is" },
   { key: "count", label: "Count", unit: "count", help: "How many events of this name meet the selection" },
   { key: "self_ns", label: "Own time", unit: "ns", help: "Time inside the selection, without the events inside them" },
-  { key: "self_share", label: "Own share", unit: "share", help: "Own time as a share of the selected time; lanes run at the same time, so all together can be more than 100%" },
-  { key: "total_ns", label: "Total time", unit: "ns", help: "Time inside the selection; an event inside one of the same name is not counted again" },
+  {
+    key: "self_share",
+    label: "Own share",
+    unit: "share",
+    help: "Own time as a share of the selected time; lanes run at the same time, so all together can be more than 100%",
+  },
+  {
+    key: "total_ns",
+    label: "Total time",
+    unit: "ns",
+    help: "Time inside the selection; an event inside one of the same name is not counted again",
+  },
   { key: "mean_ns", label: "Mean", unit: "ns", help: "Total time over the count" },
   { key: "longest_ns", label: "Longest", unit: "ns", help: "The longest of them, inside the selection" },
 ];
 
 /** One row a name and kind, over all ranks; the one with the most own time first. */
 export function selectionSheet(selections: readonly Selection[], length: number): Sheet {
-  const rows = new Map<string, { name: string; kind: string; count: number; own: number; total: number; longest: number }>();
+  const rows = new Map<
+    string,
+    { name: string; kind: string; count: number; own: number; total: number; longest: number }
+  >();
   for (const selection of selections)
     for (const one of selection.names) {
       const key = `${one.kind} ${one.name}`;
@@ -32,7 +45,16 @@ export function selectionSheet(selections: readonly Selection[], length: number)
     id: "timeline-selection",
     title: "What ran",
     columns: COLUMNS,
-    rows: sorted.map((row) => [row.name, row.kind.replace(/_/g, " "), row.count, row.own, row.own / Math.max(1, length), row.total, row.total / Math.max(1, row.count), row.longest]),
+    rows: sorted.map((row) => [
+      row.name,
+      row.kind.replace(/_/g, " "),
+      row.count,
+      row.own,
+      row.own / Math.max(1, length),
+      row.total,
+      row.total / Math.max(1, row.count),
+      row.longest,
+    ]),
     sort: "self_ns",
     notes: omitted > 0 ? [`${omitted.toLocaleString("en-US")} further names have less own time and are left out`] : [],
   };

@@ -15,7 +15,13 @@ function served(lanes: number[] = [0, 1], mostBytes?: number, blocks = 1) {
   const answer = (request: TileRequest): Tile[] =>
     unpackTiles(
       packTiles(
-        Array.from({ length: request.count }, (_, at) => request.lanes.map((lane) => ({ lane, index: request.first + at, blocks: Array.from({ length: blocks }, () => ({ start: 0, dur: 1 })) }))).flat(),
+        Array.from({ length: request.count }, (_, at) =>
+          request.lanes.map((lane) => ({
+            lane,
+            index: request.first + at,
+            blocks: Array.from({ length: blocks }, () => ({ start: 0, dur: 1 })),
+          })),
+        ).flat(),
       ),
     );
   const store = new TileStore(
@@ -25,7 +31,9 @@ function served(lanes: number[] = [0, 1], mostBytes?: number, blocks = 1) {
       lanes,
       fetch: (request) => {
         asked.push(request);
-        return new Promise((done, fail) => waiting.push(() => (request.level === 99 ? fail(new Error("gone")) : done(answer(request)))));
+        return new Promise((done, fail) =>
+          waiting.push(() => (request.level === 99 ? fail(new Error("gone")) : done(answer(request)))),
+        );
       },
       onTiles: () => arrived++,
       onFault: (fault) => faults.push(fault),
@@ -66,7 +74,9 @@ describe("the store of tiles", () => {
     const { store, asked, drain } = served();
     store.want(wanted(10 * TILE, 11 * TILE - 1, 0));
     await drain();
-    const fine = asked.filter((one) => one.level === 0).flatMap((one) => Array.from({ length: one.count }, (_, at) => one.first + at));
+    const fine = asked
+      .filter((one) => one.level === 0)
+      .flatMap((one) => Array.from({ length: one.count }, (_, at) => one.first + at));
     expect([...fine].sort((a, b) => a - b)).toEqual([9, 10, 11]);
     const before = asked.length;
     store.want(wanted(10 * TILE, 11 * TILE - 1, 0));

@@ -100,11 +100,16 @@ export class TileStore {
       this.requests({ level: this.top, first: 0, last: 0 }, middle),
       this.requests(tilesOf(wanted.begin, wanted.end, wanted.level, tile, span), middle),
       ...COARSER.map((up) =>
-        this.requests(tilesOf(wanted.begin - width, wanted.end + width, Math.min(this.top, wanted.level + up), tile, span), middle),
+        this.requests(
+          tilesOf(wanted.begin - width, wanted.end + width, Math.min(this.top, wanted.level + up), tile, span),
+          middle,
+        ),
       ),
       this.requests(tilesOf(wanted.begin - width, wanted.end + width, wanted.level, tile, span), middle),
       this.requests({ level: this.top, first: 0, last: 0 }, lanes),
-      wanted.level > 0 ? this.requests(tilesOf(wanted.begin + width / 4, wanted.end - width / 4, wanted.level - 1, tile, span), middle) : [],
+      wanted.level > 0
+        ? this.requests(tilesOf(wanted.begin + width / 4, wanted.end - width / 4, wanted.level - 1, tile, span), middle)
+        : [],
     ];
     return spans.flat();
   }
@@ -114,13 +119,24 @@ export class TileStore {
   }
 
   /** Neighbouring tiles that lack the same lanes are asked for together. */
-  private requests({ level, first, last }: { level: number; first: number; last: number }, lanes: readonly number[] = this.wanted?.lanes ?? []): TileRequest[] {
+  private requests(
+    { level, first, last }: { level: number; first: number; last: number },
+    lanes: readonly number[] = this.wanted?.lanes ?? [],
+  ): TileRequest[] {
     const found: TileRequest[] = [];
     for (let index = first; index <= last; index++) {
-      const missing = lanes.filter((lane) => !this.kept.has(key(level, index, lane)) && !this.asked.has(key(level, index, lane))).slice(0, LANES_AT_ONCE);
+      const missing = lanes
+        .filter((lane) => !this.kept.has(key(level, index, lane)) && !this.asked.has(key(level, index, lane)))
+        .slice(0, LANES_AT_ONCE);
       const before = found[found.length - 1];
       if (missing.length === 0) continue;
-      if (before && before.first + before.count === index && before.count < TILES_AT_ONCE && same(before.lanes, missing)) before.count++;
+      if (
+        before &&
+        before.first + before.count === index &&
+        before.count < TILES_AT_ONCE &&
+        same(before.lanes, missing)
+      )
+        before.count++;
       else found.push({ level, first: index, count: 1, lanes: missing });
     }
     return found;

@@ -29,7 +29,11 @@ export function unpackTiles(bytes: ArrayBuffer): Tile[] {
   const [magic, tiles = 0, blocks = 0] = new Uint32Array(bytes, 0, 3);
   if (magic !== MAGIC) throw new BadTiles("the server's answer is no timeline");
   let at = 16;
-  const take = <T>(make: new (buffer: ArrayBuffer, offset: number, length: number) => T, width: number, length: number): T => {
+  const take = <T>(
+    make: new (buffer: ArrayBuffer, offset: number, length: number) => T,
+    width: number,
+    length: number,
+  ): T => {
     if (at + width * length > bytes.byteLength) throw new BadTiles("the server's answer is cut off");
     const column = new make(bytes, at, length);
     at += width * length;
@@ -39,7 +43,11 @@ export function unpackTiles(bytes: ArrayBuffer): Tile[] {
   at += at % 8;
   const start = take(Float64Array, 8, blocks);
   const dur = take(Float32Array, 4, blocks);
-  const [name, event, count] = [take(Uint32Array, 4, blocks), take(Uint32Array, 4, blocks), take(Uint32Array, 4, blocks)];
+  const [name, event, count] = [
+    take(Uint32Array, 4, blocks),
+    take(Uint32Array, 4, blocks),
+    take(Uint32Array, 4, blocks),
+  ];
   const depth = take(Uint16Array, 2, blocks);
   const [busy, kind] = [take(Uint8Array, 1, blocks), take(Uint8Array, 1, blocks)];
   const found: Tile[] = [];

@@ -7,9 +7,26 @@ import { selectionSheet } from "./timeline-selection";
 
 describe("the ruler", () => {
   test("has round marks in the unit one reads", () => {
-    expect(rulerTicks(0, 1000, 5).ticks.map((tick) => tick.label)).toEqual(["0", "200 ns", "400 ns", "600 ns", "800 ns", "1.0 µs"]);
-    expect(rulerTicks(0, 48e6, 10).ticks.map((tick) => tick.label).slice(0, 3)).toEqual(["0", "5 ms", "10 ms"]);
-    expect(rulerTicks(0.9e9, 1.1e9, 4).ticks.map((tick) => tick.label)).toEqual(["900 ms", "950 ms", "1.00 s", "1.05 s", "1.10 s"]);
+    expect(rulerTicks(0, 1000, 5).ticks.map((tick) => tick.label)).toEqual([
+      "0",
+      "200 ns",
+      "400 ns",
+      "600 ns",
+      "800 ns",
+      "1.0 µs",
+    ]);
+    expect(
+      rulerTicks(0, 48e6, 10)
+        .ticks.map((tick) => tick.label)
+        .slice(0, 3),
+    ).toEqual(["0", "5 ms", "10 ms"]);
+    expect(rulerTicks(0.9e9, 1.1e9, 4).ticks.map((tick) => tick.label)).toEqual([
+      "900 ms",
+      "950 ms",
+      "1.00 s",
+      "1.05 s",
+      "1.10 s",
+    ]);
   });
 
   test("far from the beginning counts from a round time", () => {
@@ -20,7 +37,12 @@ describe("the ruler", () => {
   });
 
   test("writes a time to the nanosecond", () => {
-    expect([5, 9_999, 12_345_678, 2_000_000_001].map(preciseNs)).toEqual(["5 ns", "10 µs", "12.345\u202f678 ms", "2.000\u202f000\u202f001 s"]);
+    expect([5, 9_999, 12_345_678, 2_000_000_001].map(preciseNs)).toEqual([
+      "5 ns",
+      "10 µs",
+      "12.345\u202f678 ms",
+      "2.000\u202f000\u202f001 s",
+    ]);
   });
 });
 
@@ -53,8 +75,23 @@ test("names that differ in numbers or template arguments share a hue", () => {
 });
 
 test("a selection of several ranks is one sheet", () => {
-  const one = (own: number) => ({ name: "gemm", kind: "device_annotation", count: 2, total_ns: own, self_ns: own, longest_ns: own / 2, longest_event: 0 });
-  const selection = (own: number) => ({ begin_ns: 0, end_ns: 100, events: 2, names: [one(own)], omitted: 3, lanes: [] });
+  const one = (own: number) => ({
+    name: "gemm",
+    kind: "device_annotation",
+    count: 2,
+    total_ns: own,
+    self_ns: own,
+    longest_ns: own / 2,
+    longest_event: 0,
+  });
+  const selection = (own: number) => ({
+    begin_ns: 0,
+    end_ns: 100,
+    events: 2,
+    names: [one(own)],
+    omitted: 3,
+    lanes: [],
+  });
   const sheet = selectionSheet([selection(40), selection(10)], 100);
   expect(sheet.rows).toEqual([["gemm", "device annotation", 4, 50, 0.5, 50, 12.5, 20]]);
   expect(sheet.notes).toEqual(["6 further names have less own time and are left out"]);

@@ -12,7 +12,8 @@ export interface Before {
 /** Requests that restore `before`, as few as possible; runs that are not known are left out. */
 export function inverse(change: EditRequest, before: readonly Before[]): EditRequest[] {
   const undone: EditRequest[] = [];
-  const group = (tag: string, had: boolean) => before.filter((run) => run.tags.includes(tag) === had).map((run) => run.id);
+  const group = (tag: string, had: boolean) =>
+    before.filter((run) => run.tags.includes(tag) === had).map((run) => run.id);
   for (const tag of change.add_tags ?? []) {
     const runs = group(tag, false);
     if (runs.length > 0) undone.push({ runs, remove_tags: [tag] });

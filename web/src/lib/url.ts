@@ -54,7 +54,7 @@ export const list: Codec<string[]> = {
     const items: string[] = [];
     let item = "";
     for (let at = 0; at < value.length; at++) {
-      if (value[at] === ",") (items.push(item), (item = ""));
+      if (value[at] === ",") items.push(item), (item = "");
       else item += value[at] === "\\" ? (value[++at] ?? "") : value[at];
     }
     items.push(item);

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { binsOf, boxOf, spanOf, spreads, valued } from "./value-spread";
 
-const row = (id: string, value: number | string | null, group: number | string | null = null) => ({ id, name: id, cells: [value, group] });
+const row = (id: string, value: number | string | null, group: number | string | null = null) => ({
+  id,
+  name: id,
+  cells: [value, group],
+});
 
 test("only finite numbers count, and what is left out is counted", () => {
   expect(valued([row("a", 1), row("b", "NaN"), row("c", null), row("d", 2, 0.1)])).toEqual({
@@ -23,7 +27,14 @@ test("runs come largest first, groups in the order of their value", () => {
 });
 
 test("a box has its quartiles, whiskers that end at a value, and outliers beyond them", () => {
-  expect(boxOf([1, 2, 3, 4, 5, 6, 7, 8, 9, 30])).toEqual({ low: 1, q1: 3.25, median: 5.5, q3: 7.75, high: 9, outliers: [30] });
+  expect(boxOf([1, 2, 3, 4, 5, 6, 7, 8, 9, 30])).toEqual({
+    low: 1,
+    q1: 3.25,
+    median: 5.5,
+    q3: 7.75,
+    high: 9,
+    outliers: [30],
+  });
   expect(boxOf([2])).toEqual({ low: 2, q1: 2, median: 2, q3: 2, high: 2, outliers: [] });
   expect(boxOf([])).toBeNull();
 });

@@ -17,21 +17,30 @@ export interface Spread {
 }
 
 /** The cells of a table as numbers and groups; rows without a finite number are left out and counted. */
-export function valued(rows: readonly { id: string; name: string; cells: readonly Cell[] }[]): { values: Valued[]; left: number } {
+export function valued(rows: readonly { id: string; name: string; cells: readonly Cell[] }[]): {
+  values: Valued[];
+  left: number;
+} {
   const values: Valued[] = [];
   for (const { id, name, cells } of rows) {
     const [value, group] = cells;
-    if (typeof value === "number" && Number.isFinite(value)) values.push({ id, name, value, group: group === null || group === undefined ? "none" : String(group) });
+    if (typeof value === "number" && Number.isFinite(value))
+      values.push({ id, name, value, group: group === null || group === undefined ? "none" : String(group) });
   }
   return { values, left: rows.length - values.length };
 }
 
 /** One row for each run, largest first; or one for each group, in the order of the group's value. */
 export function spreads(values: readonly Valued[], grouped: boolean): Spread[] {
-  if (!grouped) return [...values].sort((a, b) => b.value - a.value).map(({ id, name, value }) => ({ label: name, run: id, values: [value] }));
+  if (!grouped)
+    return [...values]
+      .sort((a, b) => b.value - a.value)
+      .map(({ id, name, value }) => ({ label: name, run: id, values: [value] }));
   const groups = new Map<string, number[]>();
   for (const { group, value } of values) groups.set(group, [...(groups.get(group) ?? []), value]);
-  return [...groups].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true })).map(([label, some]) => ({ label, run: null, values: some }));
+  return [...groups]
+    .sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
+    .map(([label, some]) => ({ label, run: null, values: some }));
 }
 
 export interface Box {

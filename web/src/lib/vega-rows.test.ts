@@ -11,9 +11,28 @@ test.each([
 });
 
 test("a run is a row; its own facts win over a metric of the same name", () => {
-  const row = { id: "r1", name: "one", project: "p", status: "finished" as const, created: 2, duration_s: 5, tags: [], notes: "", cells: [0.1, "x"], spark: [] };
+  const row = {
+    id: "r1",
+    name: "one",
+    project: "p",
+    status: "finished" as const,
+    created: 2,
+    duration_s: 5,
+    tags: [],
+    notes: "",
+    cells: [0.1, "x"],
+    spark: [],
+  };
   const [made] = runRows({ rows: [row] } as never, ["config.lr", "status"]);
-  expect(made).toEqual({ config_lr: 0.1, run: "r1", name: "one", project: "p", status: "finished", created: 2000, duration: 5 });
+  expect(made).toEqual({
+    config_lr: 0.1,
+    run: "r1",
+    name: "one",
+    project: "p",
+    status: "finished",
+    created: 2000,
+    duration: 5,
+  });
 });
 
 test("a point is a row", () => {
@@ -26,8 +45,18 @@ test("a point is a row", () => {
 describe("a specification", () => {
   const size = { width: 300, height: 200 };
   test("gets data and the panel's size where it has none of its own", () => {
-    expect(readySpec('{"mark":"bar"}', { runs: [] }, size)).toEqual({ data: { name: "runs" }, width: 300, height: 200, autosize: { type: "fit", contains: "padding" }, mark: "bar", datasets: { runs: [] } });
-    expect(readySpec('{"mark":"bar","width":50,"data":{"name":"points"}}', {}, size)).toMatchObject({ width: 50, data: { name: "points" } });
+    expect(readySpec('{"mark":"bar"}', { runs: [] }, size)).toEqual({
+      data: { name: "runs" },
+      width: 300,
+      height: 200,
+      autosize: { type: "fit", contains: "padding" },
+      mark: "bar",
+      datasets: { runs: [] },
+    });
+    expect(readySpec('{"mark":"bar","width":50,"data":{"name":"points"}}', {}, size)).toMatchObject({
+      width: 50,
+      data: { name: "points" },
+    });
     expect(readySpec('{"hconcat":[]}', {}, size)).not.toHaveProperty("width");
   });
   test.each(["{", "3", "[]"])("%s is refused in words", (text) => {

@@ -24,20 +24,33 @@ export type PointLine = Pick<Line, "run" | "key" | "x" | "value">;
 
 /** One row for each point of each line. */
 export function pointRows(lines: readonly PointLine[], nameOf: (run: string) => string): Row[] {
-  return lines.flatMap((line) => line.x.map((step, n) => ({ run: line.run, name: nameOf(line.run), metric: line.key, step, value: line.value[n] ?? null })));
+  return lines.flatMap((line) =>
+    line.x.map((step, n) => ({
+      run: line.run,
+      name: nameOf(line.run),
+      metric: line.key,
+      step,
+      value: line.value[n] ?? null,
+    })),
+  );
 }
 
 const PARTS = ["facet", "hconcat", "vconcat", "concat", "repeat", "spec"];
 
 /** The specification with our data and the panel's size; throws what a person can read. */
-export function readySpec(text: string, data: Record<string, Row[]>, size: { width: number; height: number }): Record<string, unknown> {
+export function readySpec(
+  text: string,
+  data: Record<string, Row[]>,
+  size: { width: number; height: number },
+): Record<string, unknown> {
   let spec: unknown;
   try {
     spec = JSON.parse(text);
   } catch (fault) {
     throw new Error(`The specification is not JSON: ${fault instanceof Error ? fault.message : String(fault)}`);
   }
-  if (typeof spec !== "object" || spec === null || Array.isArray(spec)) throw new Error("The specification must be a JSON object, such as { \"mark\": \"bar\" }.");
+  if (typeof spec !== "object" || spec === null || Array.isArray(spec))
+    throw new Error('The specification must be a JSON object, such as { "mark": "bar" }.');
   const given = spec as Record<string, unknown>;
   const whole = !PARTS.some((part) => part in given);
   const fit = whole ? { width: size.width, height: size.height, autosize: { type: "fit", contains: "padding" } } : {};

@@ -20,7 +20,23 @@ export function keptQuery(query: Query): Record<string, string> {
 /** The parts of an address that a page has to itself, by name; other pages keep theirs in the same address. */
 const OF_PAGE: Readonly<Record<string, readonly string[]>> = {
   "/runs": ["cols", "pincols", "sort", "group", "archived"],
-  "/charts": ["x", "smooth", "logx", "logy", "band", "clip", "old", "ranks", "wide", "size", "sections", "samey", "pins", "panels", "board"],
+  "/charts": [
+    "x",
+    "smooth",
+    "logx",
+    "logy",
+    "band",
+    "clip",
+    "old",
+    "ranks",
+    "wide",
+    "size",
+    "sections",
+    "samey",
+    "pins",
+    "panels",
+    "board",
+  ],
 };
 
 export function pageKeys(path: string): readonly string[] {
@@ -51,6 +67,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** What changed between two layouts, in words. */
 export function changeWords(before: Query, after: Query): string {
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]);
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => before[key] !== after[key],
+  );
   return keys.length === 1 ? (WORDS[keys[0] as string] ?? "chart settings") : "layout";
 }

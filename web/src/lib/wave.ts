@@ -29,5 +29,7 @@ export function clockOf(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const minutes = Math.floor(seconds / 60);
   const rest = seconds - 60 * minutes;
-  return minutes >= 10 ? `${minutes}:${String(Math.floor(rest)).padStart(2, "0")}` : `${minutes}:${rest.toFixed(1).padStart(4, "0")}`;
+  return minutes >= 10
+    ? `${minutes}:${String(Math.floor(rest)).padStart(2, "0")}`
+    : `${minutes}:${rest.toFixed(1).padStart(4, "0")}`;
 }

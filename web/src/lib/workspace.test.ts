@@ -1,10 +1,34 @@
 import { describe, expect, test } from "vitest";
-import { addPanel, addSection, changePanel, columnsFor, copyPanel, EMPTY, foldSection, hideAutomatic, movePanel, moveSection, nudgePanel, panelNamed, pinPanel, removePanel, removeSection, renameSection, resizePanel, showAutomatic, sizeAutomatic, type Workspace, workspaceCodec } from "./workspace";
+import {
+  addPanel,
+  addSection,
+  changePanel,
+  columnsFor,
+  copyPanel,
+  EMPTY,
+  foldSection,
+  hideAutomatic,
+  movePanel,
+  moveSection,
+  nudgePanel,
+  panelNamed,
+  pinPanel,
+  removePanel,
+  removeSection,
+  renameSection,
+  resizePanel,
+  showAutomatic,
+  sizeAutomatic,
+  type Workspace,
+  workspaceCodec,
+} from "./workspace";
 
 const metric = (key: string) => ({ kind: "metric", options: { key } });
 /** The keys of every section, as `a b | c`. */
-const shape = (space: Workspace): string => space.sections.map((section) => section.panels.map((panel) => panel.options.key).join(" ")).join(" | ");
-const idOf = (space: Workspace, key: string): string => space.sections.flatMap((s) => s.panels).find((p) => p.options.key === key)?.id ?? "";
+const shape = (space: Workspace): string =>
+  space.sections.map((section) => section.panels.map((panel) => panel.options.key).join(" ")).join(" | ");
+const idOf = (space: Workspace, key: string): string =>
+  space.sections.flatMap((s) => s.panels).find((p) => p.options.key === key)?.id ?? "";
 
 /** Two sections: a b c | d. */
 function filled(): Workspace {
@@ -31,7 +55,9 @@ describe("panels", () => {
   ])("%s moves into %s before %s", (key, section, before, wanted) => {
     const space = filled();
     const home = space.sections.find((one) => one.name === section)?.id ?? "?";
-    expect(shape(movePanel(space, idOf(space, key), { section: home, before: before && idOf(space, before) }))).toBe(wanted);
+    expect(shape(movePanel(space, idOf(space, key), { section: home, before: before && idOf(space, before) }))).toBe(
+      wanted,
+    );
   });
 
   test.each([
@@ -53,7 +79,10 @@ describe("panels", () => {
     const copied = copyPanel(space, idOf(space, "a"));
     expect(shape(copied)).toBe("a a b c | d");
     expect(new Set(copied.sections.flatMap((s) => s.panels).map((p) => p.id)).size).toBe(5);
-    expect(panelNamed(changePanel(space, idOf(space, "a"), "note", { text: "x" }), idOf(space, "a"))).toMatchObject({ kind: "note", options: { text: "x" } });
+    expect(panelNamed(changePanel(space, idOf(space, "a"), "note", { text: "x" }), idOf(space, "a"))).toMatchObject({
+      kind: "note",
+      options: { text: "x" },
+    });
     const pinned = pinPanel(space, idOf(space, "a"));
     expect(panelNamed(pinned, idOf(space, "a"))?.pinned).toBe(true);
     expect(pinPanel(pinned, idOf(space, "a"))).toEqual(space);
@@ -64,7 +93,9 @@ describe("panels", () => {
     const id = idOf(space, "a");
     expect(panelNamed(resizePanel(space, id, { w: 99, h: 333 }), id)).toMatchObject({ w: 6, h: 340 });
     expect(panelNamed(resizePanel(space, id, { w: -1, h: 1 }), id)).toMatchObject({ w: 1, h: 120 });
-    expect(sizeAutomatic(sizeAutomatic(space, "loss", { w: 2 }), "loss", { h: 200 }).sizes).toEqual({ loss: { w: 2, h: 200 } });
+    expect(sizeAutomatic(sizeAutomatic(space, "loss", { w: 2 }), "loss", { h: 200 }).sizes).toEqual({
+      loss: { w: 2, h: 200 },
+    });
     expect(showAutomatic(hideAutomatic(hideAutomatic(space, "x"), "x"))).toEqual(space);
     expect(hideAutomatic(hideAutomatic(space, "x"), "x").gone).toEqual(["x"]);
   });

@@ -49,7 +49,8 @@ export interface Spot {
 }
 
 export const panelsOf = (space: Workspace): OwnPanel[] => space.sections.flatMap((section) => section.panels);
-export const panelNamed = (space: Workspace, id: string): OwnPanel | undefined => panelsOf(space).find((panel) => panel.id === id);
+export const panelNamed = (space: Workspace, id: string): OwnPanel | undefined =>
+  panelsOf(space).find((panel) => panel.id === id);
 
 /** An id that nothing in the workspace has. */
 export function freshId(space: Workspace): string {
@@ -77,8 +78,12 @@ export function addSection(space: Workspace, name: string, before: string | null
   return { ...space, sections };
 }
 
-export const renameSection = (space: Workspace, id: string, name: string): Workspace => withSection(space, id, (section) => ({ ...section, name }));
-export const removeSection = (space: Workspace, id: string): Workspace => ({ ...space, sections: space.sections.filter((section) => section.id !== id) });
+export const renameSection = (space: Workspace, id: string, name: string): Workspace =>
+  withSection(space, id, (section) => ({ ...section, name }));
+export const removeSection = (space: Workspace, id: string): Workspace => ({
+  ...space,
+  sections: space.sections.filter((section) => section.id !== id),
+});
 
 export function foldSection(space: Workspace, id: string): Workspace {
   return withSection(space, id, ({ closed, ...section }) => (closed ? section : { ...section, closed: true }));
@@ -101,7 +106,10 @@ export function addPanel(space: Workspace, panel: Omit<OwnPanel, "id">, spot: Sp
   const home = spot?.section ?? space.sections.at(-1)?.id;
   if (home === undefined) return addPanel(addSection(space, "My panels"), panel);
   const made = { ...panel, id: freshId(space) };
-  return withSection(space, home, (section) => ({ ...section, panels: inserted(section.panels, made, spot?.before ?? null) }));
+  return withSection(space, home, (section) => ({
+    ...section,
+    panels: inserted(section.panels, made, spot?.before ?? null),
+  }));
 }
 
 function inserted(panels: readonly OwnPanel[], panel: OwnPanel, before: string | null): OwnPanel[] {
@@ -112,13 +120,22 @@ function inserted(panels: readonly OwnPanel[], panel: OwnPanel, before: string |
 }
 
 export function removePanel(space: Workspace, id: string): Workspace {
-  return { ...space, sections: space.sections.map((section) => ({ ...section, panels: section.panels.filter((panel) => panel.id !== id) })) };
+  return {
+    ...space,
+    sections: space.sections.map((section) => ({
+      ...section,
+      panels: section.panels.filter((panel) => panel.id !== id),
+    })),
+  };
 }
 
 export function movePanel(space: Workspace, id: string, spot: Spot): Workspace {
   const panel = panelNamed(space, id);
   if (!panel || spot.before === id || !space.sections.some((section) => section.id === spot.section)) return space;
-  return withSection(removePanel(space, id), spot.section, (section) => ({ ...section, panels: inserted(section.panels, panel, spot.before) }));
+  return withSection(removePanel(space, id), spot.section, (section) => ({
+    ...section,
+    panels: inserted(section.panels, panel, spot.before),
+  }));
 }
 
 /** One place to the left or right, or into the section above or below. */
@@ -137,9 +154,12 @@ export function nudgePanel(space: Workspace, id: string, way: "left" | "right" |
   return movePanel(space, id, { section: home.id, before: others[to]?.id ?? null });
 }
 
-export const changePanel = (space: Workspace, id: string, kind: string, options: Options): Workspace => withPanel(space, id, (panel) => ({ ...panel, kind, options }));
-export const resizePanel = (space: Workspace, id: string, size: Size): Workspace => withPanel(space, id, (panel) => ({ ...panel, ...clampedSize({ ...panel, ...size }) }));
-export const pinPanel = (space: Workspace, id: string): Workspace => withPanel(space, id, ({ pinned, ...panel }) => (pinned ? panel : { ...panel, pinned: true }));
+export const changePanel = (space: Workspace, id: string, kind: string, options: Options): Workspace =>
+  withPanel(space, id, (panel) => ({ ...panel, kind, options }));
+export const resizePanel = (space: Workspace, id: string, size: Size): Workspace =>
+  withPanel(space, id, (panel) => ({ ...panel, ...clampedSize({ ...panel, ...size }) }));
+export const pinPanel = (space: Workspace, id: string): Workspace =>
+  withPanel(space, id, ({ pinned, ...panel }) => (pinned ? panel : { ...panel, pinned: true }));
 
 /** The same panel once more, behind it. */
 export function copyPanel(space: Workspace, id: string): Workspace {
@@ -156,13 +176,17 @@ export function sizeAutomatic(space: Workspace, panel: string, size: Size): Work
   return { ...space, sizes: { ...space.sizes, [panel]: clampedSize({ ...space.sizes[panel], ...size }) } };
 }
 
-export const hideAutomatic = (space: Workspace, panel: string): Workspace => ({ ...space, gone: [...new Set([...space.gone, panel])] });
+export const hideAutomatic = (space: Workspace, panel: string): Workspace => ({
+  ...space,
+  gone: [...new Set([...space.gone, panel])],
+});
 export const showAutomatic = (space: Workspace): Workspace => ({ ...space, gone: [] });
 
 export function clampedSize({ w, h }: Size): Size {
   const size: Size = {};
   if (w !== undefined) size.w = Math.min(MOST_COLUMNS, Math.max(1, Math.round(w)));
-  if (h !== undefined) size.h = Math.min(HEIGHT.most, Math.max(HEIGHT.least, Math.round(h / HEIGHT.step) * HEIGHT.step));
+  if (h !== undefined)
+    size.h = Math.min(HEIGHT.most, Math.max(HEIGHT.least, Math.round(h / HEIGHT.step) * HEIGHT.step));
   return size;
 }
 
@@ -188,20 +212,43 @@ export function columnsFor(spans: readonly number[], most: number): number {
   return best;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value: unknown, most: number): value is string => typeof value === "string" && value.length <= most;
-const isSize = (value: unknown): boolean => value === undefined || (typeof value === "number" && Number.isFinite(value));
+const isSize = (value: unknown): boolean =>
+  value === undefined || (typeof value === "number" && Number.isFinite(value));
 
 const isPanel = (value: unknown): value is OwnPanel =>
-  isObject(value) && isText(value.id, 20) && isText(value.kind, 40) && isObject(value.options) && isSize(value.w) && isSize(value.h);
+  isObject(value) &&
+  isText(value.id, 20) &&
+  isText(value.kind, 40) &&
+  isObject(value.options) &&
+  isSize(value.w) &&
+  isSize(value.h);
 const isSection = (value: unknown): value is OwnSection =>
-  isObject(value) && isText(value.id, 20) && isText(value.name, 200) && Array.isArray(value.panels) && value.panels.length <= MOST_PANELS && value.panels.every(isPanel);
+  isObject(value) &&
+  isText(value.id, 20) &&
+  isText(value.name, 200) &&
+  Array.isArray(value.panels) &&
+  value.panels.length <= MOST_PANELS &&
+  value.panels.every(isPanel);
 
 function isWorkspace(value: unknown): value is Workspace {
-  if (!isObject(value) || !Array.isArray(value.sections) || value.sections.length > MOST_SECTIONS || !value.sections.every(isSection)) return false;
+  if (
+    !isObject(value) ||
+    !Array.isArray(value.sections) ||
+    value.sections.length > MOST_SECTIONS ||
+    !value.sections.every(isSection)
+  )
+    return false;
   const sizes = value.sizes ?? {};
   const gone = value.gone ?? [];
-  return isObject(sizes) && Object.values(sizes).every((size) => isObject(size) && isSize(size.w) && isSize(size.h)) && Array.isArray(gone) && gone.every((one) => isText(one, 2000));
+  return (
+    isObject(sizes) &&
+    Object.values(sizes).every((size) => isObject(size) && isSize(size.w) && isSize(size.h)) &&
+    Array.isArray(gone) &&
+    gone.every((one) => isText(one, 2000))
+  );
 }
 
 /** In the address as JSON without what is empty; an address that cannot be read is the empty workspace. */
@@ -210,7 +257,11 @@ export const workspaceCodec: Codec<Workspace> = (() => {
   return {
     write(space) {
       if (space.sections.length === 0 && Object.keys(space.sizes).length === 0 && space.gone.length === 0) return "";
-      const parts = { sections: space.sections, ...(Object.keys(space.sizes).length ? { sizes: space.sizes } : {}), ...(space.gone.length ? { gone: space.gone } : {}) };
+      const parts = {
+        sections: space.sections,
+        ...(Object.keys(space.sizes).length ? { sizes: space.sizes } : {}),
+        ...(space.gone.length ? { gone: space.gone } : {}),
+      };
       return JSON.stringify(parts);
     },
     read(text) {

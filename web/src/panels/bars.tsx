@@ -12,18 +12,41 @@ import { columnLabel } from "./parts/column-label";
 const statOf = ({ options }: PanelProps): string => textOf(options, "stat") || "last";
 
 /** In quotes, whatever the name holds. Files that were shared look answers up by it: change it on both sides or on none. */
-const columnOf = (props: PanelProps): string => `"${textOf(props.options, "key").replace(/["\\]/g, "\\$&")}".${statOf(props)}`;
+const columnOf = (props: PanelProps): string =>
+  `"${textOf(props.options, "key").replace(/["\\]/g, "\\$&")}".${statOf(props)}`;
 
 function ask(props: PanelProps, stop: AbortSignal): Promise<RunsPage> {
   const { runs } = props;
-  return call("POST /api/runs", { runs: runs.map((run) => run.id), sort: "created", descending: true, columns: [columnOf(props)], limit: runs.length, archived: true }, { signal: stop });
+  return call(
+    "POST /api/runs",
+    {
+      runs: runs.map((run) => run.id),
+      sort: "created",
+      descending: true,
+      columns: [columnOf(props)],
+      limit: runs.length,
+      archived: true,
+    },
+    { signal: stop },
+  );
 }
 
 function Panel(props: PanelProps) {
   const ids = props.runs.map((run) => run.id);
   return (
-    <Asked question={JSON.stringify([props.options, ids])} runs={ids} height={28 * Math.min(ids.length, 12)} ask={(stop) => ask(props, stop)}>
-      {(page) => <Bars page={page} title={columnLabel(`${textOf(props.options, "key")}.${statOf(props)}`)} titled={textOf(props.options, "title") !== ""} />}
+    <Asked
+      question={JSON.stringify([props.options, ids])}
+      runs={ids}
+      height={28 * Math.min(ids.length, 12)}
+      ask={(stop) => ask(props, stop)}
+    >
+      {(page) => (
+        <Bars
+          page={page}
+          title={columnLabel(`${textOf(props.options, "key")}.${statOf(props)}`)}
+          titled={textOf(props.options, "title") !== ""}
+        />
+      )}
     </Asked>
   );
 }
@@ -47,7 +70,14 @@ function Bars({ page, title, titled }: { page: RunsPage; title: string; titled: 
               </th>
               <td class="report-bars-cell">
                 {value === null ? null : (
-                  <span aria-hidden="true" style={{ background: lookOfRun(row.id).colour, marginLeft: `${(100 * (Math.min(0, value) - low)) / span}%`, width: `${Math.max(0.4, (100 * Math.abs(value)) / span)}%` }} />
+                  <span
+                    aria-hidden="true"
+                    style={{
+                      background: lookOfRun(row.id).colour,
+                      marginLeft: `${(100 * (Math.min(0, value) - low)) / span}%`,
+                      width: `${Math.max(0.4, (100 * Math.abs(value)) / span)}%`,
+                    }}
+                  />
                 )}
               </td>
               <td data-number>{value === null ? String(row.cells[0] ?? "–") : formatNumber(value)}</td>
@@ -65,7 +95,17 @@ export default {
   needs: 1,
   fields: [
     { name: "key", label: "Metric", type: "metric", required: true },
-    { name: "stat", label: "Which value", type: "choice", choices: [{ value: "", label: "Last" }, { value: "min", label: "Smallest" }, { value: "max", label: "Largest" }, { value: "mean", label: "Mean" }] },
+    {
+      name: "stat",
+      label: "Which value",
+      type: "choice",
+      choices: [
+        { value: "", label: "Last" },
+        { value: "min", label: "Smallest" },
+        { value: "max", label: "Largest" },
+        { value: "mean", label: "Mean" },
+      ],
+    },
   ],
   Panel,
 } satisfies PanelKind;

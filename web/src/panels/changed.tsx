@@ -7,4 +7,11 @@ const WhatChanged = lazily(() => import("../views/compare/panels").then((chunk) 
 
 const Panel = ({ runs }: PanelProps) => <WhatChanged runs={runs.map((run) => run.id)} />;
 
-export default { kind: "changed", title: "What changed", hint: "config, code, packages and findings of two runs, the likeliest reason first", needs: 2, fields: [], Panel } satisfies PanelKind;
+export default {
+  kind: "changed",
+  title: "What changed",
+  hint: "config, code, packages and findings of two runs, the likeliest reason first",
+  needs: 2,
+  fields: [],
+  Panel,
+} satisfies PanelKind;

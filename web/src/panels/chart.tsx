@@ -58,7 +58,16 @@ export default {
   needs: 1,
   fields: [
     { name: "key", label: "Metric", type: "metrics", required: true },
-    { name: "x", label: "X-axis", type: "choice", choices: [{ value: "", label: "Step" }, { value: "relative", label: "Time since the start" }, { value: "wall", label: "Wall time" }] },
+    {
+      name: "x",
+      label: "X-axis",
+      type: "choice",
+      choices: [
+        { value: "", label: "Step" },
+        { value: "relative", label: "Time since the start" },
+        { value: "wall", label: "Wall time" },
+      ],
+    },
     { name: "smooth", label: "Smoothing", type: "smoothing" },
     { name: "log", label: "Logarithmic y-axis", type: "flag" },
   ],

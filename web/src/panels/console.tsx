@@ -14,7 +14,13 @@ function Panel({ options, runs }: PanelProps) {
   return (
     <>
       {runs.map((run) => (
-        <Printed key={run.id} run={run} named={runs.length > 1} most={numberOf(options, "lines") ?? LINES} find={textOf(options, "find")} />
+        <Printed
+          key={run.id}
+          run={run}
+          named={runs.length > 1}
+          most={numberOf(options, "lines") ?? LINES}
+          find={textOf(options, "find")}
+        />
       ))}
     </>
   );
@@ -23,7 +29,11 @@ function Panel({ options, runs }: PanelProps) {
 function Printed({ run, named, most, find }: { run: ReportRun; named: boolean; most: number; find: string }) {
   const request = { run: run.id, start: -most, count: most, search: find, only: find !== "" };
   return (
-    <Asked question={JSON.stringify(request)} runs={[run.id]} ask={(stop) => call("POST /api/console", request, { signal: stop })}>
+    <Asked
+      question={JSON.stringify(request)}
+      runs={[run.id]}
+      ask={(stop) => call("POST /api/console", request, { signal: stop })}
+    >
       {(found) => (
         <div class="report-console">
           {named ? <RunName run={run} /> : null}
@@ -32,7 +42,10 @@ function Printed({ run, named, most, find }: { run: ReportRun; named: boolean; m
           ) : (
             <pre tabIndex={0} role="region" aria-label="Console">
               {found.lines.map((line) => (
-                <span key={line.number} data-stderr={line.stderr || undefined}>{`${visibleText(stripAnsi(line.text))}\n`}</span>
+                <span
+                  key={line.number}
+                  data-stderr={line.stderr || undefined}
+                >{`${visibleText(stripAnsi(line.text))}\n`}</span>
               ))}
             </pre>
           )}

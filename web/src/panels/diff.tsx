@@ -7,4 +7,11 @@ const ConfigDiff = lazily(() => import("../views/compare/panels").then((chunk) =
 
 const Panel = ({ runs }: PanelProps) => <ConfigDiff runs={runs.map((run) => run.id)} />;
 
-export default { kind: "diff", title: "Differences in config", hint: "only the parameters that are not the same", needs: 2, fields: [], Panel } satisfies PanelKind;
+export default {
+  kind: "diff",
+  title: "Differences in config",
+  hint: "only the parameters that are not the same",
+  needs: 2,
+  fields: [],
+  Panel,
+} satisfies PanelKind;

@@ -15,7 +15,11 @@ function Panel({ options, runs }: PanelProps) {
       {runs.slice(0, MOST).map((run) => (
         <div key={run.id} class="report-distribution">
           <RunName run={run} />
-          <DistributionPanel run={run.id} name={textOf(options, "key")} mode={MODES[textOf(options, "view")] ?? "ridges"} />
+          <DistributionPanel
+            run={run.id}
+            name={textOf(options, "key")}
+            mode={MODES[textOf(options, "view")] ?? "ridges"}
+          />
         </div>
       ))}
     </div>
@@ -29,7 +33,16 @@ export default {
   needs: 1,
   fields: [
     { name: "key", label: "Key", type: "histogram", required: true },
-    { name: "view", label: "As", type: "choice", choices: [{ value: "", label: "Ridgelines" }, { value: "heat", label: "Heat map" }, { value: "bands", label: "Percentile bands" }] },
+    {
+      name: "view",
+      label: "As",
+      type: "choice",
+      choices: [
+        { value: "", label: "Ridgelines" },
+        { value: "heat", label: "Heat map" },
+        { value: "bands", label: "Percentile bands" },
+      ],
+    },
   ],
   Panel,
 } satisfies PanelKind;

@@ -20,7 +20,8 @@ interface Found {
 
 async function ask({ options, runs }: PanelProps, stop: AbortSignal): Promise<Found[]> {
   const [rule, severity] = [textOf(options, "rule"), textOf(options, "severity")];
-  const wanted = (one: ShownFinding) => (!rule || one.rule === rule || one.id === rule) && (!severity || one.severity === severity);
+  const wanted = (one: ShownFinding) =>
+    (!rule || one.rule === rule || one.id === rule) && (!severity || one.severity === severity);
   return Promise.all(
     runs.map(async (run) => {
       const answer = await call("POST /api/findings", { run: run.id }, { signal: stop });
@@ -74,7 +75,17 @@ export default {
   needs: 1,
   narrow: true,
   fields: [
-    { name: "severity", label: "Only", type: "choice", choices: [{ value: "", label: "All" }, { value: "error", label: "Errors" }, { value: "warning", label: "Warnings" }, { value: "info", label: "Worth knowing" }] },
+    {
+      name: "severity",
+      label: "Only",
+      type: "choice",
+      choices: [
+        { value: "", label: "All" },
+        { value: "error", label: "Errors" },
+        { value: "warning", label: "Warnings" },
+        { value: "info", label: "Worth knowing" },
+      ],
+    },
     { name: "rule", label: "Only this rule", type: "text", hint: "opt.no-zero-grad" },
   ],
   Panel,

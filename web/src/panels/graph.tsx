@@ -8,7 +8,16 @@ const ModelFigure = lazily(() => import("./parts/model-figure").then((chunk) => 
 function Panel({ options, runs }: PanelProps) {
   const [run] = runs;
   if (!run) return null;
-  return <ModelFigure run={run.id} recording={textOf(options, "key") || null} step={numberOf(options, "step")} backward={options.backward === true} table={textOf(options, "view") === "table"} height={numberOf(options, "height")} />;
+  return (
+    <ModelFigure
+      run={run.id}
+      recording={textOf(options, "key") || null}
+      step={numberOf(options, "step")}
+      backward={options.backward === true}
+      table={textOf(options, "view") === "table"}
+      height={numberOf(options, "height")}
+    />
+  );
 }
 
 export default {
@@ -17,7 +26,15 @@ export default {
   hint: "the graph of the recorded step, or its modules as a table",
   needs: 1,
   fields: [
-    { name: "view", label: "As", type: "choice", choices: [{ value: "", label: "Graph" }, { value: "table", label: "Table of modules" }] },
+    {
+      name: "view",
+      label: "As",
+      type: "choice",
+      choices: [
+        { value: "", label: "Graph" },
+        { value: "table", label: "Table of modules" },
+      ],
+    },
     { name: "backward", label: "With the backward pass", type: "flag" },
     { name: "step", label: "At step", type: "number", hint: "the newest recording if empty" },
   ],

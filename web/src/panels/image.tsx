@@ -6,7 +6,14 @@ import { numberOf, type PanelKind, type PanelProps, textOf } from "./panel";
 const MediaFigure = lazily(() => import("./parts/media-figure").then((chunk) => chunk.MediaFigure));
 
 function Panel({ options, runs }: PanelProps) {
-  return <MediaFigure runs={runs} name={textOf(options, "key")} step={numberOf(options, "step")} size={numberOf(options, "height") ?? 220} />;
+  return (
+    <MediaFigure
+      runs={runs}
+      name={textOf(options, "key")}
+      step={numberOf(options, "step")}
+      size={numberOf(options, "height") ?? 220}
+    />
+  );
 }
 
 export default {

@@ -6,7 +6,8 @@ import { type PanelKind, type PanelProps, textOf } from "./panel";
 const LinesFigure = lazily(() => import("./parts/lines-figure").then((chunk) => chunk.LinesFigure));
 
 /** Names and formulas may hold commas: only a list is several. */
-const several = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? [value] : []);
+const several = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? [value] : [];
 
 function Panel({ options, runs }: PanelProps) {
   return (
@@ -27,7 +28,13 @@ export default {
   hint: "several metrics or formulas in one chart, on one axis or two",
   needs: 1,
   fields: [
-    { name: "y", label: "Metrics or formulas", type: "metrics", required: true, hint: "loss, or a formula: = 1 - val/acc" },
+    {
+      name: "y",
+      label: "Metrics or formulas",
+      type: "metrics",
+      required: true,
+      hint: "loss, or a formula: = 1 - val/acc",
+    },
     { name: "right", label: "On the right axis", type: "metrics", hint: "metrics of another size" },
     { name: "x", label: "X-axis", type: "metric", hint: "step, relative, wall, a metric or a formula" },
     { name: "smooth", label: "Smoothing", type: "smoothing" },

@@ -7,7 +7,9 @@ const MetricTable = lazily(() => import("../views/compare/panels").then((chunk) 
 
 function Panel({ options, runs }: PanelProps) {
   const base = textOf(options, "baseline");
-  const found = runs.find((run) => run.id === base || run.name === base) ?? runs.find((run) => base !== "" && run.id.startsWith(base));
+  const found =
+    runs.find((run) => run.id === base || run.name === base) ??
+    runs.find((run) => base !== "" && run.id.startsWith(base));
   return <MetricTable runs={runs.map((run) => run.id)} metrics={namesOf(options, "keys")} base={found?.id ?? ""} />;
 }
 

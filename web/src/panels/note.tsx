@@ -19,7 +19,16 @@ export default {
   narrow: true,
   fields: [
     { name: "text", label: "Text", type: "long", required: true, hint: "Markdown works here too" },
-    { name: "tone", label: "Tone", type: "choice", choices: [{ value: "", label: "Information" }, { value: "good", label: "Good news" }, { value: "warning", label: "Warning" }] },
+    {
+      name: "tone",
+      label: "Tone",
+      type: "choice",
+      choices: [
+        { value: "", label: "Information" },
+        { value: "good", label: "Good news" },
+        { value: "warning", label: "Warning" },
+      ],
+    },
   ],
   Panel,
 } satisfies PanelKind;

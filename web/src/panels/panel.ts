@@ -18,7 +18,20 @@ export interface Field {
   name: string;
   label: string;
   /** What may be chosen: `metric`, `metrics`, `media` and `histogram` are completed from what the runs logged. */
-  type: "metric" | "metrics" | "media" | "histogram" | "config" | "column" | "columns" | "text" | "long" | "number" | "flag" | "choice" | "smoothing";
+  type:
+    | "metric"
+    | "metrics"
+    | "media"
+    | "histogram"
+    | "config"
+    | "column"
+    | "columns"
+    | "text"
+    | "long"
+    | "number"
+    | "flag"
+    | "choice"
+    | "smoothing";
   choices?: readonly { value: string; label: string }[];
   hint?: string;
   required?: boolean;
@@ -38,7 +51,28 @@ export interface PanelKind {
 }
 
 const files = import.meta.glob<{ default: PanelKind }>("./*.tsx", { eager: true });
-const ORDER = ["chart", "lines", "values", "scatter", "table", "image", "finding", "note", "bars", "band", "metrics", "diff", "changed", "media", "distribution", "graph", "profile", "parallel", "console", "vega"];
+const ORDER = [
+  "chart",
+  "lines",
+  "values",
+  "scatter",
+  "table",
+  "image",
+  "finding",
+  "note",
+  "bars",
+  "band",
+  "metrics",
+  "diff",
+  "changed",
+  "media",
+  "distribution",
+  "graph",
+  "profile",
+  "parallel",
+  "console",
+  "vega",
+];
 const rank = ({ kind }: PanelKind): number => (ORDER.indexOf(kind) + ORDER.length + 1) % (ORDER.length + 1);
 
 /** All kinds, those that are used most first. */

@@ -6,7 +6,13 @@ import { namesOf, type PanelKind, type PanelProps, textOf } from "./panel";
 const ParallelPanel = lazily(() => import("../views/parameters/panels").then((chunk) => chunk.ParallelPanel));
 
 function Panel({ options, runs }: PanelProps) {
-  return <ParallelPanel runs={runs.map((run) => run.id)} metric={textOf(options, "metric")} axes={namesOf(options, "columns")} />;
+  return (
+    <ParallelPanel
+      runs={runs.map((run) => run.id)}
+      metric={textOf(options, "metric")}
+      axes={namesOf(options, "columns")}
+    />
+  );
 }
 
 export default {

@@ -9,7 +9,15 @@ function Panel({ options, runs }: PanelProps) {
   return (
     <>
       {runs.slice(0, 4).map((run) => (
-        <ProfileFigure key={run.id} run={run} named={runs.length > 1} profile={textOf(options, "profile")} analysis={textOf(options, "analysis")} rank={numberOf(options, "rank")} most={numberOf(options, "rows") ?? 12} />
+        <ProfileFigure
+          key={run.id}
+          run={run}
+          named={runs.length > 1}
+          profile={textOf(options, "profile")}
+          analysis={textOf(options, "analysis")}
+          rank={numberOf(options, "rank")}
+          most={numberOf(options, "rows") ?? 12}
+        />
       ))}
     </>
   );
@@ -21,7 +29,12 @@ export default {
   hint: "what a step spends its time on, and what would help",
   needs: 1,
   fields: [
-    { name: "analysis", label: "Table", type: "text", hint: "operators, kernels, modules …; empty for the verdict, the advice and the phases" },
+    {
+      name: "analysis",
+      label: "Table",
+      type: "text",
+      hint: "operators, kernels, modules …; empty for the verdict, the advice and the phases",
+    },
     { name: "rows", label: "Rows", type: "number" },
     { name: "profile", label: "Profile", type: "text", hint: "the newest if empty" },
   ],

@@ -7,7 +7,14 @@ const ScatterPanel = lazily(() => import("../views/parameters/panels").then((chu
 
 function Panel({ options, runs }: PanelProps) {
   const [x, y] = [textOf(options, "x"), textOf(options, "y")];
-  return <ScatterPanel runs={runs.map((run) => run.id)} metric={textOf(options, "metric")} {...(x ? { x } : {})} {...(y ? { y } : {})} />;
+  return (
+    <ScatterPanel
+      runs={runs.map((run) => run.id)}
+      metric={textOf(options, "metric")}
+      {...(x ? { x } : {})}
+      {...(y ? { y } : {})}
+    />
+  );
 }
 
 export default {

@@ -35,7 +35,12 @@ async function ask({ options, runs }: PanelProps, stop: AbortSignal): Promise<Fo
 function Panel(props: PanelProps) {
   const ids = props.runs.map((run) => run.id);
   return (
-    <Asked question={JSON.stringify([props.options, ids])} runs={ids} height={40 + 32 * Math.min(ids.length, 10)} ask={(stop) => ask(props, stop)}>
+    <Asked
+      question={JSON.stringify([props.options, ids])}
+      runs={ids}
+      height={40 + 32 * Math.min(ids.length, 10)}
+      ask={(stop) => ask(props, stop)}
+    >
       {({ page, columns }) => (
         <div class="report-scroll" tabIndex={0} role="region" aria-label="Table of runs">
           <table class="report-table">
@@ -43,7 +48,13 @@ function Panel(props: PanelProps) {
               <tr>
                 <th scope="col">run</th>
                 {columns.map((key) => (
-                  <th key={key} scope="col" class="isolate" title={visibleText(key)} data-number={isNumeric(page.rows, columns.indexOf(key)) || undefined}>
+                  <th
+                    key={key}
+                    scope="col"
+                    class="isolate"
+                    title={visibleText(key)}
+                    data-number={isNumeric(page.rows, columns.indexOf(key)) || undefined}
+                  >
                     {columnLabel(key)}
                   </th>
                 ))}
@@ -56,7 +67,13 @@ function Panel(props: PanelProps) {
                     <RunName run={row} />
                   </th>
                   {columns.map((key, at) => (
-                    <ValueCell key={key} name={key} row={row} value={row.cells[at] ?? null} best={page.best[at] ?? null} />
+                    <ValueCell
+                      key={key}
+                      name={key}
+                      row={row}
+                      value={row.cells[at] ?? null}
+                      best={page.best[at] ?? null}
+                    />
                   ))}
                 </tr>
               ))}
@@ -69,19 +86,30 @@ function Panel(props: PanelProps) {
 }
 
 function ValueCell({ name, row, value, best }: { name: string; row: RunRow; value: Cell; best: number | null }) {
-  if (name === "status") return <td><StatusDot status={row.status} /></td>;
+  if (name === "status")
+    return (
+      <td>
+        <StatusDot status={row.status} />
+      </td>
+    );
   if (name === "created") return <td title={formatTime(row.created)}>{formatAge(row.created, now.value)}</td>;
   if (name === "duration") return <td data-number>{formatDuration(row.duration_s)}</td>;
   const number = typeof value === "number" || value === "NaN" || value === "Infinity" || value === "-Infinity";
   return (
-    <td class="isolate" data-number={number || undefined} data-best={(number && value === best) || undefined} title={value === null ? "" : visibleText(String(value))}>
+    <td
+      class="isolate"
+      data-number={number || undefined}
+      data-best={(number && value === best) || undefined}
+      title={value === null ? "" : visibleText(String(value))}
+    >
       {value === null ? <span class="quiet">–</span> : visibleText(formatCell(value))}
       {number && value === best ? <span class="visually-hidden"> best</span> : null}
     </td>
   );
 }
 
-const isNumeric = (rows: readonly RunRow[], at: number): boolean => rows.some((row) => typeof row.cells[at] === "number");
+const isNumeric = (rows: readonly RunRow[], at: number): boolean =>
+  rows.some((row) => typeof row.cells[at] === "number");
 
 export default {
   kind: "table",
@@ -89,7 +117,12 @@ export default {
   hint: "parameters and results, the best of each column marked",
   needs: 1,
   fields: [
-    { name: "columns", label: "Columns", type: "columns", hint: `${PLAIN.join(", ")}, config.lr, train/loss.min …; empty for what differs` },
+    {
+      name: "columns",
+      label: "Columns",
+      type: "columns",
+      hint: `${PLAIN.join(", ")}, config.lr, train/loss.min …; empty for what differs`,
+    },
     { name: "sort", label: "Sorted by", type: "column" },
     { name: "descending", label: "Largest first", type: "flag" },
   ],

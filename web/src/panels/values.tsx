@@ -11,15 +11,31 @@ import { ValuesFigure } from "./parts/values-figure";
 function ask({ options, runs }: PanelProps, stop: AbortSignal): Promise<RunsPage> {
   const group = fieldOf(textOf(options, "group"));
   const columns = [textOf(options, "value"), ...(group ? [group] : [])];
-  return call("POST /api/runs", { runs: runs.map((run) => run.id), sort: "created", descending: true, columns, limit: runs.length, archived: true }, { signal: stop });
+  return call(
+    "POST /api/runs",
+    { runs: runs.map((run) => run.id), sort: "created", descending: true, columns, limit: runs.length, archived: true },
+    { signal: stop },
+  );
 }
 
 function Panel(props: PanelProps) {
   const ids = props.runs.map((run) => run.id);
   const { options } = props;
   return (
-    <Asked question={JSON.stringify([options.value, options.group, ids])} runs={ids} height={180} ask={(stop) => ask(props, stop)}>
-      {(page) => <ValuesFigure rows={page.rows} name={textOf(options, "value")} grouped={textOf(options, "group") !== ""} shape={textOf(options, "shape") || "bar"} />}
+    <Asked
+      question={JSON.stringify([options.value, options.group, ids])}
+      runs={ids}
+      height={180}
+      ask={(stop) => ask(props, stop)}
+    >
+      {(page) => (
+        <ValuesFigure
+          rows={page.rows}
+          name={textOf(options, "value")}
+          grouped={textOf(options, "group") !== ""}
+          shape={textOf(options, "shape") || "bar"}
+        />
+      )}
     </Asked>
   );
 }
@@ -31,7 +47,16 @@ export default {
   needs: 1,
   fields: [
     { name: "value", label: "Value", type: "column", required: true, hint: "val/acc.max, duration, config.lr" },
-    { name: "shape", label: "Drawn as", type: "choice", choices: [{ value: "", label: "Bars" }, { value: "box", label: "Box plot" }, { value: "histogram", label: "Histogram" }] },
+    {
+      name: "shape",
+      label: "Drawn as",
+      type: "choice",
+      choices: [
+        { value: "", label: "Bars" },
+        { value: "box", label: "Box plot" },
+        { value: "histogram", label: "Histogram" },
+      ],
+    },
     { name: "group", label: "Grouped by", type: "column", hint: "config.lr; empty for every run by itself" },
   ],
   Panel,

@@ -6,7 +6,8 @@ import { type PanelKind, type PanelProps, textOf } from "./panel";
 // A megabyte of script: it is fetched, from our own server, when such a panel is first shown.
 const VegaFigure = lazily(() => import("./parts/vega-figure").then((chunk) => chunk.VegaFigure));
 
-const several = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? [value] : []);
+const several = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? [value] : [];
 
 function Panel({ options, runs }: PanelProps) {
   return <VegaFigure runs={runs.map((run) => run.id)} spec={textOf(options, "spec")} keys={several(options.key)} />;
@@ -18,7 +19,13 @@ export default {
   hint: "a chart of your own: data is “runs” (one row per run) or “points” (one row per point of the metrics)",
   needs: 1,
   fields: [
-    { name: "spec", label: "Specification", type: "long", required: true, hint: '{"data": {"name": "runs"}, "mark": "bar", "encoding": {"x": {"field": "name"}, "y": {"field": "loss_min", "type": "quantitative"}}}' },
+    {
+      name: "spec",
+      label: "Specification",
+      type: "long",
+      required: true,
+      hint: '{"data": {"name": "runs"}, "mark": "bar", "encoding": {"x": {"field": "name"}, "y": {"field": "loss_min", "type": "quantitative"}}}',
+    },
     { name: "key", label: "Metrics for “points”", type: "metrics" },
   ],
   Panel,

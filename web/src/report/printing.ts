@@ -53,5 +53,10 @@ export function deadLinks(app: HTMLElement): void {
   const clear = () => {
     for (const link of app.querySelectorAll('a[href^="#/"]')) link.removeAttribute("href");
   };
-  new MutationObserver(clear).observe(app, { childList: true, subtree: true, attributes: true, attributeFilter: ["href"] });
+  new MutationObserver(clear).observe(app, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ["href"],
+  });
 }

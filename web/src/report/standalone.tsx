@@ -36,7 +36,10 @@ function Page({ pack, shown }: { pack: Pack; shown: readonly Shown[] }) {
         <IconButton label="Print, or save as PDF" onClick={() => print()}>
           <PrinterIcon />
         </IconButton>
-        <IconButton label={isDark.value ? "Light" : "Dark"} onClick={() => (themeChoice.value = isDark.peek() ? "light" : "dark")}>
+        <IconButton
+          label={isDark.value ? "Light" : "Dark"}
+          onClick={() => (themeChoice.value = isDark.peek() ? "light" : "dark")}
+        >
           {isDark.value ? <SunIcon /> : <MoonIcon />}
         </IconButton>
       </header>
@@ -44,7 +47,9 @@ function Page({ pack, shown }: { pack: Pack; shown: readonly Shown[] }) {
         <Contents headings={headingsOf(shown)} scroller={null} />
         <article class="report">
           {beginsWithTitle(shown) ? null : <h1 class="report-title isolate">{visibleText(pack.title)}</h1>}
-          <p class="report-byline isolate">{[pack.author, pack.project, formatDate(pack.made)].filter(Boolean).map(visibleText).join(" · ")}</p>
+          <p class="report-byline isolate">
+            {[pack.author, pack.project, formatDate(pack.made)].filter(Boolean).map(visibleText).join(" · ")}
+          </p>
           <ReportBody shown={shown} />
           <Foot pack={pack} />
         </article>
@@ -84,7 +89,8 @@ async function start(): Promise<void> {
   try {
     pack = await readPack(carried?.textContent ?? "", carried?.dataset.encoding ?? "json");
   } catch {
-    app.textContent = "This file carries no report, or a damaged one. Make it again with `stepscope report RUN -o report.html`.";
+    app.textContent =
+      "This file carries no report, or a damaged one. Make it again with `stepscope report RUN -o report.html`.";
     return;
   }
   carried?.remove(); // It is in memory now; twice would be too much for a phone.

@@ -3,6 +3,8 @@
 import { lazily } from "../components/lazily";
 import type { PageDef } from "../router";
 
-const Page = lazily<{ params: Record<string, string> }>(() => import("./parameters/page").then((found) => found.ParametersPage));
+const Page = lazily<{ params: Record<string, string> }>(() =>
+  import("./parameters/page").then((found) => found.ParametersPage),
+);
 
 export default { path: "/parameters", title: "Parameters", nav: true, order: 22, Page } satisfies PageDef;

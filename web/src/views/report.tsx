@@ -12,4 +12,9 @@ describeKeys("Reports", {
 
 const Report = lazily(() => import("./reports/page").then((chunk) => chunk.ReportView));
 
-export default { path: "/report/:id", title: "Report", order: 41, Page: ({ params }) => <Report key={params.id} id={params.id ?? ""} /> } satisfies PageDef;
+export default {
+  path: "/report/:id",
+  title: "Report",
+  order: 41,
+  Page: ({ params }) => <Report key={params.id} id={params.id ?? ""} />,
+} satisfies PageDef;

@@ -13,6 +13,7 @@ import type { PageDef } from "../router";
 import { failure, retry, table, waiting, watchRuns } from "./runs/data";
 import { EmptyStore, NoMatch } from "./runs/empty";
 import { endPeek, PeekCard } from "./runs/peek";
+import { columnsKnown } from "./runs/settings";
 import { RunsTable } from "./runs/table";
 import { Toolbar } from "./runs/toolbar";
 
@@ -40,7 +41,7 @@ function Runs() {
     <section class="runs" aria-label="Runs">
       <Toolbar />
       <Trouble />
-      {!now ? <Loading /> : now.matched === 0 && !waiting.value ? <NoMatch /> : <RunsTable />}
+      {!now || !columnsKnown.value ? <Loading /> : now.matched === 0 && !waiting.value ? <NoMatch /> : <RunsTable />}
       <PeekCard />
     </section>
   );

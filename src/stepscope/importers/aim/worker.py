@@ -94,6 +94,9 @@ def _read(repo: Any, number: str, since: dict[str, float]) -> Iterator[Message]:
                 steps, (values, _, times) = sequence.data.items_list()
             except ValueError:  # nothing was tracked yet
                 continue
+            if not times and facts.get("last_step") is not None:  # Aim passes over what RocksDB cannot read
+                words = f"run {number}: '{name}' was tracked up to step {facts['last_step']}, but has no values"
+                yield {"is": "trouble", "text": words}
             new = [at for at, time in enumerate(times) if time is not None and time > since.get(key, 0.0)]
             if new:
                 last = max(float(times[at]) for at in new)

@@ -93,7 +93,7 @@ class MlflowStores:
 
     def _artifacts(self, stored: StoredRun, had: dict[str, Any], when: float) -> Iterator[Piece]:
         said = local_path(stored.artifacts)
-        places = [place for place in (said, stored.beside) if place is not None and place.is_dir()]
+        places = [place for place in (said, stored.beside) if place is not None and os.path.isdir(place)]
         ours = [place for place in places if is_inside(place, self._home)]
         if ours:
             seen = had.setdefault("artifacts", {})

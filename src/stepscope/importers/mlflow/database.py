@@ -10,7 +10,7 @@ from typing import Any
 from stepscope.errors import BadData
 from stepscope.importers.foreign import Columns
 from stepscope.importers.mlflow.stored import StoredRun, columns_of
-from stepscope.importers.sqlite import opened, tables_of
+from stepscope.importers.sqlite import number_of, opened, tables_of, text_of
 
 __all__ = ["Database", "is_database"]
 
@@ -49,29 +49,21 @@ class Database:
         except BadData as fault:
             self._troubles.append(str(fault))
             return
-        for number, name, experiment, status, start, end, user, artifacts, folder in rows:
-            yield StoredRun(
-                id=number,
-                name=name or tags.get(number, {}).get("mlflow.runName") or number,
-                experiment=experiment or "Default",
-                status=status or "RUNNING",
-                start=(start or 0) / 1000,
-                end=end / 1000 if end else None,
-                user=user or "",
-                params=params.get(number, {}),
-                tags=tags.get(number, {}),
-                artifacts=artifacts or "",
-                beside=self._path.parent / "mlruns" / str(folder) / number / "artifacts",
-            )
+        for cells in rows:
+            yield _stored(cells, params, tags, self._path.parent / "mlruns")
 
     def metrics(self, run: StoredRun, cursor: Any) -> Iterator[Columns]:
         last = cursor if isinstance(cursor, int) else 0
         with opened(self._path) as database:
             rows = database.execute(_METRICS, (run.id, last)).fetchall()
         self._read_to[run.id] = max((row[4] for row in rows), default=last)
-        rows.sort(key=lambda row: row[0])  # stable: within a metric they stay in the order they came
-        for key, some in groupby(rows, key=lambda row: row[0]):
-            found = [(row[1], float("nan") if row[2] is None else float(row[2]), row[3]) for row in some]
+        numbers = [row for row in rows if row[2] is None or isinstance(row[2], (int, float))]
+        if len(numbers) < len(rows):
+            left = len(rows) - len(numbers)
+            self._troubles.append(f"{self._path}: {left:,} values of run '{run.name}' are no numbers and were left out")
+        numbers.sort(key=_metric)  # stable: within a metric they stay in the order they came
+        for key, some in groupby(numbers, key=_metric):
+            found = [(number_of(row[1]), float("nan") if row[2] is None else float(row[2]), row[3]) for row in some]
             yield columns_of(key, found)
 
     def cursor(self, run: StoredRun) -> Any:
@@ -82,8 +74,33 @@ class Database:
         return told
 
 
-def _by_run(rows: list[tuple[str, str, Any]]) -> dict[str, dict[str, str]]:
+def _metric(row: tuple[Any, ...]) -> str:
+    return text_of(row[0])
+
+
+def _stored(
+    cells: tuple[Any, ...], params: dict[str, dict[str, str]], tags: dict[str, dict[str, str]], folder: Path
+) -> StoredRun:
+    """A row of `runs`."""
+    number, name, experiment, status, _, _, user, artifacts, group = (text_of(cell) for cell in cells)
+    start, end = number_of(cells[4]) / 1000, number_of(cells[5]) / 1000
+    return StoredRun(
+        id=number,
+        name=name or tags.get(number, {}).get("mlflow.runName") or number,
+        experiment=experiment or "Default",
+        status=status or "RUNNING",
+        start=start,
+        end=end or None,
+        user=user,
+        params=params.get(number, {}),
+        tags=tags.get(number, {}),
+        artifacts=artifacts,
+        beside=folder / group / number / "artifacts",
+    )
+
+
+def _by_run(rows: list[tuple[Any, Any, Any]]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for number, key, value in rows:
-        found.setdefault(number, {})[key] = "" if value is None else str(value)
+        found.setdefault(text_of(number), {})[text_of(key)] = text_of(value)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -64,7 +64,7 @@ class Store(Protocol):
     def troubles(self) -> list[str]: ...
 
 
-def columns_of(key: str, rows: list[tuple[int, float, Any]]) -> Columns:
+def columns_of(key: str, rows: Sequence[tuple[float, float, Any]]) -> Columns:
     """Points of one metric from (milliseconds, value, step). The largest float stands for infinity in a database."""
     times = np.array([row[0] for row in rows], dtype=np.float64) / 1000
     values = np.array([row[1] for row in rows], dtype=np.float64)

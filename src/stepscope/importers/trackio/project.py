@@ -14,7 +14,7 @@ import msgspec
 from stepscope.errors import BadData, MissingExtra
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file
-from stepscope.importers.sqlite import opened, tables_of
+from stepscope.importers.sqlite import opened, tables_of, text_of
 
 __all__ = ["Base", "Listed", "Parquet", "Project", "Row", "is_project", "seconds"]
 
@@ -101,7 +101,7 @@ class Base:
         listed = {number: (name, when) for number, name, when, _ in configs}
         listed |= {number: (name, when) for number, name, when in firsts}
         for number, (name, when) in listed.items():
-            yield Listed(str(number), name, seconds(when), settings.get(number, {}))
+            yield Listed(text_of(number), text_of(name), seconds(text_of(when)), settings.get(number, {}))
 
     def rows(self, table: str, run: str, after: int) -> Iterator[Row]:
         """The rows of one run after the one numbered `after`; none where a version has no such table."""
@@ -115,7 +115,7 @@ class Base:
             query = f"SELECT id, timestamp, {step}, {said} FROM {table} WHERE {which} = ? AND id > ? ORDER BY id"
             found = database.execute(query, (run, after)).fetchall()
         for number, when, at, text in found:
-            yield Row(number, seconds(when), at, _json(text))
+            yield Row(number, seconds(text_of(when)), at, _json(text))
 
 
 class Parquet:

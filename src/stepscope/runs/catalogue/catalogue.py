@@ -35,9 +35,14 @@ __all__ = ["Catalogue", "Changes"]
 _OPEN_FOLDERS = 32
 """How many runs stay open, with what was read of them, for the next time they are asked for."""
 _PUBLISH_S = 1.0
-"""How often the runs read so far are shown during a long first look."""
+"""How often the runs read so far are shown during a long first look; the newest ones, read first, after a quarter."""
 _COLD_FEW = 64
 """Up to this many runs' numbers are fetched one by one; beyond, those of the whole store in one pass."""
+_ANSWERS = 8
+"""How many answers are kept until something changes: pages of one table ask the same again and again."""
+_PASSING = ("age", "duration")
+"""Fields that change by themselves."""
+_CREATED = parse_field("created")
 
 
 @dataclass
@@ -71,6 +76,8 @@ class Catalogue:
         self._scans = [StoreScan(store, self._index) for store in self.stores]
         self._entries: dict[str, RunEntry] = {}
         self._folders: OrderedDict[Path, RunFolder] = OrderedDict()
+        self._newest: tuple[dict[str, RunEntry] | None, list[RunEntry]] = (None, [])
+        self._answers: OrderedDict[tuple[object, ...], list[RunEntry]] = OrderedDict()
         self._columns: tuple[int, list[RunColumn]] = (-1, [])
         self._known: tuple[int, set[str]] = (-1, set())
 
@@ -83,7 +90,7 @@ class Catalogue:
         """
         with self._refreshing:
             before = self._entries
-            published = time.monotonic()
+            published = time.monotonic() - (0.75 * _PUBLISH_S if not before else 0.0)
 
             def tell(done: int, total: int) -> None:
                 nonlocal published
@@ -117,7 +124,8 @@ class Catalogue:
                     if folder in folders:
                         ids.add(entry.id)
         with self._lock:
-            self._entries = entries
+            if entries != self._entries:  # the same entries stay in order, and what was answered with them holds
+                self._entries = entries
             self._ready.set()
         return ids
 
@@ -140,7 +148,8 @@ class Catalogue:
     # -- asking -------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self._all())
+        self._wait()
+        return len(self._entries)
 
     def entries(
         self, query: str | Query = "", sort: str = "created", descending: bool = True, group_by: str | None = None
@@ -150,6 +159,23 @@ class Catalogue:
         by = parse_field(sort)
         group = parse_field(group_by) if group_by else None
         entries = self._all()
+        key = (self.version, asked.text, by, descending, group)
+        fields = [*asked.fields, by, *([group] if group else [])]
+        lasting = not any(one.source == "run" and one.name in _PASSING for one in fields)
+        with self._lock:
+            known = self._answers.get(key) if lasting else None
+        if known is None:
+            known = self._answered(entries, asked, by, descending, group)
+        if lasting:
+            with self._lock:
+                self._answers[key] = known
+                while len(self._answers) > _ANSWERS:
+                    self._answers.popitem(last=False)
+        return list(known)
+
+    def _answered(
+        self, entries: list[RunEntry], asked: Query, by: Field, descending: bool, group: Field | None
+    ) -> list[RunEntry]:
         now = self._clock()
         found = entries
         if asked.text.strip():
@@ -158,16 +184,16 @@ class Catalogue:
             self.prefetch(entries, asked.fields)
             found = [entry for entry in entries if asked.matches(entry, now)]
         self.prefetch(found, [by, group] if group else [by])
-        # Runs that are equal otherwise come newest first; ids alone tell no order within a millisecond.
-        found = sorted(found, key=lambda entry: (entry.created, entry.id), reverse=True)
-        found = ordered(found, lambda entry: entry.value(by, now), descending)
+        # Runs that are equal otherwise come newest first, as they stand already.
+        if by != _CREATED or not descending:
+            found = ordered(found, lambda entry: entry.value(by, now), descending)
         if group is not None:
             return [entry for _, members in grouped(found, lambda entry: entry.value(group, now)) for entry in members]
         return found
 
     def every(self) -> list[RunEntry]:
-        """All runs, in no particular order."""
-        return self._all()
+        """All runs, the newest first."""
+        return list(self._all())
 
     def check_field(self, text: str) -> None:
         """Refuse a sort key or column that no run has, with what was perhaps meant."""
@@ -175,7 +201,7 @@ class Catalogue:
 
     def entry(self, run_id: str) -> RunEntry:
         """The entry with this id, also of a run that no look has come to yet; `NotFound` only if the disk has none."""
-        self._all()
+        self._wait()
         found = self._entries.get(run_id) or self._not_seen_yet(run_id)
         if found is None:
             raise NotFound(f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}")
@@ -237,15 +263,26 @@ class Catalogue:
 
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _all(self) -> list[RunEntry]:
+    def _wait(self) -> None:
+        """Until there is something to answer with."""
         while not self._ready.is_set():  # nobody has looked yet, or somebody is about to have the first results
             if self._refreshing.acquire(timeout=0.05):
                 try:
                     self.refresh()
                 finally:
                     self._refreshing.release()
+
+    def _all(self) -> list[RunEntry]:
+        """All runs, the newest first; ids alone tell no order within a millisecond. Not to be changed by who asks."""
+        self._wait()
         with self._lock:
-            return list(self._entries.values())
+            entries, newest = self._newest
+            if entries is not self._entries:
+                newest = sorted(self._entries.values(), key=lambda entry: (entry.head.created, entry.head.id))
+                newest.reverse()
+                self._newest = (self._entries, newest)
+                self._answers.clear()
+            return newest
 
     def _open(self, path: Path) -> RunFolder:
         """The run at a path, opened now or before; the least used ones are let go."""

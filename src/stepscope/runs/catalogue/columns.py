@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.entry import FACTS, RunEntry
 from stepscope.runs.catalogue.goals import goal_of
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
 
@@ -60,8 +61,8 @@ def _best_stat(name: str, entries: Sequence[RunEntry]) -> Literal["min", "max"]:
 def _facts(entries: Sequence[RunEntry]) -> list[RunColumn]:
     columns = []
     for name, kind in RUN_FIELDS.items():
-        field = Field("run", name)
-        found = [value for entry in entries if (value := entry.value(field)) not in (None, "", [])]
+        fact = FACTS[name]
+        found = [value for entry in entries if (value := fact(entry.head, 0.0)) not in (None, "", [])]
         distinct = len({tuple(value) for value in found} if kind == "tags" else set(found))
         shown: Any = "text" if kind == "tags" else kind
         columns.append(RunColumn(name, _LABELS.get(name, name), "run", shown, distinct, len(found)))
@@ -69,23 +70,22 @@ def _facts(entries: Sequence[RunEntry]) -> list[RunColumn]:
 
 
 def _config(entries: Sequence[RunEntry]) -> list[RunColumn]:
-    seen: dict[str, tuple[dict[Any, None], list[int], set[type]]] = {}
+    found: defaultdict[str, list[Any]] = defaultdict(list)
     for entry in entries:
-        for key, value in entry.config.items():
-            known = seen.get(key)
-            if known is None:
-                known = seen[key] = ({}, [0], set())
-            known[1][0] += 1
-            known[2].add(value.__class__)
-            if len(known[0]) < _MOST_DISTINCT:
-                known[0][value if value.__class__ in _PLAIN else repr(value)] = None
-    return [
-        RunColumn(field_key(Field("config", key)), key, "config", _config_type(kinds), len(values), count[0])
-        for key, (values, count, kinds) in sorted(seen.items())
-    ]
+        for key, value in entry.head.config.items():
+            found[key].append(value)
+    return [_config_column(key, values) for key, values in sorted(found.items())]
 
 
-_PLAIN = (str, int, float, bool, type(None))
+def _config_column(key: str, values: list[Any]) -> RunColumn:
+    kinds = set(map(type, values))
+    if not kinds <= _PLAIN:
+        values = [value if type(value) in _PLAIN else repr(value) for value in values]
+    distinct = min(len(set(values)), _MOST_DISTINCT)
+    return RunColumn(field_key(Field("config", key)), key, "config", _config_type(kinds), distinct, len(values))
+
+
+_PLAIN = {str, int, float, bool, type(None)}
 
 
 def _config_type(kinds: set[type]) -> Literal["text", "number", "bool"]:

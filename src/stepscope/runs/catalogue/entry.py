@@ -13,7 +13,7 @@ from stepscope.runs.catalogue.goals import Goal
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.query.fields import Field
 
-__all__ = ["Head", "RunEntry"]
+__all__ = ["FACTS", "Head", "RunEntry"]
 
 
 class Head(msgspec.Struct, array_like=True, gc=False):
@@ -153,19 +153,20 @@ class RunEntry:
         if field.source == "summary":
             chosen = self.head.summary.get(field.name)
             return self.metrics.number(field.name, "last") if chosen is None else chosen
-        return _FACTS[field.name](self.head, now)
+        return FACTS[field.name](self.head, now)
 
     def _metric(self, field: Field) -> float | int | None:
         stat = field.stat or "last"
-        if field.name in self.metrics:
-            return self.metrics.number(field.name, stat)
-        return self.metrics.number(f"{field.name}.{stat}", "last")  # a metric whose own name ends in .max, say
+        found = self.metrics.number(field.name, stat)
+        if found is None and field.name not in self.metrics:
+            return self.metrics.number(f"{field.name}.{stat}", "last")  # a metric whose own name ends in .max, say
+        return found
 
     def __repr__(self) -> str:
         return f"<RunEntry {self.id} {self.name!r} {self.status}>"
 
 
-_FACTS: dict[str, Callable[[Head, float], Any]] = {
+FACTS: dict[str, Callable[[Head, float], Any]] = {
     "name": lambda head, now: head.name,
     "project": lambda head, now: head.project,
     "id": lambda head, now: head.id,
@@ -184,3 +185,4 @@ _FACTS: dict[str, Callable[[Head, float], Any]] = {
     "git.commit": lambda head, now: head.commit,
     "git.branch": lambda head, now: head.branch,
 }
+"""The fields of the query language that every run has."""

@@ -72,11 +72,14 @@ class MetricStats(Mapping[str, "MetricSummary"]):
 
     def keep(self, data: bytes, wanted: Iterable[tuple[str, str]]) -> None:
         """Have some numbers at hand, out of the run's bytes, without keeping these."""
-        if self._data is None:
-            self._data = data
-            kept = {pair: self._raw(self._places[pair[0]], pair[1]) for pair in wanted if pair[0] in self._places}
-            self._kept = {**(self._kept or {}), **kept}
-            self._data = None
+        if self._data is not None:
+            return
+        kept = {} if self._kept is None else dict(self._kept)
+        for pair in wanted:
+            place = self._places.get(pair[0])
+            if place is not None:
+                kept[pair] = _read(data, place, pair[1])
+        self._kept = kept
 
     def number(self, name: str, stat: str) -> float | int | None:
         """One number of one metric, or None when there is none."""
@@ -94,10 +97,7 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         return MetricSummary(**{stat: self._raw(place, stat) for stat in _NAMES})
 
     def _raw(self, place: int, stat: str) -> Any:
-        offset, slot = _SLOTS[stat]
-        data = self._data if self._data is not None else self._bytes()
-        value = slot.unpack_from(data, place * _ALL.size + offset)[0]
-        return None if value == _NO_INTEGER and offset >= 8 * len(_FLOATS) else value
+        return _read(self._data if self._data is not None else self._bytes(), place, stat)
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
@@ -112,6 +112,12 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         data = self._fetch(self.folder)
         self._data = data if len(data) == _ALL.size * len(self.names) else _ALL.pack(*_EMPTY) * len(self.names)
         return self._data
+
+
+def _read(data: bytes, place: int, stat: str) -> Any:
+    offset, slot = _SLOTS[stat]
+    value = slot.unpack_from(data, place * _ALL.size + offset)[0]
+    return None if value == _NO_INTEGER and offset >= 8 * len(_FLOATS) else value
 
 
 def _integer(value: int | None) -> int:

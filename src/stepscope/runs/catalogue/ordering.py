@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -11,26 +12,19 @@ T = TypeVar("T")
 
 _LONGEST = 200
 """How much of a long text decides its place."""
+_NUMBERS = re.compile("([0-9]+)")
 
 
-def natural_key(text: str) -> list[tuple[int, int, str]]:
+def natural_key(text: str) -> tuple[list[str | int], str]:
     """A sort key by which `run-2` comes before `run-10`, whatever the case.
 
     >>> sorted(["run-10", "Run-2", "a"], key=natural_key)
     ['a', 'Run-2', 'run-10']
     """
-    key: list[tuple[int, int, str]] = []
     text = text[:_LONGEST].lower()
-    start = 0
-    while start < len(text):
-        end = start
-        is_number = text[start] in "0123456789"
-        while end < len(text) and (text[end] in "0123456789") == is_number:
-            end += 1
-        piece = text[start:end]
-        key.append((0, int(piece), piece) if is_number else (1, 0, piece))
-        start = end
-    return key
+    pieces: list[str | int] = _NUMBERS.split(text)  # text and numbers in turn, so that like always meets like
+    pieces[1::2] = map(int, pieces[1::2])
+    return pieces, text
 
 
 def ordered(items: Iterable[T], value: Callable[[T], Any], descending: bool = False) -> list[T]:

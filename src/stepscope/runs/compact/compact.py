@@ -142,6 +142,7 @@ def _replace(run: Path, paths: list[Path], result: CompactResult) -> None:
     temporary = folder / f".{new_run_id()}.tmp"
     step = CompactResult(run, skipped=result.skipped)
     make_private_folder(folder, exist_ok=True)
+    sync_folder(run)  # else a power cut could keep the removals below and lose the folder with what replaced them
     try:
         replaced = _write(temporary, paths, step)
         if not replaced:

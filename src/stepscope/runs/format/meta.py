@@ -60,8 +60,11 @@ def known_meta(path: Path) -> Known:
     if copy is not None:
         return Known(copy, f"{META} is damaged; what it said was read from the log")
     if seal == "damaged":
-        raise BadData(f"{file} is damaged: it does not match its checksum, and the run's logs hold no copy of it")
-    return Known(_decoded(data, file))
+        raise BadData(
+            f"{file} is damaged: it does not match its checksum, and the run's logs hold no copy of it; "
+            + _what_to_do(path, 'or, to believe what it says now, remove its "checksum" line')
+        )
+    return Known(_decoded(data, file, _what_to_do(path, "or correct it in a text editor")))
 
 
 def repair_meta(path: Path) -> bool:
@@ -78,6 +81,16 @@ def repair_meta(path: Path) -> bool:
         (path / META).replace(path / f"{META}.damaged")
     write_file(path / META, copy)
     return True
+
+
+def _what_to_do(path: Path, otherwise: str) -> str:
+    """For a run whose `meta.json` is wrong and has no copy; its points are sound."""
+    least = RunMeta(id=path.name, project="restored", name=path.name, created=0.0)
+    text = msgspec.json.encode({key: getattr(least, key) for key in ("id", "project", "name", "created")}).decode()
+    return (
+        f"restore the file from a backup, {otherwise}. "
+        f"The points are not affected: to open the run without its config, replace the file's content with {text}"
+    )
 
 
 def _from_logs(path: Path) -> RunMeta | None:
@@ -115,11 +128,11 @@ def _copy_in(log: BinaryIO) -> bytes | None:
     return None
 
 
-def _decoded(data: bytes, file: Path) -> RunMeta:
+def _decoded(data: bytes, file: Path, advice: str = "restore the file from a backup") -> RunMeta:
     try:
         meta = _decoder.decode(data)
     except MALFORMED as fault:
-        raise BadData(f"{file} cannot be read: {fault}; it should be the JSON that was written with the run") from None
+        raise BadData(f"{file} cannot be read: {fault}, and the run's logs hold no copy of it; {advice}") from None
     if meta.format > FORMAT:
         raise BadData(
             f"{file} has format {meta.format}, this Stepscope reads up to {FORMAT}; "

@@ -117,6 +117,7 @@ def _clean_blobs(run: Path, needle: Needle, result: Scrubbed, dry_run: bool) -> 
             renamed[old] = blob = Blob.of(content)
             if not dry_run and not (run / BLOBS / blob.sha256).exists():
                 make_private_folder(run / BLOBS, exist_ok=True)
+                sync_folder(run)  # before the logs that will name these blobs
                 write_file(run / BLOBS / blob.sha256, content)
                 inline.append(blob.sha256)
     blobs = [path for path in _files(run) if path.parent.name == BLOBS]

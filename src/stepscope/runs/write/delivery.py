@@ -73,7 +73,7 @@ class Delivery:
         self._stay_direct = stay_direct
         self._tell = tell
         self._messages: deque[tuple[str, str]] = deque()
-        self._in_flight = 0
+        self._in_flight: Sequence[Entry] = ()
         self._reported = 0
         self._reason = "the disk was too slow"
         self._stored: dict[bytes, None] = {}
@@ -150,13 +150,13 @@ class Delivery:
         """Write out the backlog; whether all of it could be."""
         while self.backlog:
             batch = self.backlog.take(BATCH_BYTES)
-            self._in_flight = len(batch)
+            self._in_flight = batch
             done = 0
             try:
                 done = self._write(batch)
             finally:
                 self.backlog.put_back(batch[done:])
-                self._in_flight = 0
+                self._in_flight = ()
             if done < len(batch):
                 return False
         return True
@@ -336,6 +336,11 @@ class Delivery:
     def give_up(self) -> int:
         """Drop what is still waiting; how many values that are."""
         return self.backlog.give_up()
+
+    @property
+    def in_doubt(self) -> int:
+        """How many values a write that has not returned may or may not have written."""
+        return sum(entry.count for entry in self._in_flight)
 
     def last_words(self, end: End | None) -> None:
         """The end of the log: what was lost, how it ended, and the seals."""

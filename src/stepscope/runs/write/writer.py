@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -46,6 +47,8 @@ ELSEWHERE_BEAT_S = 60.0
 """How often a run that is brought in from elsewhere says that it goes on: other tools write what they hold rarely."""
 NO_PROGRESS_S = 2.0
 """`flush` and `close` give up when the disk has taken nothing for this long."""
+LAST_WORDS_S = 10.0
+"""How long the end of a run may take on a disk that does not answer."""
 
 
 class RunWriter:
@@ -220,11 +223,27 @@ class RunWriter:
             self._finish(end)
 
     def _finish(self, end: End | None) -> None:
-        delivery = self._delivery
         self._background.stop()
+        if not self._background.is_stuck():
+            self._last_words(end)
+            return
+        # Its thread waits for the disk, for a write or for a sync: nothing says that the next call would not wait too.
+        ended = threading.Event()
+        if not _within(LAST_WORDS_S, lambda: self._last_words(end, ended)) and not ended.is_set():
+            self._tell_stuck()
+
+    def _tell_stuck(self) -> None:
+        lost, doubt = self._delivery.give_up(), self._delivery.in_doubt
+        more = f", and {doubt} more may not have been" if doubt else ""
+        self._tell("stuck", f"{self.path} does not answer; {lost} values were not written{more}")
+
+    def _last_words(self, end: End | None, ended: threading.Event | None = None) -> None:
+        delivery = self._delivery
         if not delivery.lock.acquire(timeout=PATIENCE_S):
             if self._background.is_stuck():
-                self._tell("stuck", f"{self.path} does not answer; {delivery.give_up()} values could not be written")
+                self._tell_stuck()
+                if ended is not None:
+                    ended.set()
                 return
             delivery.abandon()
             delivery.lock.acquire()
@@ -233,6 +252,8 @@ class RunWriter:
         finally:
             delivery.lock.release()
             delivery.speak()
+        if ended is not None:
+            ended.set()
         self._background.sync()
         for keyset in self._keysets.values():
             keyset.start_over(delivery)
@@ -260,3 +281,15 @@ class RunWriter:
                 delivery.abandon()
             time.sleep(0.005)
         return True
+
+
+def _within(seconds: float, work: Callable[[], None]) -> bool:
+    """Do the work in a thread of its own; whether it was done in time."""
+    thread = threading.Thread(target=work, name="stepscope-last-words", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # the interpreter is going down: no thread is to be had
+        work()
+        return True
+    thread.join(seconds)
+    return not thread.is_alive()

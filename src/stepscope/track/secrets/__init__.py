@@ -11,6 +11,7 @@ from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.shapes import PEM_BEGIN, PEM_END
 from stepscope.track.secrets.structures import mask_nested, mask_record, mask_value
 from stepscope.track.secrets.text import MASK, ends_in_secret, mask_text
+from stepscope.track.secrets.typed import refuse_secret
 
 __all__ = [
     "MASK",
@@ -27,4 +28,5 @@ __all__ = [
     "mask_record",
     "mask_text",
     "mask_value",
+    "refuse_secret",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 __all__ = ["LONG_WORD", "PEM_BEGIN", "PEM_END", "Span", "shape_spans"]
@@ -23,11 +24,22 @@ _A = r"[A-Za-z0-9]"
 
 class Shape(NamedTuple):
     start: str
-    pattern: re.Pattern[str]
+    rest: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled once a text has the start: compiling all hundred takes 12 ms."""
+        return _compiled(self)
+
+
+@cache
+def _compiled(shape: Shape) -> re.Pattern[str]:
+    start = re.escape(shape.start)
+    return re.compile(start + _not_inside(start) + shape.rest)
 
 
 def _shapes(rest: str, *starts: str) -> list[Shape]:
-    return [Shape(start, re.compile(re.escape(start) + _not_inside(re.escape(start)) + rest)) for start in starts]
+    return [Shape(start, rest) for start in starts]
 
 
 def _not_inside(start: str) -> str:
@@ -85,9 +97,9 @@ def shape_spans(text: str, long_words: str) -> Iterator[Span]:
         yield from _in_addresses(text)
     if not long_words and " " not in text:
         return
-    for start, pattern in SHAPES:
-        if start in long_words and pattern.search(long_words):
-            yield from (match.span() for match in pattern.finditer(text))
+    for shape in SHAPES:
+        if shape.start in long_words and shape.pattern.search(long_words):
+            yield from (match.span() for match in shape.pattern.finditer(text))
     for rare, pattern in _AROUND:
         if rare in long_words:
             yield from (match.span() for match in pattern.finditer(text))

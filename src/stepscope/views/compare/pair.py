@@ -121,6 +121,7 @@ def _best_and_worst(
     a, b = given
     a = a or max((column for column in compared.columns if column is not b), key=lambda column: worth[column.id])
     rest = [column for column in compared.columns if column is not a]
+    rest = [column for column in rest if worth[column.id] > -math.inf] or rest  # never worst for lack of the metric
     b = b if b is not None and b is not a else min(reversed(rest), key=lambda column: worth[column.id])
     by = f"{main}, {'less' if goal == 'min' else 'more'} is better" if main and goal else ""
     return a, b, f"the best and the worst by {by}" if by else ""

@@ -9,6 +9,7 @@ from stepscope.report import store
 from stepscope.report.shares import active_shares
 from stepscope.report.text import cut
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.track.secrets import refuse_secret
 from stepscope.views.context import Context
 from stepscope.views.report.blocks import MarkdownBlock, PanelBlock, ReportProblem, bind, project_of
 from stepscope.views.route import route
@@ -150,6 +151,7 @@ def report(ctx: Context, request: ReportRequest) -> ReportPage:
 def save_report(ctx: Context, request: SaveReportRequest) -> SavedReport:
     """Keep a text as the next version, or as a new report."""
     refuse_read_only(ctx)
+    refuse_secret("the report", request.text, "reword it")
     found, version = store.save(ctx.catalogue.stores, request.text, cut(request.text).title, request.id, request.base)
     return SavedReport(id=found.id, version=version.number)
 

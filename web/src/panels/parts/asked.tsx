@@ -42,7 +42,13 @@ export function Asked<T>({ question, runs, ask, height = 160, children }: AskedP
   const { answer, fault } = state;
   return (
     <div ref={place} class="report-asked" aria-busy={answer === null && !fault}>
-      {answer !== null ? children(answer) : fault ? <Failed fault={fault} onRetry={() => setTurn((n) => n + 1)} /> : <Skeleton height={height} />}
+      {answer !== null ? (
+        children(answer)
+      ) : fault ? (
+        <Failed fault={fault} onRetry={() => setTurn((n) => n + 1)} />
+      ) : (
+        <Skeleton height={height} />
+      )}
     </div>
   );
 }

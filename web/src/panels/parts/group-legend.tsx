@@ -9,7 +9,12 @@ import { Asked } from "./asked";
 export function GroupLegend({ runs, by }: { runs: readonly ReportRun[]; by: string }) {
   const request = { runs: runs.map((run) => run.id), by: [by] };
   return (
-    <Asked question={JSON.stringify(request)} runs={[]} height={18} ask={(stop) => call("POST /api/compare/columns", request, { signal: stop })}>
+    <Asked
+      question={JSON.stringify(request)}
+      runs={[]}
+      height={18}
+      ask={(stop) => call("POST /api/compare/columns", request, { signal: stop })}
+    >
       {(compared) => <Names compared={compared} />}
     </Asked>
   );

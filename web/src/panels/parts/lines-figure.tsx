@@ -38,7 +38,10 @@ export function LinesFigure(props: LinesFigureProps) {
   const keys = [...left, ...right];
   const shown = useSignal(runs);
   if (shown.peek().join() !== runs.join()) shown.value = runs;
-  const scope = useMemo(() => new ChartScope(shown, ownSettings({ x, ...(smooth ? { smooth } : {}) }), { alone: true }), [x, smooth]);
+  const scope = useMemo(
+    () => new ChartScope(shown, ownSettings({ x, ...(smooth ? { smooth } : {}) }), { alone: true }),
+    [x, smooth],
+  );
   const data = useMemo(() => keys.map((key) => scope.store.lines(key)), [scope, keys.join("\n")]);
   const scene = useMemo(() => sceneOf(scope, data, left, right, log), [scope, data, log]);
   useEffect(() => () => scope.close(), [scope]);
@@ -53,7 +56,14 @@ export function LinesFigure(props: LinesFigureProps) {
   useEffect(() => {
     if (!size) return;
     return effect(() => {
-      const view = { x, window: scope.settings.zooms.value[x] ?? null, buckets: bucketsFor(size.width, shown.value.length * keys.length), smoothing: scope.settings.smoothing.value, superseded: false, ranks: false };
+      const view = {
+        x,
+        window: scope.settings.zooms.value[x] ?? null,
+        buckets: bucketsFor(size.width, shown.value.length * keys.length),
+        smoothing: scope.settings.smoothing.value,
+        superseded: false,
+        ranks: false,
+      };
       for (const key of keys) scope.store.want(key, view, shown.value);
     });
   }, [scope, keys.join("\n"), size?.width]);
@@ -61,7 +71,13 @@ export function LinesFigure(props: LinesFigureProps) {
   const states = data.map((one) => one.value);
   return (
     <div class="lines-figure">
-      <div ref={host} class="plot" role="img" aria-label={summary(states, keys, x)} data-loading={states.some((one) => one.loading) || undefined} />
+      <div
+        ref={host}
+        class="plot"
+        role="img"
+        aria-label={summary(states, keys, x)}
+        data-loading={states.some((one) => one.loading) || undefined}
+      />
       <Cover states={states} onRetry={() => scope.store.retry()} />
       <LinesTip rows={rows} x={x} />
       <LinesLegend left={left} right={right} single={runs.length === 1} />
@@ -70,7 +86,13 @@ export function LinesFigure(props: LinesFigureProps) {
 }
 
 /** Draws the scene whenever it changes; gives what is under the pointer. */
-function usePlot(host: { current: HTMLDivElement | null }, size: { width: number; height: number } | null, scene: ReadonlySignal<TwoAxisScene>, scope: ChartScope, x: string): readonly TwoAxisRow[] {
+function usePlot(
+  host: { current: HTMLDivElement | null },
+  size: { width: number; height: number } | null,
+  scene: ReadonlySignal<TwoAxisScene>,
+  scope: ChartScope,
+  x: string,
+): readonly TwoAxisRow[] {
   const plot = useRef<TwoAxisPlot | null>(null);
   const [rows, setRows] = useState<readonly TwoAxisRow[]>([]);
   useEffect(() => {
@@ -100,16 +122,39 @@ function usePlot(host: { current: HTMLDivElement | null }, size: { width: number
   return rows;
 }
 
-function sceneOf(scope: ChartScope, data: readonly ReadonlySignal<PanelLines>[], left: readonly string[], right: readonly string[], log: boolean): ReadonlySignal<TwoAxisScene> {
+function sceneOf(
+  scope: ChartScope,
+  data: readonly ReadonlySignal<PanelLines>[],
+  left: readonly string[],
+  right: readonly string[],
+  log: boolean,
+): ReadonlySignal<TwoAxisScene> {
   return computed(() => {
     const x = scope.settings.xAxis.value;
     const runs = scope.runs.value;
-    const drawn = data.map((one, n) => one.value.lines.filter((line) => runs.includes(line.run)).map((line) => lookOfLine(line, n, runs.length === 1, data.length > 1)));
+    const drawn = data.map((one, n) =>
+      one.value.lines
+        .filter((line) => runs.includes(line.run))
+        .map((line) => lookOfLine(line, n, runs.length === 1, data.length > 1)),
+    );
     const lines = drawn.flat();
     const window: Range = scope.settings.zooms.value[x] ?? xRange(xExtent(lines.map(({ line }) => line)), false);
-    const side = (some: readonly DrawnLine[]) => ({ lines: some, y: valueRange(some.map(({ line }) => line), { log, clip: "extreme", band: true, window }) });
+    const side = (some: readonly DrawnLine[]) => ({
+      lines: some,
+      y: valueRange(
+        some.map(({ line }) => line),
+        { log, clip: "extreme", band: true, window },
+      ),
+    });
     const onRight = drawn.slice(left.length).flat();
-    return { x: window, xKind: axisKind(x, false), xName: visibleText(xLabel(x)), log, left: side(drawn.slice(0, left.length).flat()), right: right.length ? side(onRight) : null };
+    return {
+      x: window,
+      xKind: axisKind(x, false),
+      xName: visibleText(xLabel(x)),
+      log,
+      left: side(drawn.slice(0, left.length).flat()),
+      right: right.length ? side(onRight) : null,
+    };
   });
 }
 
@@ -146,11 +191,21 @@ function LinesLegend({ left, right, single }: { left: readonly string[]; right: 
   return (
     <ul class="lines-legend">
       {keys.map((key, n) => {
-        const look = single ? lookOf(n, isDark.value) : { colour: "var(--text-3)", dash: DASHES[n % DASHES.length] ?? [] };
+        const look = single
+          ? lookOf(n, isDark.value)
+          : { colour: "var(--text-3)", dash: DASHES[n % DASHES.length] ?? [] };
         return (
           <li key={`${n} ${key}`}>
             <svg width="22" height="8" aria-hidden="true">
-              <line x1="1" x2="21" y1="4" y2="4" stroke={look.colour} stroke-width="2" stroke-dasharray={look.dash.join(" ") || undefined} />
+              <line
+                x1="1"
+                x2="21"
+                y1="4"
+                y2="4"
+                stroke={look.colour}
+                stroke-width="2"
+                stroke-dasharray={look.dash.join(" ") || undefined}
+              />
             </svg>
             <span class="isolate ellipsis">{wordsOf(key)}</span>
             {n >= left.length ? <span class="quiet">right axis</span> : null}
@@ -190,7 +245,9 @@ function LinesTip({ rows, x }: { rows: readonly TwoAxisRow[]; x: string }) {
 
 function summary(states: readonly PanelLines[], keys: readonly string[], x: string): string {
   const parts = states.map((one, n) => {
-    const last = one.lines.slice(0, 3).map((line) => `${nameOf(line.run)} ${formatNumber(line.value.findLast(Number.isFinite) ?? Number.NaN)}`);
+    const last = one.lines
+      .slice(0, 3)
+      .map((line) => `${nameOf(line.run)} ${formatNumber(line.value.findLast(Number.isFinite) ?? Number.NaN)}`);
     return `${wordsOf(keys[n] ?? "")}: ${last.length ? `last values ${last.join(", ")}` : "no lines"}`;
   });
   return `Lines over ${xLabel(x)}. ${parts.join("; ")}`;

@@ -22,15 +22,46 @@ export interface MediaFigureProps {
 export function MediaFigure({ runs, name, step, size }: MediaFigureProps) {
   const ids = runs.map((run) => run.id);
   return (
-    <Asked question={JSON.stringify([ids, name])} runs={ids} height={220} ask={(stop) => call("POST /api/media", { runs: ids, key: name, step: null }, { signal: stop })}>
-      {(found) => <Stepped runs={found.steps.map((one) => one.run)} steps={[...new Set(found.steps.flatMap((one) => one.steps))].sort((a, b) => a - b)} name={name} first={step} size={size} />}
+    <Asked
+      question={JSON.stringify([ids, name])}
+      runs={ids}
+      height={220}
+      ask={(stop) => call("POST /api/media", { runs: ids, key: name, step: null }, { signal: stop })}
+    >
+      {(found) => (
+        <Stepped
+          runs={found.steps.map((one) => one.run)}
+          steps={[...new Set(found.steps.flatMap((one) => one.steps))].sort((a, b) => a - b)}
+          name={name}
+          first={step}
+          size={size}
+        />
+      )}
     </Asked>
   );
 }
 
-function Stepped({ runs, steps, name, first, size }: { runs: readonly string[]; steps: readonly number[]; name: string; first: number | null; size: number }) {
+function Stepped({
+  runs,
+  steps,
+  name,
+  first,
+  size,
+}: {
+  runs: readonly string[];
+  steps: readonly number[];
+  name: string;
+  first: number | null;
+  size: number;
+}) {
   const last = steps.length - 1;
-  const begin = first === null ? last : Math.max(0, steps.findLastIndex((one) => one <= first));
+  const begin =
+    first === null
+      ? last
+      : Math.max(
+          0,
+          steps.findLastIndex((one) => one <= first),
+        );
   const [moved, setMoved] = useState<number | null>(null);
   const at = Math.min(moved ?? begin, Math.max(0, last));
   const step = steps[at] ?? null;
@@ -40,7 +71,9 @@ function Stepped({ runs, steps, name, first, size }: { runs: readonly string[]; 
   const share = room > 0 && runs.length > 1 ? Math.floor((room - GAP_PX * (runs.length - 1)) / runs.length) : size;
   return (
     <div ref={place} class="report-media">
-      {room > 0 ? <MediaStrip runs={runs} name={name} step={step} size={Math.max(SMALLEST_PX, Math.min(size, share))} /> : null}
+      {room > 0 ? (
+        <MediaStrip runs={runs} name={name} step={step} size={Math.max(SMALLEST_PX, Math.min(size, share))} />
+      ) : null}
       {steps.length > 1 ? (
         <label class="report-steps">
           <Slider label="Step" min={0} max={last} step={1} value={at} onInput={setMoved} />

@@ -22,8 +22,19 @@ export interface ModelFigureProps {
 export function ModelFigure({ run, recording, step, backward, table, height }: ModelFigureProps) {
   const request = { run, key: recording, step, backward, optimizer: false };
   return (
-    <Asked question={JSON.stringify(request)} runs={[]} height={height ?? 420} ask={(stop) => call("POST /api/model", request, { signal: stop })}>
-      {(page) => <Drawn page={page} table={table} height={height ?? (table ? Math.min(440, 60 + 28 * page.modules.length) : 460)} />}
+    <Asked
+      question={JSON.stringify(request)}
+      runs={[]}
+      height={height ?? 420}
+      ask={(stop) => call("POST /api/model", request, { signal: stop })}
+    >
+      {(page) => (
+        <Drawn
+          page={page}
+          table={table}
+          height={height ?? (table ? Math.min(440, 60 + 28 * page.modules.length) : 460)}
+        />
+      )}
     </Asked>
   );
 }
@@ -43,7 +54,8 @@ function usePaper(state: GraphState): number | null {
     return () => removeEventListener("beforeprint", whole);
   }, [state]);
   const scale = scene ? Math.min(1, (width - MARGIN_PX) / Math.max(1, scene.width)) : 1;
-  const height = paper && scene && width > 0 ? Math.min(MOST_ON_PAPER_PX, Math.round(scene.height * scale) + MARGIN_PX) : null;
+  const height =
+    paper && scene && width > 0 ? Math.min(MOST_ON_PAPER_PX, Math.round(scene.height * scale) + MARGIN_PX) : null;
   useEffect(() => {
     if (height === null) return;
     const later = setTimeout(whole, 50); // after the first fit of its own, and after the new height
@@ -53,7 +65,15 @@ function usePaper(state: GraphState): number | null {
 }
 
 function Drawn({ page, table, height }: { page: ModelPage; table: boolean; height: number }) {
-  const state = useMemo(() => new GraphState(page.graph, makeLayouts(layoutWorker, async () => (await import("../../lib/graph-layout")).placePlan), measureText()), [page]);
+  const state = useMemo(
+    () =>
+      new GraphState(
+        page.graph,
+        makeLayouts(layoutWorker, async () => (await import("../../lib/graph-layout")).placePlan),
+        measureText(),
+      ),
+    [page],
+  );
   useEffect(() => () => state.close(), [state]);
   const onPaper = usePaper(state);
   return (

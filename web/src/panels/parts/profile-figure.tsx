@@ -33,7 +33,11 @@ export function ProfileFigure(props: ProfileFigureProps) {
       {(page) => (
         <div class="report-profile">
           {named ? <RunName run={run} /> : null}
-          {page === null ? <p class="quiet">This run was not profiled.</p> : <Body page={page} run={run.id} analysis={analysis} most={props.most} />}
+          {page === null ? (
+            <p class="quiet">This run was not profiled.</p>
+          ) : (
+            <Body page={page} run={run.id} analysis={analysis} most={props.most} />
+          )}
         </div>
       )}
     </Asked>
@@ -76,7 +80,8 @@ function Answer({ spot, analysis, most }: { spot: Spot; analysis: string; most: 
 function SheetFigure({ sheet, most, rows }: { sheet: Sheet; most: number; rows: number }) {
   const columns = sheet.columns.map((column, at) => ({ column, at })).filter(({ column }) => !column.hidden);
   const by = sheet.columns.findIndex((column) => column.key === sheet.sort);
-  const size = (row: readonly unknown[]): number => (typeof row[by] === "number" ? (row[by] as number) : Number.NEGATIVE_INFINITY);
+  const size = (row: readonly unknown[]): number =>
+    typeof row[by] === "number" ? (row[by] as number) : Number.NEGATIVE_INFINITY;
   const ordered = by < 0 || sheet.levels?.length ? sheet.rows : [...sheet.rows].sort((a, b) => size(b) - size(a));
   const shown = ordered.slice(0, most);
   return (
@@ -86,7 +91,13 @@ function SheetFigure({ sheet, most, rows }: { sheet: Sheet; most: number; rows: 
         <thead>
           <tr>
             {columns.map(({ column }) => (
-              <th key={column.key} scope="col" class="isolate" title={visibleText(column.help ?? "")} data-number={isNumeric(column.unit) || undefined}>
+              <th
+                key={column.key}
+                scope="col"
+                class="isolate"
+                title={visibleText(column.help ?? "")}
+                data-number={isNumeric(column.unit) || undefined}
+              >
                 {visibleText(column.label)}
               </th>
             ))}
@@ -104,7 +115,9 @@ function SheetFigure({ sheet, most, rows }: { sheet: Sheet; most: number; rows: 
           ))}
         </tbody>
       </table>
-      {rows > shown.length ? <p class="report-foot">{count(rows - shown.length, "more row")} on the Profile page</p> : null}
+      {rows > shown.length ? (
+        <p class="report-foot">{count(rows - shown.length, "more row")} on the Profile page</p>
+      ) : null}
     </div>
   );
 }

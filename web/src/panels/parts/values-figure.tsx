@@ -20,26 +20,48 @@ const MOST_ROWS = 200;
 
 export function ValuesFigure({ rows, name, grouped, shape }: ValuesFigureProps) {
   const { values, left } = valued(rows);
-  if (values.length === 0) return <p class="panel-empty">{`None of the runs has a number for ${visibleText(name)}.`}</p>;
+  if (values.length === 0)
+    return <p class="panel-empty">{`None of the runs has a number for ${visibleText(name)}.`}</p>;
   const label = columnLabel(name);
   return (
     <div class="values-figure">
-      {shape === "histogram" ? <Histogram values={values} label={label} /> : <Rows values={values} label={label} grouped={grouped} box={shape === "box"} />}
+      {shape === "histogram" ? (
+        <Histogram values={values} label={label} />
+      ) : (
+        <Rows values={values} label={label} grouped={grouped} box={shape === "box"} />
+      )}
       {left > 0 ? <p class="values-left">{count(left, "run")} without this number</p> : null}
     </div>
   );
 }
 
-function Rows({ values, label, grouped, box }: { values: readonly Valued[]; label: string; grouped: boolean; box: boolean }) {
+function Rows({
+  values,
+  label,
+  grouped,
+  box,
+}: {
+  values: readonly Valued[];
+  label: string;
+  grouped: boolean;
+  box: boolean;
+}) {
   // A box of one run is a line: without groups there is one box of them all.
-  const all = box && !grouped ? [{ label: "all runs", run: null, values: values.map((one) => one.value) }] : spreads(values, grouped);
+  const all =
+    box && !grouped
+      ? [{ label: "all runs", run: null, values: values.map((one) => one.value) }]
+      : spreads(values, grouped);
   const shown = all.slice(0, MOST_ROWS);
   const span = spanOf(shown, !box);
   const at = ticks(...span, 6);
   const labels = tickLabels(at);
   const percent = (value: number): number => (100 * (value - span[0])) / (span[1] - span[0]);
-  const slots = spreadSlots(shown.map((row) => row.label), hashOf);
-  const colour = (row: Spread): string => (row.run ? lookOfRun(row.run) : lookOf(slots.get(row.label), isDark.value)).colour;
+  const slots = spreadSlots(
+    shown.map((row) => row.label),
+    hashOf,
+  );
+  const colour = (row: Spread): string =>
+    (row.run ? lookOfRun(row.run) : lookOf(slots.get(row.label), isDark.value)).colour;
   return (
     <table class="values-rows" aria-label={label}>
       <colgroup>
@@ -63,9 +85,20 @@ function Rows({ values, label, grouped, box }: { values: readonly Valued[]; labe
             <td class="values-cell">
               <svg width="100%" height="22" aria-hidden="true">
                 {at.map((tick) => (
-                  <line key={tick} class="values-grid" x1={`${percent(tick)}%`} x2={`${percent(tick)}%`} y1="0" y2="22" />
+                  <line
+                    key={tick}
+                    class="values-grid"
+                    x1={`${percent(tick)}%`}
+                    x2={`${percent(tick)}%`}
+                    y1="0"
+                    y2="22"
+                  />
                 ))}
-                {box ? <BoxMark row={row} percent={percent} colour={colour(row)} /> : <BarMark row={row} percent={percent} colour={colour(row)} />}
+                {box ? (
+                  <BoxMark row={row} percent={percent} colour={colour(row)} />
+                ) : (
+                  <BarMark row={row} percent={percent} colour={colour(row)} />
+                )}
               </svg>
             </td>
             <td data-number title={row.values.length > 1 ? `${count(row.values.length, "run")}` : undefined}>
@@ -106,7 +139,14 @@ function BarMark({ row, percent, colour }: MarkProps) {
   const [low, high] = [percent(Math.min(...row.values)), percent(Math.max(...row.values))];
   return (
     <>
-      <rect x={`${Math.min(zero, end)}%`} width={`${Math.max(0.3, Math.abs(end - zero))}%`} y="4" height="14" rx="2" fill={colour} />
+      <rect
+        x={`${Math.min(zero, end)}%`}
+        width={`${Math.max(0.3, Math.abs(end - zero))}%`}
+        y="4"
+        height="14"
+        rx="2"
+        fill={colour}
+      />
       {row.values.length > 1 ? <line class="values-whisker" x1={`${low}%`} x2={`${high}%`} y1="11" y2="11" /> : null}
     </>
   );
@@ -119,7 +159,16 @@ function BoxMark({ row, percent, colour }: MarkProps) {
   return (
     <>
       <line class="values-whisker" x1={part(box.low)} x2={part(box.high)} y1="11" y2="11" />
-      <rect x={part(box.q1)} width={`${Math.max(0.3, percent(box.q3) - percent(box.q1))}%`} y="4" height="14" rx="2" fill={colour} fill-opacity="0.35" stroke={colour} />
+      <rect
+        x={part(box.q1)}
+        width={`${Math.max(0.3, percent(box.q3) - percent(box.q1))}%`}
+        y="4"
+        height="14"
+        rx="2"
+        fill={colour}
+        fill-opacity="0.35"
+        stroke={colour}
+      />
       <line x1={part(box.median)} x2={part(box.median)} y1="3" y2="19" stroke={colour} stroke-width="2.5" />
       {box.outliers.slice(0, 50).map((value, n) => (
         <circle key={n} cx={part(value)} cy="11" r="2.5" fill="none" stroke={colour} />
@@ -137,7 +186,10 @@ function Histogram({ values, label }: { values: readonly Valued[]; label: string
     <figure class="values-histogram">
       <div class="values-bins" role="img" aria-label={`${label}, ${count(values.length, "run")}. ${words}`}>
         {bins.map((bin) => (
-          <span key={bin.from} title={`${formatNumber(bin.from)} to ${formatNumber(bin.to)}: ${count(bin.count, "run")}`}>
+          <span
+            key={bin.from}
+            title={`${formatNumber(bin.from)} to ${formatNumber(bin.to)}: ${count(bin.count, "run")}`}
+          >
             <i style={{ height: `${(100 * bin.count) / most}%` }} data-empty={bin.count === 0 || undefined} />
           </span>
         ))}

@@ -16,8 +16,17 @@ import { Asked } from "./asked";
 const BUCKETS = 400;
 const MOST_COLUMNS = 100;
 
-const refuse = (): Promise<never> => Promise.reject(new Error("A panel fetches nothing: use the data named “runs” or “points”, or values in the specification."));
-const NOTHING: Loader = { load: refuse, sanitize: refuse, http: refuse, file: refuse, options: {} } as unknown as Loader;
+const refuse = (): Promise<never> =>
+  Promise.reject(
+    new Error("A panel fetches nothing: use the data named “runs” or “points”, or values in the specification."),
+  );
+const NOTHING: Loader = {
+  load: refuse,
+  sanitize: refuse,
+  http: refuse,
+  file: refuse,
+  options: {},
+} as unknown as Loader;
 
 export interface VegaFigureProps {
   runs: readonly string[];
@@ -32,13 +41,20 @@ async function ask({ runs, keys }: VegaFigureProps, stop: AbortSignal): Promise<
   const known = await call("POST /api/columns", { runs: [...runs] }, signal);
   const columns = known.columns.map((column) => column.key).slice(0, MOST_COLUMNS);
   const page = await call("POST /api/runs", { runs: [...runs], columns, limit: runs.length, archived: true }, signal);
-  const lines: readonly PointLine[] = keys.length ? (await call("POST /api/series", { runs: [...runs], keys: [...keys], buckets: BUCKETS }, signal)).lines : [];
+  const lines: readonly PointLine[] = keys.length
+    ? (await call("POST /api/series", { runs: [...runs], keys: [...keys], buckets: BUCKETS }, signal)).lines
+    : [];
   return { runs: runRows(page, columns), points: pointRows(lines, nameOf) };
 }
 
 export function VegaFigure(props: VegaFigureProps) {
   return (
-    <Asked question={JSON.stringify([props.keys, props.runs])} runs={props.runs} height={200} ask={(stop) => ask(props, stop)}>
+    <Asked
+      question={JSON.stringify([props.keys, props.runs])}
+      runs={props.runs}
+      height={200}
+      ask={(stop) => ask(props, stop)}
+    >
       {(data) => <Drawn spec={props.spec} data={data} />}
     </Asked>
   );
@@ -84,16 +100,49 @@ const wordsOf = (error: unknown): string => (error instanceof Error ? error.mess
 
 function viewOf(spec: Record<string, unknown>, place: HTMLElement, inks: Inks, faults: string[]): View {
   // What could not be loaded is only a warning to Vega; here it is why the panel is empty.
-  const keep = (words: readonly unknown[]) => void (String(words[0]).startsWith("Loading failed") && faults.push(words.slice(2).map(wordsOf).join(" ")));
-  const logger = { level: () => logger, error: (...words: unknown[]) => (faults.push(words.map(wordsOf).join(" ")), logger), warn: (...words: unknown[]) => (keep(words), logger), info: () => logger, debug: () => logger };
+  const keep = (words: readonly unknown[]) =>
+    void (String(words[0]).startsWith("Loading failed") && faults.push(words.slice(2).map(wordsOf).join(" ")));
+  const logger = {
+    level: () => logger,
+    error: (...words: unknown[]) => (faults.push(words.map(wordsOf).join(" ")), logger),
+    warn: (...words: unknown[]) => (keep(words), logger),
+    info: () => logger,
+    debug: () => logger,
+  };
   const { spec: compiled } = compile(spec as never, { config: themeOf(inks), logger: logger as never });
   if (faults[0]) throw new Error(faults[0]);
   const runtime = parse(compiled, undefined, { ast: true });
-  return new View(runtime, { expr: expressionInterpreter, renderer: "canvas", container: place, loader: NOTHING, logger: logger as never, hover: true });
+  return new View(runtime, {
+    expr: expressionInterpreter,
+    renderer: "canvas",
+    container: place,
+    loader: NOTHING,
+    logger: logger as never,
+    hover: true,
+  });
 }
 
 /** The page's own colours, in both themes. */
 function themeOf(inks: Inks): object {
-  const axis = { labelColor: inks.quiet, titleColor: inks.text, gridColor: inks.grid, domainColor: inks.line, tickColor: inks.line, labelFont: inks.font, titleFont: inks.font, titleFontWeight: "normal" };
-  return { background: "transparent", font: inks.font, view: { stroke: null }, axis, legend: axis, header: axis, range: { category: PALETTE.map((ink) => (isDark.peek() ? ink.dark : ink.light)) }, title: { color: inks.text }, mark: { color: inks.accent } };
+  const axis = {
+    labelColor: inks.quiet,
+    titleColor: inks.text,
+    gridColor: inks.grid,
+    domainColor: inks.line,
+    tickColor: inks.line,
+    labelFont: inks.font,
+    titleFont: inks.font,
+    titleFontWeight: "normal",
+  };
+  return {
+    background: "transparent",
+    font: inks.font,
+    view: { stroke: null },
+    axis,
+    legend: axis,
+    header: axis,
+    range: { category: PALETTE.map((ink) => (isDark.peek() ? ink.dark : ink.light)) },
+    title: { color: inks.text },
+    mark: { color: inks.accent },
+  };
 }

@@ -36,7 +36,10 @@ export interface ChartBoardProps {
 export function ChartBoard({ runs, settings = addressSettings, accept, arrange, empty }: ChartBoardProps) {
   const shown = useSignal(runs);
   if (shown.peek().join() !== runs.join()) shown.value = runs;
-  const scope = useMemo(() => new ChartScope(shown, settings, { ...(accept ? { accept } : {}), ...(arrange ? { arrange } : {}) }), [settings]);
+  const scope = useMemo(
+    () => new ChartScope(shown, settings, { ...(accept ? { accept } : {}), ...(arrange ? { arrange } : {}) }),
+    [settings],
+  );
   useEffect(() => () => scope.close(), [scope]);
   useFollowing(scope, shown);
   const error = scope.fault.value;
@@ -94,7 +97,9 @@ export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: Componen
             </button>
           </p>
         ) : null}
-        <div ref={scroll} class="charts-scroll">{panels.value?.length === 0 ? empty : matched.value === 0 ? <NoMatch /> : <Sections />}</div>
+        <div ref={scroll} class="charts-scroll">
+          {panels.value?.length === 0 ? empty : matched.value === 0 ? <NoMatch /> : <Sections />}
+        </div>
       </div>
       <Enlarged />
       <ChartTooltip />

@@ -18,7 +18,10 @@ const UNIT: [number, number] = [0, 1.02];
 /** PR or ROC curves of all runs in one picture: colour is the run, dash is the class. */
 export function CurvesView({ items }: { items: readonly MediaItem[] }) {
   const roc = items[0]?.meta.curve === "roc";
-  const curves = useMemo(() => items.flatMap((item) => readCurves(item.text, item.meta).map((curve, i) => ({ item, curve, i }))), [items]);
+  const curves = useMemo(
+    () => items.flatMap((item) => readCurves(item.text, item.meta).map((curve, i) => ({ item, curve, i }))),
+    [items],
+  );
   const lines: XYLine[] = curves.map(({ item, curve, i }) => ({
     kind: "line",
     name: curve.label,
@@ -29,14 +32,20 @@ export function CurvesView({ items }: { items: readonly MediaItem[] }) {
     dash: items.length > 1 ? (DASHES[i % DASHES.length] as readonly number[]) : [],
   }));
   const draw = (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
-    drawXY(ctx, lines, size, inks, { x: [0, 1], y: UNIT, diagonal: roc, xName: roc ? "false positive rate" : "recall" });
+    drawXY(ctx, lines, size, inks, {
+      x: [0, 1],
+      y: UNIT,
+      diagonal: roc,
+      xName: roc ? "false positive rate" : "recall",
+    });
   return (
     <div class="figure">
       <Canvas label={`${curves.length} curves`} draw={draw} />
       <p class="figure-legend">
         {curves.slice(0, 12).map(({ item, curve }, n) => (
           <span key={n} class="isolate">
-            <span class="ink" style={{ background: lines[n]?.colour }} /> {visibleText(curveName(item, curve.label, items.length, curves.length))}
+            <span class="ink" style={{ background: lines[n]?.colour }} />{" "}
+            {visibleText(curveName(item, curve.label, items.length, curves.length))}
             {curve.area === null ? "" : ` ${formatNumber(curve.area, 3)}`}
           </span>
         ))}
@@ -56,21 +65,45 @@ export function ConfusionView({ item }: { item: MediaItem }) {
   const [spot, setSpot] = useState<[number, number] | null>(null);
   const matrix = useMemo(() => readConfusion(item.text), [item.text]);
   const colour = lookOfRun(item.run).colour;
-  const grid = useMemo(() => matrix && { values: matrix.counts, rows: matrix.labels, columns: matrix.labels, byRow: true, xTitle: "predicted", yTitle: "true" }, [matrix]);
-  const draw = useCallback((ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => grid && drawMatrix(ctx, grid, size, inks, colour), [grid, colour]);
+  const grid = useMemo(
+    () =>
+      matrix && {
+        values: matrix.counts,
+        rows: matrix.labels,
+        columns: matrix.labels,
+        byRow: true,
+        xTitle: "predicted",
+        yTitle: "true",
+      },
+    [matrix],
+  );
+  const draw = useCallback(
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => grid && drawMatrix(ctx, grid, size, inks, colour),
+    [grid, colour],
+  );
   if (!matrix || !grid) return <p class="panel-empty">This confusion matrix could not be read.</p>;
   const [row, column] = spot ?? [-1, -1];
   const total = matrix.counts[row]?.reduce((sum, n) => sum + n, 0) ?? 0;
   const value = matrix.counts[row]?.[column];
   return (
     <div class="figure">
-      <Canvas label={`Confusion matrix of ${matrix.labels.length} classes`} draw={draw} onPoint={(px, py, size) => setSpot(matrixSpot(grid, size, px, py))} onLeave={() => setSpot(null)} />
+      <Canvas
+        label={`Confusion matrix of ${matrix.labels.length} classes`}
+        draw={draw}
+        onPoint={(px, py, size) => setSpot(matrixSpot(grid, size, px, py))}
+        onLeave={() => setSpot(null)}
+      />
       <p class="figure-legend">
         {value === undefined ? (
-          typeof item.meta.accuracy === "number" ? `accuracy ${formatNumber(item.meta.accuracy, 4)}` : "\u00a0"
+          typeof item.meta.accuracy === "number" ? (
+            `accuracy ${formatNumber(item.meta.accuracy, 4)}`
+          ) : (
+            "\u00a0"
+          )
         ) : (
           <span class="isolate">
-            true {visibleText(matrix.labels[row] ?? "")} as {visibleText(matrix.labels[column] ?? "")}: {formatNumber(value)} ({formatNumber(total > 0 ? (100 * value) / total : 0, 3)}%)
+            true {visibleText(matrix.labels[row] ?? "")} as {visibleText(matrix.labels[column] ?? "")}:{" "}
+            {formatNumber(value)} ({formatNumber(total > 0 ? (100 * value) / total : 0, 3)}%)
           </span>
         )}
       </p>

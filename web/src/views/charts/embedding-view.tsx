@@ -28,8 +28,10 @@ interface Spot {
 /** Reads rows and labels and projects them; fails in words. */
 async function loadEmbedding(item: MediaItem, stop: AbortSignal): Promise<Loaded | string> {
   const { rows, width } = item.meta;
-  if (typeof rows !== "number" || typeof width !== "number" || !item.url) return "The vectors are not in the run folder.";
-  if (rows > MOST_ROWS || rows * width * 4 > MOST_BYTES) return `${rows.toLocaleString("en-US")} × ${width} values are too many to project here.`;
+  if (typeof rows !== "number" || typeof width !== "number" || !item.url)
+    return "The vectors are not in the run folder.";
+  if (rows > MOST_ROWS || rows * width * 4 > MOST_BYTES)
+    return `${rows.toLocaleString("en-US")} × ${width} values are too many to project here.`;
   const answer = await fetch(item.url, { credentials: "same-origin", signal: stop, headers: { "X-Stepscope": "1" } });
   if (!answer.ok) return `The server answered with status ${answer.status}.`;
   const bytes = await answer.arrayBuffer();
@@ -62,20 +64,35 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
   const dark = isDark.value;
   const colour = lookOfRun(item.run).colour;
   const classes = useMemo(() => (loaded && typeof loaded !== "string" ? byLabel(loaded) : []), [loaded]);
-  const lines = useMemo<XYLine[]>(() => classes.map((c, i) => ({ ...c, ...(classes.length > 1 ? classLook(i, dark) : { colour }) })), [classes, dark, colour]);
-  const draw = useCallback((ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => drawXY(ctx, lines, size, inks), [lines]);
+  const lines = useMemo<XYLine[]>(
+    () => classes.map((c, i) => ({ ...c, ...(classes.length > 1 ? classLook(i, dark) : { colour }) })),
+    [classes, dark, colour],
+  );
+  const draw = useCallback(
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => drawXY(ctx, lines, size, inks),
+    [lines],
+  );
   if (loaded === null) return <p class="panel-empty">Projecting…</p>;
   if (typeof loaded === "string") return <p class="panel-empty">{loaded}</p>;
   const point = (px: number, py: number, size: Size) => {
     const near = nearestPoint(lines, size, px, py, NEAR_PX);
     const row = near && classes[near.line]?.rows[near.index];
-    setSpot(row === null || row === undefined ? null : { row, left: px > size.width - CARD_PX ? px - CARD_PX : px + 12, top: Math.max(0, py - 30) });
+    setSpot(
+      row === null || row === undefined
+        ? null
+        : { row, left: px > size.width - CARD_PX ? px - CARD_PX : px + 12, top: Math.max(0, py - 30) },
+    );
   };
   const broken = typeof item.meta.nan === "number" ? item.meta.nan : 0;
   return (
     <div class="figure">
       <div class="embedding">
-        <Canvas label={`${loaded.x.length} vectors on their first two principal components`} draw={draw} onPoint={point} onLeave={() => setSpot(null)} />
+        <Canvas
+          label={`${loaded.x.length} vectors on their first two principal components`}
+          draw={draw}
+          onPoint={point}
+          onLeave={() => setSpot(null)}
+        />
         {spot ? (
           <div class="embedding-card" style={{ left: spot.left, top: spot.top }}>
             {sprites ? <Sprite item={item} sheet={sprites} row={spot.row} /> : null}
@@ -85,11 +102,18 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
         ) : null}
       </div>
       <p class="figure-legend">
-        {classes.length > 1 ? classes.slice(0, 12).map((c, i) => (
-          <span key={c.name} class="isolate">
-            <span class="ink" data-shape={classLook(i, dark).shape} style={{ background: classLook(i, dark).colour }} /> {visibleText(c.name)}
-          </span>
-        )) : null}
+        {classes.length > 1
+          ? classes.slice(0, 12).map((c, i) => (
+              <span key={c.name} class="isolate">
+                <span
+                  class="ink"
+                  data-shape={classLook(i, dark).shape}
+                  style={{ background: classLook(i, dark).colour }}
+                />{" "}
+                {visibleText(c.name)}
+              </span>
+            ))
+          : null}
         <span>
           first two principal components, {formatNumber(loaded.explained * 100, 3)}% of the variance
           {broken > 0 ? `; ${broken.toLocaleString("en-US")} rows are not finite` : ""}
@@ -104,7 +128,17 @@ const GAP_PX = 2;
 const SPRITE_PX = 64;
 
 /** One picture of the sheet, its pixels as squares. */
-export function Sprite({ item, sheet, row, size = SPRITE_PX }: { item: MediaItem; sheet: MediaItem; row: number; size?: number }) {
+export function Sprite({
+  item,
+  sheet,
+  row,
+  size = SPRITE_PX,
+}: {
+  item: MediaItem;
+  sheet: MediaItem;
+  row: number;
+  size?: number;
+}) {
   const cell = item.meta.sprite_cell;
   const columns = item.meta.sprite_columns;
   if (!sheet.url || !Array.isArray(cell) || typeof columns !== "number" || columns < 1) return null;
@@ -123,9 +157,20 @@ const MOST_CLASSES = 12;
 
 function byLabel(loaded: Loaded): (Omit<XYLine, "colour"> & { rows: number[] })[] {
   const names = [...new Set(loaded.labels)];
-  const groups = names.length >= 2 && names.length <= MOST_CLASSES ? names.sort((a, b) => a.localeCompare(b, "en", { numeric: true })) : [""];
+  const groups =
+    names.length >= 2 && names.length <= MOST_CLASSES
+      ? names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+      : [""];
   return groups.map((name) => {
     const rows = [...loaded.x.keys()].filter((i) => groups.length === 1 || loaded.labels[i] === name);
-    return { kind: "points", name, labels: null, radius: 2, rows, x: rows.map((i) => loaded.x[i] as number), y: rows.map((i) => loaded.y[i] as number) };
+    return {
+      kind: "points",
+      name,
+      labels: null,
+      radius: 2,
+      rows,
+      x: rows.map((i) => loaded.x[i] as number),
+      y: rows.map((i) => loaded.y[i] as number),
+    };
   });
 }

@@ -26,7 +26,14 @@ export function Enlarged() {
   if (!info && !own) return null;
   const close = () => (settings.enlarged.value = "");
   return (
-    <div ref={place} class="enlarged" role="dialog" aria-modal="true" aria-label={info?.key ?? "Panel"} onClick={(event) => event.target === event.currentTarget && close()}>
+    <div
+      ref={place}
+      class="enlarged"
+      role="dialog"
+      aria-modal="true"
+      aria-label={info?.key ?? "Panel"}
+      onClick={(event) => event.target === event.currentTarget && close()}
+    >
       {info ? <Panel key={id} info={info} large /> : own ? <OwnPanelView key={id} panel={own} large /> : null}
     </div>
   );

@@ -18,8 +18,22 @@ export function FigureView({ item }: { item: MediaItem }) {
   const draw = useCallback(
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => {
       if (!figure) return;
-      if (figure.matrix) drawMatrix(ctx, { ...figure.matrix, byRow: false, xTitle: figure.xTitle, yTitle: figure.yTitle }, size, inks, lookOf(0, dark).colour);
-      else drawXY(ctx, figure.xy.map((t, i) => ({ ...t, colour: t.colour ?? lookOf(i, dark).colour })), size, inks, { xName: figure.xTitle });
+      if (figure.matrix)
+        drawMatrix(
+          ctx,
+          { ...figure.matrix, byRow: false, xTitle: figure.xTitle, yTitle: figure.yTitle },
+          size,
+          inks,
+          lookOf(0, dark).colour,
+        );
+      else
+        drawXY(
+          ctx,
+          figure.xy.map((t, i) => ({ ...t, colour: t.colour ?? lookOf(i, dark).colour })),
+          size,
+          inks,
+          { xName: figure.xTitle },
+        );
     },
     [figure, dark],
   );
@@ -34,14 +48,17 @@ export function FigureView({ item }: { item: MediaItem }) {
         <p class="figure-legend">
           {figure.xy.slice(0, 12).map((t, i) => (
             <span key={i} class="isolate">
-              <span class="ink" style={{ background: t.colour ?? lookOf(i, dark).colour }} /> {visibleText(t.name || `trace ${i + 1}`)}
+              <span class="ink" style={{ background: t.colour ?? lookOf(i, dark).colour }} />{" "}
+              {visibleText(t.name || `trace ${i + 1}`)}
             </span>
           ))}
         </p>
       ) : null}
       {figure.undrawn.length > 0 || !drawn ? (
         <p class="panel-empty">
-          {figure.undrawn.length ? `Not drawn here: ${visibleText([...new Set(figure.undrawn)].join(", "))}. ` : "It has no traces. "}
+          {figure.undrawn.length
+            ? `Not drawn here: ${visibleText([...new Set(figure.undrawn)].join(", "))}. `
+            : "It has no traces. "}
           <button type="button" class="link" onClick={save}>
             Download the figure
           </button>

@@ -105,8 +105,11 @@ export function attachGestures(host: HTMLElement, target: GestureTarget): () => 
     if (!plot || !(event.ctrlKey || event.metaKey || event.shiftKey)) return;
     event.preventDefault();
     const amount = event.deltaY || event.deltaX;
-    if (event.shiftKey && !event.ctrlKey) return target.zoom(pan(target.window(), amount / 1000, target.limits(), target.logX()));
-    target.zoom(scaleRange(target.window(), Math.exp(amount / 400), plot.valueAt(at(event)), target.limits(), target.logX()));
+    if (event.shiftKey && !event.ctrlKey)
+      return target.zoom(pan(target.window(), amount / 1000, target.limits(), target.logX()));
+    target.zoom(
+      scaleRange(target.window(), Math.exp(amount / 400), plot.valueAt(at(event)), target.limits(), target.logX()),
+    );
   };
 
   const reset = (): void => target.zoom(null);

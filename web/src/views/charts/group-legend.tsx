@@ -14,7 +14,12 @@ export function GroupLegend() {
   return (
     <div class="group-legend" role="group" aria-label="Groups" onPointerLeave={() => (spotlit.value = null)}>
       {shown.map((group) => (
-        <span key={group.id} class="group-chip" data-strong={hovered.value === group.id || spotlit.value === group.id || undefined} onPointerEnter={() => (spotlit.value = group.id)}>
+        <span
+          key={group.id}
+          class="group-chip"
+          data-strong={hovered.value === group.id || spotlit.value === group.id || undefined}
+          onPointerEnter={() => (spotlit.value = group.id)}
+        >
           <span class="ink" style={inkOfRun(group.id)} />
           <span class="isolate ellipsis" title={visibleText(group.label)}>
             {visibleText(group.label)}
@@ -23,9 +28,7 @@ export function GroupLegend() {
         </span>
       ))}
       {groups.value.length > MOST ? <span class="quiet">{groups.value.length - MOST} more groups</span> : null}
-      <span class="quiet">
-        Lines are means{settings.band.value ? `; bands ${BANDS[settings.spread.value]}` : ""}.
-      </span>
+      <span class="quiet">Lines are means{settings.band.value ? `; bands ${BANDS[settings.spread.value]}` : ""}.</span>
     </div>
   );
 }

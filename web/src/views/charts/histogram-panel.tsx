@@ -33,7 +33,7 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
   const beat = pulse.value;
   const asker = useAsker();
   useEffect(() => {
-    if (!run) return asker.stop(), setData(null);
+    if (!run) return (asker.stop(), setData(null));
     void asker.ask(`${run} ${info.key}`, (stop) =>
       call("POST /api/histograms", { run, key: info.key, rows: 40, bins: 48 }, { signal: stop }).then(
         (answer) => (setData(answer), setError(null)),
@@ -43,7 +43,8 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
   }, [run, info.key, again, beat]);
   const colour = run ? lookOfRun(run).colour : "";
   const draw = useCallback(
-    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => data && data.steps.length > 0 && drawHistograms(ctx, data, mode, size, inks, colour, spot),
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
+      data && data.steps.length > 0 && drawHistograms(ctx, data, mode, size, inks, colour, spot),
     [data, mode, colour, spot],
   );
   if (error && !data) {
@@ -74,7 +75,9 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
         </div>
       )}
       <div class="histogram-foot">
-        <p class="ellipsis">{empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : ""}</p>
+        <p class="ellipsis">
+          {empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : ""}
+        </p>
         <span class="spring" />
         <span class="segmented" role="radiogroup" aria-label="How histograms are drawn">
           {MODES.map(({ value, label }) => (
@@ -91,7 +94,8 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
 function sayHere(data: Histograms, mode: HistogramMode, { row, bin }: HistogramSpot): string {
   const step = `step ${(data.steps[row] ?? 0).toLocaleString("en-US")}`;
   const at = data.percentiles[row] ?? [];
-  if (mode === "bands") return `${step}: median ${formatNumber(at[4] ?? Number.NaN)}, ${formatNumber(at[0] ?? Number.NaN)} to ${formatNumber(at[8] ?? Number.NaN)}`;
+  if (mode === "bands")
+    return `${step}: median ${formatNumber(at[4] ?? Number.NaN)}, ${formatNumber(at[0] ?? Number.NaN)} to ${formatNumber(at[8] ?? Number.NaN)}`;
   const from = data.edges[bin];
   const to = data.edges[bin + 1];
   if (from === undefined || to === undefined) return step;

@@ -36,7 +36,11 @@ export interface PanelScene extends Scene {
 }
 
 /** How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them again. */
-export function sceneOf(scope: ChartScope, info: PanelInfo, data: ReadonlySignal<PanelLines>): ReadonlySignal<PanelScene> {
+export function sceneOf(
+  scope: ChartScope,
+  info: PanelInfo,
+  data: ReadonlySignal<PanelLines>,
+): ReadonlySignal<PanelScene> {
   const alone = computed(() => baseScene(scope, info, data.value));
   const base = computed(() => {
     const scene = alone.value;
@@ -59,7 +63,11 @@ export function sceneOf(scope: ChartScope, info: PanelInfo, data: ReadonlySignal
   });
 }
 
-function baseScene({ settings, drawn }: ChartScope, info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
+function baseScene(
+  { settings, drawn }: ChartScope,
+  info: PanelInfo,
+  data: PanelLines,
+): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
   const x = panelX(settings.xAxis.value, info.x);
   const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
   const logX = settings.logX.value;
@@ -71,7 +79,8 @@ function baseScene({ settings, drawn }: ChartScope, info: PanelInfo, data: Panel
   const band = settings.band.value;
   const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
   const unit = unitOf(info.key);
-  const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, percent: unit === "percent" });
+  const y =
+    fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, percent: unit === "percent" });
   const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
   return {
     x,
@@ -94,7 +103,13 @@ export interface PanelHandle {
   scene: PanelScene;
 }
 
-export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current: (() => PanelHandle | null) | null } }) {
+export function LinePanel({
+  info,
+  handle,
+}: {
+  info: PanelInfo;
+  handle: { current: (() => PanelHandle | null) | null };
+}) {
   const scope = useScope();
   const { store, drawn } = scope;
   const host = useRef<HTMLDivElement>(null);
@@ -107,10 +122,13 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
   useEffect(() => store.show(info.key), [store, info.key]);
   useEffect(() => scope.followGroups(), [scope]);
   useEffect(() => {
-    if (size) return effect(() => store.want(info.key, viewOf(scope, info, size.width), drawn.value, restOf(scope, info)));
+    if (size)
+      return effect(() => store.want(info.key, viewOf(scope, info, size.width), drawn.value, restOf(scope, info)));
   }, [scope, info, size?.width]);
   useEffect(() => {
-    const stop = effect(() => tellFit(scope, info, isLinked(scope, info.section) ? scene.value.fit : null, scene.value.axes.logY));
+    const stop = effect(() =>
+      tellFit(scope, info, isLinked(scope, info.section) ? scene.value.fit : null, scene.value.axes.logY),
+    );
     return () => {
       stop();
       tellFit(scope, info, null, false);
@@ -137,8 +155,18 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
   );
   return (
     <>
-      <div ref={host} class="plot" data-loading={data.value.loading || undefined} role="img" aria-label={summary(info, data.value, scene.value)} />
-      <SpokenTable caption={`${info.key} over ${xLabel(scene.value.x)}`} head={LINE_HEAD} rows={lineRows(data.value.lines, nameOf)} />
+      <div
+        ref={host}
+        class="plot"
+        data-loading={data.value.loading || undefined}
+        role="img"
+        aria-label={summary(info, data.value, scene.value)}
+      />
+      <SpokenTable
+        caption={`${info.key} over ${xLabel(scene.value.x)}`}
+        head={LINE_HEAD}
+        rows={lineRows(data.value.lines, nameOf)}
+      />
       <Condition scope={scope} info={info} data={data.value} empty={scene.value.lines.length === 0} />
       <Marks scope={scope} scene={scene.value} />
     </>
@@ -183,12 +211,24 @@ function follow(scope: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelS
     const now = hover.value;
     const here = scene.value;
     if (!plot.current || now?.source !== self) return;
-    const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
+    const rows = hoverRows(
+      here.lines.map((l) => l.line),
+      now.value,
+      here.axes.x,
+    );
     const nearest = nearestRow(rows, now.y, (v) => plot.current?.pixelOfY(v) ?? Number.NaN);
     const near = rows[nearest];
     const close = near !== undefined && Math.abs(plot.current.pixelOfY(near.shown) - now.y) <= NEAR_PX;
     hovered.value = close ? near.run : null;
-    tip.value = { source: self, rows, nearest, axis: now.axis, value: near?.x ?? now.value, clientX: now.clientX, clientY: now.clientY };
+    tip.value = {
+      source: self,
+      rows,
+      nearest,
+      axis: now.axis,
+      value: near?.x ?? now.value,
+      clientX: now.clientX,
+      clientY: now.clientY,
+    };
   });
   const cross = effect(() => {
     const now = hover.value;
@@ -196,9 +236,19 @@ function follow(scope: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelS
     if (!plot.current) return;
     if (!now || now.axis !== here.x) return plot.current.hover(null);
     const source = now.source === self;
-    const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
+    const rows = hoverRows(
+      here.lines.map((l) => l.line),
+      now.value,
+      here.axes.x,
+    );
     const nearest = source ? rows[tip.peek()?.nearest ?? -1]?.id : undefined;
-    plot.current.hover({ x: now.value, rows, nearest: nearest ?? null, run: hovered.value, colourOf: (run) => lookOfRun(run).colour });
+    plot.current.hover({
+      x: now.value,
+      rows,
+      nearest: nearest ?? null,
+      run: hovered.value,
+      colourOf: (run) => lookOfRun(run).colour,
+    });
   });
   return () => {
     draw();
@@ -211,7 +261,12 @@ function follow(scope: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelS
   };
 }
 
-function gestures({ id, store, settings }: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef) {
+function gestures(
+  { id, store, settings }: ChartScope,
+  info: PanelInfo,
+  scene: ReadonlySignal<PanelScene>,
+  plot: PlotRef,
+) {
   return {
     plot: () => plot.current,
     window: () => scene.peek().axes.x,
@@ -226,14 +281,31 @@ function gestures({ id, store, settings }: ChartScope, info: PanelInfo, scene: R
       moveHover(
         value === null || !event
           ? null
-          : { axis: scene.peek().x, value, source: sourceOf({ id }, info), clientX: event.clientX, clientY: event.clientY, y: event.clientY - top },
+          : {
+              axis: scene.peek().x,
+              value,
+              source: sourceOf({ id }, info),
+              clientX: event.clientX,
+              clientY: event.clientY,
+              y: event.clientY - top,
+            },
       );
     },
   };
 }
 
 /** What stands over an empty panel: waiting, nothing there, or an error with a way out. */
-function Condition({ scope, info, data, empty }: { scope: ChartScope; info: PanelInfo; data: PanelLines; empty: boolean }) {
+function Condition({
+  scope,
+  info,
+  data,
+  empty,
+}: {
+  scope: ChartScope;
+  info: PanelInfo;
+  data: PanelLines;
+  empty: boolean;
+}) {
   if (data.error) {
     return (
       <div class="panel-cover" role="alert">
@@ -253,7 +325,14 @@ function Condition({ scope, info, data, empty }: { scope: ChartScope; info: Pane
   if (!empty) return null;
   return (
     <div class="panel-cover">
-      <p>{data.missing[0] ?? (scope.drawnRuns.value.length === 0 ? "All runs are hidden." : scope.drawn.value.length === 0 ? "There is no group to draw." : "The shown runs did not log this.")}</p>
+      <p>
+        {data.missing[0] ??
+          (scope.drawnRuns.value.length === 0
+            ? "All runs are hidden."
+            : scope.drawn.value.length === 0
+              ? "There is no group to draw."
+              : "The shown runs did not log this.")}
+      </p>
     </div>
   );
 }
@@ -272,9 +351,16 @@ function Marks({ scope, scene }: { scope: ChartScope; scene: PanelScene }) {
           <b style={{ color: lookOfRun(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} at {sayX(scene.x, mark.x)}
         </span>
       ))}
-      {total > Math.min(3, first.length) ? <span class="panel-marks-rest">{(total - Math.min(3, first.length)).toLocaleString("en-US")} more</span> : null}
+      {total > Math.min(3, first.length) ? (
+        <span class="panel-marks-rest">{(total - Math.min(3, first.length)).toLocaleString("en-US")} more</span>
+      ) : null}
       {out ? (
-        <button type="button" class="link" title="Left out of the y-range, so that the rest can be read" onClick={() => (scope.settings.clip.value = "never")}>
+        <button
+          type="button"
+          class="link"
+          title="Left out of the y-range, so that the rest can be read"
+          onClick={() => (scope.settings.clip.value = "never")}
+        >
           {out}
         </button>
       ) : null}
@@ -286,7 +372,11 @@ function Marks({ scope, scene }: { scope: ChartScope; scene: PanelScene }) {
 /** "outliers to 3,000": what the y-range leaves out. A range that a person set is their own affair. */
 function outliers({ settings }: ChartScope, { lines, axes, band, fit }: PanelScene): string {
   if (!fit || settings.clip.value === "never") return "";
-  const { below, above } = beyond(lines.map((l) => l.line), { log: axes.logY, band, window: axes.x }, axes.y);
+  const { below, above } = beyond(
+    lines.map((l) => l.line),
+    { log: axes.logY, band, window: axes.x },
+    axes.y,
+  );
   const ends = [below, above].filter((end) => end !== null).map((end) => formatNumber(end));
   return ends.length ? `outliers to ${ends.join(" and ")}` : "";
 }
@@ -301,6 +391,8 @@ function hiddenByLog(scene: PanelScene): number {
 function summary(info: PanelInfo, data: PanelLines, scene: PanelScene): string {
   if (data.error) return `${info.key}: ${data.error}`;
   if (scene.lines.length === 0) return `${info.key}: no lines`;
-  const last = scene.lines.slice(0, 4).map(({ line }) => `${nameOf(line.run)} ${formatNumber(line.value.findLast(Number.isFinite) ?? Number.NaN)}`);
+  const last = scene.lines
+    .slice(0, 4)
+    .map(({ line }) => `${nameOf(line.run)} ${formatNumber(line.value.findLast(Number.isFinite) ?? Number.NaN)}`);
   return `${info.key} over ${xLabel(scene.x)}, ${count(scene.lines.length, "line")}. Last values: ${last.join(", ")}`;
 }

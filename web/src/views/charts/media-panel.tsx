@@ -63,7 +63,14 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
           <CurvesView items={shown} />
         ) : (
           shown.map((item) => (
-            <Item key={`${item.run}/${item.index}`} item={item} sprites={spritesOf(item, media.data?.items)} named={!one} dated={steps.size > 1} large={large} />
+            <Item
+              key={`${item.run}/${item.index}`}
+              item={item}
+              sprites={spritesOf(item, media.data?.items)}
+              named={!one}
+              dated={steps.size > 1}
+              large={large}
+            />
           ))
         )}
       </div>
@@ -72,11 +79,14 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   );
 }
 
-const curvesIn = (items: readonly MediaItem[]): number => items.reduce((sum, item) => sum + readCurves(item.text, item.meta).length, 0);
+const curvesIn = (items: readonly MediaItem[]): number =>
+  items.reduce((sum, item) => sum + readCurves(item.text, item.meta).length, 0);
 
 /** The sheet of small pictures that an embedding may bring along. */
 const spritesOf = (item: MediaItem, all: readonly MediaItem[] = []): MediaItem | undefined =>
-  item.kind === "embedding" ? all.find((one) => one.run === item.run && one.step === item.step && one.meta.sprite === true) : undefined;
+  item.kind === "embedding"
+    ? all.find((one) => one.run === item.run && one.step === item.step && one.meta.sprite === true)
+    : undefined;
 
 interface ItemProps {
   item: MediaItem;
@@ -143,7 +153,13 @@ function Content({ item, sprites, large }: Pick<ItemProps, "item" | "sprites" | 
 function Steps({ media, most }: { media: MediaState; most: number }) {
   const { steps, step, setStep, index, setIndex } = media;
   if (steps.length === 0) return null;
-  const at = step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((s) => s <= step));
+  const at =
+    step === null
+      ? steps.length - 1
+      : Math.max(
+          0,
+          steps.findLastIndex((s) => s <= step),
+        );
   return (
     <div class="media-steps">
       {steps.length > 1 ? (
@@ -171,11 +187,21 @@ function Steps({ media, most }: { media: MediaState; most: number }) {
       )}
       {most > 1 ? (
         <span class="pager">
-          <button type="button" aria-label="Previous of the list" disabled={index === 0} onClick={() => setIndex(index - 1)}>
+          <button
+            type="button"
+            aria-label="Previous of the list"
+            disabled={index === 0}
+            onClick={() => setIndex(index - 1)}
+          >
             ‹
           </button>
           {Math.min(index, most - 1) + 1} / {most}
-          <button type="button" aria-label="Next of the list" disabled={index >= most - 1} onClick={() => setIndex(index + 1)}>
+          <button
+            type="button"
+            aria-label="Next of the list"
+            disabled={index >= most - 1}
+            onClick={() => setIndex(index + 1)}
+          >
             ›
           </button>
         </span>

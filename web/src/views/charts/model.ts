@@ -49,7 +49,8 @@ export function followLive(): () => void {
   const stop = onLive((event) => {
     if (selected.peek().length > 0) return;
     const here = new Set(chartRuns.peek());
-    if (event.changed.some((change) => !here.has(change.id)) || event.gone.some((id) => here.has(id))) void loadNewest();
+    if (event.changed.some((change) => !here.has(change.id)) || event.gone.some((id) => here.has(id)))
+      void loadNewest();
   });
   return () => {
     stop();

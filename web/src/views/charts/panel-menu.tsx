@@ -5,7 +5,17 @@ import { fileName, savePng, saveText } from "../../charts/download";
 import { readInks } from "../../charts/inks";
 import { Button, copyText, Dialog, Menu, type MenuItem, TextInput, toast } from "../../components";
 import { lazily } from "../../components/lazily";
-import { ChartIcon, CopyIcon, DownloadIcon, EyeOffIcon, MoreIcon, PlusIcon, ReportIcon, TableIcon, TrashIcon } from "../../components/icons";
+import {
+  ChartIcon,
+  CopyIcon,
+  DownloadIcon,
+  EyeOffIcon,
+  MoreIcon,
+  PlusIcon,
+  ReportIcon,
+  TableIcon,
+  TrashIcon,
+} from "../../components/icons";
 import { linesCsv } from "../../lib/chart-csv";
 import type { Range } from "../../lib/chart-line";
 import { panelId } from "../../lib/chart-sections";
@@ -39,21 +49,38 @@ export function PanelMenu({ info, own, handle, onRange }: PanelMenuProps) {
   const scope = useScope();
   const { settings } = scope;
   const [adding, setAdding] = useState(false);
-  const about: MenuItem[] = standsAlone() ? [] : [linkItem(scope, info), { key: "report", label: "Add to report…", icon: <ReportIcon size={14} />, onPick: () => setAdding(true) }];
-  const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), ...about] : about;
+  const about: MenuItem[] = standsAlone()
+    ? []
+    : [
+        linkItem(scope, info),
+        { key: "report", label: "Add to report…", icon: <ReportIcon size={14} />, onPick: () => setAdding(true) },
+      ];
+  const items: MenuItem[] =
+    info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), ...about] : about;
   if (scope.arranged) items.push(...placeItems(info, own));
   if (items.length === 0) return null;
   return (
     <>
       <Menu label="Panel menu" button={<MoreIcon size={14} />} buttonClass="icon-button" align="end" items={items} />
-      {adding ? <AddToReport {...reportPanel(settings, info)} runs={scope.drawnRuns.peek()} onClose={() => setAdding(false)} /> : null}
+      {adding ? (
+        <AddToReport {...reportPanel(settings, info)} runs={scope.drawnRuns.peek()} onClose={() => setAdding(false)} />
+      ) : null}
     </>
   );
 }
 
 /** Where the panel stands: all that dragging does, for who does not drag. */
 function placeItems(info: PanelInfo, own: OwnPanel | undefined): MenuItem[] {
-  if (own) return [{ key: "remove", label: "Remove from this section", icon: <TrashIcon size={14} />, hint: "Del", onPick: () => change((now) => removePanel(now, own.id)) }];
+  if (own)
+    return [
+      {
+        key: "remove",
+        label: "Remove from this section",
+        icon: <TrashIcon size={14} />,
+        hint: "Del",
+        onPick: () => change((now) => removePanel(now, own.id)),
+      },
+    ];
   const homes = space.peek().sections.map((section) => ({
     key: `to ${section.id}`,
     label: `Move to “${visibleText(section.name)}”`,
@@ -62,8 +89,19 @@ function placeItems(info: PanelInfo, own: OwnPanel | undefined): MenuItem[] {
   }));
   return [
     ...homes.slice(0, 8),
-    { key: "new", label: "Move to a new section", icon: <PlusIcon size={14} />, onPick: () => put(info, { section: NEW_SECTION, before: null }) },
-    { key: "hide", label: "Hide panel", icon: <EyeOffIcon size={14} />, hint: "Del", onPick: () => change((now) => hideAutomatic(now, panelId(info))) },
+    {
+      key: "new",
+      label: "Move to a new section",
+      icon: <PlusIcon size={14} />,
+      onPick: () => put(info, { section: NEW_SECTION, before: null }),
+    },
+    {
+      key: "hide",
+      label: "Hide panel",
+      icon: <EyeOffIcon size={14} />,
+      hint: "Del",
+      onPick: () => change((now) => hideAutomatic(now, panelId(info))),
+    },
   ];
 }
 
@@ -77,7 +115,17 @@ function reportPanel(settings: ChartSettings, info: PanelInfo): { panel: string;
   const [min, max] = own.y ?? [];
   const [group] = settings.by.peek();
   const smooth = smoothCodec.write(settings.smoothing.peek());
-  const options = { key: info.key, x: x === "step" ? undefined : x, smooth, log: (own.log ?? settings.logY.peek()) || undefined, lo, hi, min, max, group };
+  const options = {
+    key: info.key,
+    x: x === "step" ? undefined : x,
+    smooth,
+    log: (own.log ?? settings.logY.peek()) || undefined,
+    lo,
+    hi,
+    min,
+    max,
+    group,
+  };
   return { panel: group ? "band" : "chart", options };
 }
 
@@ -87,27 +135,57 @@ function linkItem({ runs }: ChartScope, info: PanelInfo): MenuItem {
     label: "Copy a link to this panel",
     icon: <CopyIcon size={14} />,
     onPick() {
-      const hash = formatHash({ path: "/charts", query: { ...place.peek().query, part: "", runs: list.write([...runs.peek()]), full: panelId(info) } });
+      const hash = formatHash({
+        path: "/charts",
+        query: { ...place.peek().query, part: "", runs: list.write([...runs.peek()]), full: panelId(info) },
+      });
       void copyText(new URL(hash, location.href).href, "Link copied");
     },
   };
 }
 
-function scalarItems(settings: ChartSettings, info: PanelInfo, handle: PanelMenuProps["handle"], onRange: () => void): MenuItem[] {
+function scalarItems(
+  settings: ChartSettings,
+  info: PanelInfo,
+  handle: PanelMenuProps["handle"],
+  onRange: () => void,
+): MenuItem[] {
   const own = settings.panelOptions.value[info.key] ?? {};
   const log = own.log ?? settings.logY.value;
-  const setOwn = (change: typeof own) => (settings.panelOptions.value = withOptions(settings.panelOptions.peek(), info.key, change));
+  const setOwn = (change: typeof own) =>
+    (settings.panelOptions.value = withOptions(settings.panelOptions.peek(), info.key, change));
   const withDrawn = (use: (drawn: PanelHandle) => void) => () => {
     const drawn = handle.current?.();
     if (drawn) use(drawn);
     else toast("Scroll the panel into view first.", "warning");
   };
   return [
-    { key: "log", label: log ? "Linear y-axis" : "Log y-axis", icon: <ChartIcon size={14} />, hint: "l", onPick: () => setOwn({ log: !log }) },
+    {
+      key: "log",
+      label: log ? "Linear y-axis" : "Log y-axis",
+      icon: <ChartIcon size={14} />,
+      hint: "l",
+      onPick: () => setOwn({ log: !log }),
+    },
     { key: "range", label: "Set the y-range…", icon: <ChartIcon size={14} />, onPick: onRange },
-    { key: "png", label: "Download PNG", icon: <DownloadIcon size={14} />, onPick: withDrawn((d) => downloadPng(info, d)) },
-    { key: "svg", label: "Download SVG", icon: <DownloadIcon size={14} />, onPick: withDrawn((d) => downloadSvg(info, d)) },
-    { key: "csv", label: "Download CSV", icon: <TableIcon size={14} />, onPick: withDrawn((d) => downloadCsv(info, d)) },
+    {
+      key: "png",
+      label: "Download PNG",
+      icon: <DownloadIcon size={14} />,
+      onPick: withDrawn((d) => downloadPng(info, d)),
+    },
+    {
+      key: "svg",
+      label: "Download SVG",
+      icon: <DownloadIcon size={14} />,
+      onPick: withDrawn((d) => downloadSvg(info, d)),
+    },
+    {
+      key: "csv",
+      label: "Download CSV",
+      icon: <TableIcon size={14} />,
+      onPick: withDrawn((d) => downloadCsv(info, d)),
+    },
   ];
 }
 
@@ -120,12 +198,28 @@ function downloadPng(info: PanelInfo, drawn: PanelHandle): void {
 function downloadSvg(info: PanelInfo, drawn: PanelHandle): void {
   const { lines: _, x, ...scene } = drawn.scene;
   const { clientWidth: width, clientHeight: height } = drawn.plot.canvas;
-  const svg = chartSvg({ title: visibleText(info.key), xLabel: xLabel(x), ...scene, lines: named(drawn), width: Math.max(480, width), height: Math.max(300, height + 60), inks: readInks() });
+  const svg = chartSvg({
+    title: visibleText(info.key),
+    xLabel: xLabel(x),
+    ...scene,
+    lines: named(drawn),
+    width: Math.max(480, width),
+    height: Math.max(300, height + 60),
+    inks: readInks(),
+  });
   saveText(svg, "image/svg+xml", fileName(info.key, "svg"));
 }
 
 function downloadCsv(info: PanelInfo, drawn: PanelHandle): void {
-  saveText(linesCsv(drawn.scene.lines.map((l) => l.line), drawn.scene.x, nameOf), "text/csv", fileName(info.key, "csv"));
+  saveText(
+    linesCsv(
+      drawn.scene.lines.map((l) => l.line),
+      drawn.scene.x,
+      nameOf,
+    ),
+    "text/csv",
+    fileName(info.key, "csv"),
+  );
 }
 
 /** Asks for a y-range; empty fields mean "by itself". */

@@ -40,7 +40,8 @@ export function Panel({ info, large = false, short = false, own }: PanelProps) {
   const seen = useVisible(frame);
   const visible = large || (seen && settings.enlarged.value !== id);
   const pinned = own ? (own.pinned ?? false) : settings.pins.value.includes(id);
-  const pin = () => (own ? change((now) => pinPanel(now, own.id)) : void (settings.pins.value = toggled(settings.pins.value, id)));
+  const pin = () =>
+    own ? change((now) => pinPanel(now, own.id)) : void (settings.pins.value = toggled(settings.pins.value, id));
   const scalar = info.kind === "scalar";
   const title = visibleText(short ? shortTitle(info) : info.key);
   const some = info.runs < scope.runs.value.length ? count(info.runs, "run") : "";
@@ -72,19 +73,32 @@ export function Panel({ info, large = false, short = false, own }: PanelProps) {
               <PinIcon size={14} />
             </IconButton>
           )}
-          <IconButton label={large ? "Close (Esc)" : "Enlarge (f)"} onClick={() => (settings.enlarged.value = large ? "" : id)}>
+          <IconButton
+            label={large ? "Close (Esc)" : "Enlarge (f)"}
+            onClick={() => (settings.enlarged.value = large ? "" : id)}
+          >
             {large ? <CloseIcon size={14} /> : <ExpandIcon size={14} />}
           </IconButton>
           <PanelMenu info={info} own={own} handle={handle} onRange={() => setAsking(true)} />
         </span>
       </header>
       <div class="panel-body">{visible ? <Body info={info} handle={handle} large={large} /> : null}</div>
-      {asking ? <RangeDialog info={info} now={handle.current?.()?.scene.axes.y ?? null} onClose={() => setAsking(false)} /> : null}
+      {asking ? (
+        <RangeDialog info={info} now={handle.current?.()?.scene.axes.y ?? null} onClose={() => setAsking(false)} />
+      ) : null}
     </article>
   );
 }
 
-function Body({ info, handle, large }: { info: PanelInfo; handle: { current: (() => PanelHandle | null) | null }; large: boolean }) {
+function Body({
+  info,
+  handle,
+  large,
+}: {
+  info: PanelInfo;
+  handle: { current: (() => PanelHandle | null) | null };
+  large: boolean;
+}) {
   if (info.kind === "scalar") return <LinePanel info={info} handle={handle} />;
   if (info.kind === "histogram") return <HistogramPanel info={info} />;
   return <MediaPanel info={info} large={large} />;
@@ -102,7 +116,9 @@ function Own({ id }: { id: string }) {
       type="button"
       class="panel-own"
       title="Back to the settings of all panels"
-      onClick={() => (settings.panelOptions.value = withOptions(settings.panelOptions.value, id, { log: undefined, y: undefined }))}
+      onClick={() =>
+        (settings.panelOptions.value = withOptions(settings.panelOptions.value, id, { log: undefined, y: undefined }))
+      }
     >
       {parts.join(", ")} ×
     </button>
@@ -113,7 +129,13 @@ const PAN = 0.15;
 const ZOOM = 0.7;
 
 /** Keys on a focused panel. */
-function onKey(event: KeyboardEvent, { settings, store }: ChartScope, info: PanelInfo, drawn: PanelHandle | null, pin: () => void): void {
+function onKey(
+  event: KeyboardEvent,
+  { settings, store }: ChartScope,
+  info: PanelInfo,
+  drawn: PanelHandle | null,
+  pin: () => void,
+): void {
   if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
   const id = panelId(info);
   const does: Record<string, () => void> = {

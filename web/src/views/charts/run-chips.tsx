@@ -5,7 +5,15 @@ import { runName } from "./words";
 
 const MOST = 12;
 
-export function RunChips({ runs, chosen, onChoose }: { runs: readonly string[]; chosen: string | undefined; onChoose(run: string): void }) {
+export function RunChips({
+  runs,
+  chosen,
+  onChoose,
+}: {
+  runs: readonly string[];
+  chosen: string | undefined;
+  onChoose(run: string): void;
+}) {
   if (runs.length < 2) return null;
   return (
     <span class="chips" role="radiogroup" aria-label="Run">
@@ -13,7 +21,15 @@ export function RunChips({ runs, chosen, onChoose }: { runs: readonly string[]; 
         const name = runName(id);
         const on = id === chosen;
         return (
-          <button key={id} type="button" role="radio" class="chip" aria-checked={on} title={name} onClick={() => onChoose(id)}>
+          <button
+            key={id}
+            type="button"
+            role="radio"
+            class="chip"
+            aria-checked={on}
+            title={name}
+            onClick={() => onChoose(id)}
+          >
             <span class="ink" style={inkOfRun(id)} />
             <span class={on ? "isolate ellipsis" : "visually-hidden"}>{name}</span>
           </button>

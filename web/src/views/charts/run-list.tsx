@@ -6,7 +6,18 @@ import { EyeIcon, EyeOffIcon, PinIcon, SearchIcon } from "../../components/icons
 import { Button, IconButton, StatusDot, TextInput } from "../../components";
 import { Middle } from "../../components/middle";
 import { count } from "../../lib/format";
-import { chartRuns, hidden, hiddenSet, hovered, known, lookOfRun, nameOf, selected, setSelected, toggleHidden } from "../../state";
+import {
+  chartRuns,
+  hidden,
+  hiddenSet,
+  hovered,
+  known,
+  lookOfRun,
+  nameOf,
+  selected,
+  setSelected,
+  toggleHidden,
+} from "../../state";
 import { linkTo } from "../../router";
 import { useScope } from "./scope";
 import { runName } from "./words";
@@ -33,17 +44,28 @@ export function RunList() {
         </Button>
       </header>
       {runs.length > 8 ? (
-        <TextInput label="Find a run" placeholder="Find a run" icon={<SearchIcon size={14} />} value={filter} onInput={setFilter} />
+        <TextInput
+          label="Find a run"
+          placeholder="Find a run"
+          icon={<SearchIcon size={14} />}
+          value={filter}
+          onInput={setFilter}
+        />
       ) : null}
       <ul onPointerLeave={() => (spotlit.value = null)}>
         {ordered.slice(0, MOST_ROWS).map((id) => (
           <RunItem key={id} id={id} />
         ))}
       </ul>
-      {ordered.length > MOST_ROWS ? <p class="run-note">{ordered.length - MOST_ROWS} more: find them by name.</p> : null}
+      {ordered.length > MOST_ROWS ? (
+        <p class="run-note">{ordered.length - MOST_ROWS} more: find them by name.</p>
+      ) : null}
       {leftOut.value > 0 ? (
         <p class="run-note">
-          Drawing the first {count(runs.length - leftOut.value, "run")}. <button type="button" class="link" onClick={() => (drawAll.value = true)}>Draw all</button>
+          Drawing the first {count(runs.length - leftOut.value, "run")}.{" "}
+          <button type="button" class="link" onClick={() => (drawAll.value = true)}>
+            Draw all
+          </button>
         </p>
       ) : null}
       <footer>
@@ -78,9 +100,24 @@ function RunItem({ id }: { id: string }) {
       data-strong={strong.value || undefined}
       onPointerEnter={() => (spotlit.value = off ? null : drawnAs)}
     >
-      <button type="button" class="run-eye" aria-pressed={!off} aria-label={`${off ? "Show" : "Hide"} ${name}`} onClick={() => toggleHidden(id)}>
+      <button
+        type="button"
+        class="run-eye"
+        aria-pressed={!off}
+        aria-label={`${off ? "Show" : "Hide"} ${name}`}
+        onClick={() => toggleHidden(id)}
+      >
         <svg width="18" height="8" aria-hidden="true">
-          <line x1="1" x2="17" y1="4" y2="4" stroke={look.colour} stroke-width="3" stroke-linecap="round" stroke-dasharray={look.dash.join(" ") || undefined} />
+          <line
+            x1="1"
+            x2="17"
+            y1="4"
+            y2="4"
+            stroke={look.colour}
+            stroke-width="3"
+            stroke-linecap="round"
+            stroke-dasharray={look.dash.join(" ") || undefined}
+          />
         </svg>
       </button>
       <span class="run-label isolate" title={name}>
@@ -88,7 +125,11 @@ function RunItem({ id }: { id: string }) {
       </span>
       {row && row.status !== "finished" ? <StatusDot status={row.status} word={false} /> : null}
       <span class="run-tools">
-        <IconButton label={pinned ? "Unpin" : "Pin: drawn stronger, listed first"} pressed={pinned} onClick={() => (pinnedRun.value = pinned ? "" : id)}>
+        <IconButton
+          label={pinned ? "Unpin" : "Pin: drawn stronger, listed first"}
+          pressed={pinned}
+          onClick={() => (pinnedRun.value = pinned ? "" : id)}
+        >
           <PinIcon size={13} />
         </IconButton>
         <IconButton label={off ? "Show" : "Hide"} onClick={() => toggleHidden(id)}>

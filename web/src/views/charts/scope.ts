@@ -69,7 +69,9 @@ export class ChartScope {
   readonly leftOut = computed(() => this.open.value.length - this.drawnRuns.value.length);
 
   /** Whose lines are drawn: runs, or groups of them. */
-  readonly drawn = computed<readonly string[]>(() => (this.settings.by.value.length ? (this.groups.value ?? []).map((group) => group.id) : this.drawnRuns.value));
+  readonly drawn = computed<readonly string[]>(() =>
+    this.settings.by.value.length ? (this.groups.value ?? []).map((group) => group.id) : this.drawnRuns.value,
+  );
 
   readonly search = computed(() => searchFor(this.settings.find.value, this.settings.regex.value));
   private readonly matching = computed(() => {
@@ -137,7 +139,16 @@ export class ChartScope {
     }
     const groups = (this.groups.peek() ?? []).filter((group) => request.runs.includes(group.id));
     const { keys, x, lo, hi, buckets, smoothing } = request;
-    const asked = { groups: groups.map(({ id, runs }) => ({ id, runs: [...runs] })), keys, x, lo, hi, buckets, smoothing, spread: this.settings.spread.peek() };
+    const asked = {
+      groups: groups.map(({ id, runs }) => ({ id, runs: [...runs] })),
+      keys,
+      x,
+      lo,
+      hi,
+      buckets,
+      smoothing,
+      spread: this.settings.spread.peek(),
+    };
     return answerOf(await call("POST /api/compare/lines", asked, { signal: stop }));
   }
 
@@ -146,7 +157,8 @@ export class ChartScope {
 
   /** Keeps the groups right while a panel is on the screen; returns how to stop. */
   followGroups(): () => void {
-    if (this.followers++ === 0) this.stopGroups = effect(() => void this.loadGroups(this.drawnRuns.value, this.settings.by.value));
+    if (this.followers++ === 0)
+      this.stopGroups = effect(() => void this.loadGroups(this.drawnRuns.value, this.settings.by.value));
     return () => {
       if (--this.followers === 0) this.stopGroups();
     };
@@ -193,7 +205,12 @@ export class ChartScope {
       const ours = event.changed.filter((change) => here.has(change.id));
       if (ours.length === 0) return;
       restate(ours);
-      this.store.changed(withGroups(ours.map((change) => change.id), this.groups.peek() ?? []));
+      this.store.changed(
+        withGroups(
+          ours.map((change) => change.id),
+          this.groups.peek() ?? [],
+        ),
+      );
       beat ??= setTimeout(() => {
         beat = undefined;
         this.pulse.value++;
@@ -227,7 +244,9 @@ export class ChartScope {
 function restate(changes: Live["changed"]): void {
   const rows = changes.flatMap((change) => {
     const row = known.peek().get(change.id);
-    return row && row.status !== change.status ? [{ ...row, status: change.status as typeof row.status, version: change.version }] : [];
+    return row && row.status !== change.status
+      ? [{ ...row, status: change.status as typeof row.status, version: change.version }]
+      : [];
   });
   remember(rows);
 }

@@ -29,7 +29,11 @@ export function PinnedSection() {
           <PinIcon size={13} /> Pinned <span class="section-count">{infos.length + own.length}</span>
         </span>
       </h2>
-      {own.length ? <SizedGrid sizes={own}>{(columns) => own.map((panel) => <OwnCell key={panel.id} panel={panel} columns={columns} />)}</SizedGrid> : null}
+      {own.length ? (
+        <SizedGrid sizes={own}>
+          {(columns) => own.map((panel) => <OwnCell key={panel.id} panel={panel} columns={columns} />)}
+        </SizedGrid>
+      ) : null}
       {infos.length ? <Grid infos={infos} /> : null}
     </section>
   );
@@ -43,12 +47,19 @@ export function SectionView({ section }: { section: Section }) {
   return (
     <section class="section" aria-label={label} data-section={section.name}>
       <h2 class="section-head">
-        <button type="button" class="section-toggle" aria-expanded={open} onClick={() => (flipped.value = toggled(flipped.value, section.name))}>
+        <button
+          type="button"
+          class="section-toggle"
+          aria-expanded={open}
+          onClick={() => (flipped.value = toggled(flipped.value, section.name))}
+        >
           <ChevronRightIcon size={13} />
           <span class="isolate ellipsis">{label}</span>
           <span class="section-count">{section.panels.length}</span>
         </button>
-        {open && section.panels.filter((p) => p.kind === "scalar").length > 1 ? <SameY name={section.name} label={label} /> : null}
+        {open && section.panels.filter((p) => p.kind === "scalar").length > 1 ? (
+          <SameY name={section.name} label={label} />
+        ) : null}
       </h2>
       {open ? <Grid infos={section.panels} short /> : null}
     </section>

@@ -25,10 +25,25 @@ export function ImageView({ item, large }: { item: MediaItem; large: boolean }) 
   const cell = Array.isArray(item.meta.cell) ? Math.max(...item.meta.cell.map(numberOf)) : 0;
   const small = item.kind !== "figure" && (cell > 0 ? cell : Math.max(width, height)) <= SMALL_PX;
   const name = `${visibleText(item.key)} of ${runName(item.run)} at step ${item.step}`;
-  const picture = <img src={item.url} alt={name} data-small={small || undefined} loading="lazy" decoding="async" onError={() => setFailed(true)} />;
+  const picture = (
+    <img
+      src={item.url}
+      alt={name}
+      data-small={small || undefined}
+      loading="lazy"
+      decoding="async"
+      onError={() => setFailed(true)}
+    />
+  );
   return (
     <>
-      <button type="button" class="picture" data-large={large || undefined} aria-label={`Enlarge ${name}`} onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        class="picture"
+        data-large={large || undefined}
+        aria-label={`Enlarge ${name}`}
+        onClick={() => setOpen(true)}
+      >
         {picture}
       </button>
       {open ? (

@@ -1,7 +1,13 @@
 /** How charts are drawn, as signals. The Charts page keeps them in the address, so that a link shows the same thing. */
 
 import { signal, type Signal } from "@preact/signals";
-import { panelOptionsCodec, smoothCodec, NO_SMOOTHING, zoomCodec, type AllPanelOptions } from "../../lib/chart-settings";
+import {
+  panelOptionsCodec,
+  smoothCodec,
+  NO_SMOOTHING,
+  zoomCodec,
+  type AllPanelOptions,
+} from "../../lib/chart-settings";
 import { withZoom, type Zooms } from "../../lib/chart-zoom";
 import type { Range } from "../../lib/chart-line";
 import type { Clip } from "../../lib/chart-range";

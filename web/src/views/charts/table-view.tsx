@@ -21,14 +21,19 @@ export function TableView({ item }: { item: MediaItem }) {
   }, [table, sort]);
   if (!table) return <p class="panel-empty">This table could not be read.</p>;
   const columns = table.columns.slice(0, MOST_COLUMNS);
-  const by = (column: number) => setSort(sort?.column === column ? (sort.down ? null : { column, down: true }) : { column, down: false });
+  const by = (column: number) =>
+    setSort(sort?.column === column ? (sort.down ? null : { column, down: true }) : { column, down: false });
   return (
     <div class="data-table">
       <table>
         <thead>
           <tr>
             {columns.map((name, i) => (
-              <th key={i} data-number={table.rows.some((row) => typeof row[i] === "number") || undefined} aria-sort={sort?.column !== i ? "none" : sort.down ? "descending" : "ascending"}>
+              <th
+                key={i}
+                data-number={table.rows.some((row) => typeof row[i] === "number") || undefined}
+                aria-sort={sort?.column !== i ? "none" : sort.down ? "descending" : "ascending"}
+              >
                 <button type="button" class="isolate" onClick={() => by(i)}>
                   {visibleText(name)}
                   {sort?.column === i ? (sort.down ? " ↓" : " ↑") : ""}
@@ -57,7 +62,11 @@ export function TableView({ item }: { item: MediaItem }) {
             Show more
           </button>
         ) : null}
-        <button type="button" class="link" onClick={() => saveText(tableCsv(table.columns, table.rows), "text/csv", fileName(item.key, "csv"))}>
+        <button
+          type="button"
+          class="link"
+          onClick={() => saveText(tableCsv(table.columns, table.rows), "text/csv", fileName(item.key, "csv"))}
+        >
           CSV
         </button>
       </p>

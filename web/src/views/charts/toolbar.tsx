@@ -2,7 +2,18 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton, Menu, Popover, Select, Slider, TextInput, Toggle } from "../../components";
-import { ChartIcon, CloseIcon, EyeIcon, GroupIcon, PlusIcon, ReportIcon, ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
+import {
+  ChartIcon,
+  CloseIcon,
+  EyeIcon,
+  GroupIcon,
+  PlusIcon,
+  ReportIcon,
+  ResetIcon,
+  SearchIcon,
+  SettingsIcon,
+} from "../../components/icons";
+import { ColorSelect } from "../../components/color-bar";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
@@ -32,7 +43,11 @@ export function Toolbar() {
           onInput={(value) => (settings.find.value = value)}
           onKeyDown={(event) => event.key === "Escape" && ((settings.find.value = ""), box.current?.blur())}
         />
-        <IconButton label="Regular expression" pressed={settings.regex.value} onClick={() => (settings.regex.value = !settings.regex.value)}>
+        <IconButton
+          label="Regular expression"
+          pressed={settings.regex.value}
+          onClick={() => (settings.regex.value = !settings.regex.value)}
+        >
           <span class="mono">.*</span>
         </IconButton>
         {error ? (
@@ -47,7 +62,11 @@ export function Toolbar() {
       </div>
       <span class="spring" />
       {zoomed ? (
-        <Button kind="quiet" title="Show everything again (0, or double-click a chart)" onClick={() => (settings.zooms.value = {})}>
+        <Button
+          kind="quiet"
+          title="Show everything again (0, or double-click a chart)"
+          onClick={() => (settings.zooms.value = {})}
+        >
           <ResetIcon size={14} /> Reset zoom
         </Button>
       ) : null}
@@ -56,7 +75,9 @@ export function Toolbar() {
           <CloseIcon size={12} /> Step {visibleText(settings.mark.value)}
         </Button>
       ) : null}
-      {runs.value.length > 1 ? <ByPicker value={settings.by.value} onChange={(by) => (settings.by.value = by)} /> : null}
+      {runs.value.length > 1 ? (
+        <ByPicker value={settings.by.value} onChange={(by) => (settings.by.value = by)} />
+      ) : null}
       <SmoothingField />
       <XField />
       {arranged ? <AddMenu /> : null}
@@ -72,19 +93,49 @@ export function Toolbar() {
 function AddMenu() {
   const { gone } = space.value;
   const items = [
-    { key: "panel", label: "Panel…", icon: <ChartIcon size={14} />, hint: "a", onPick: () => (editing.value = { section: null, panel: null }) },
+    {
+      key: "panel",
+      label: "Panel…",
+      icon: <ChartIcon size={14} />,
+      hint: "a",
+      onPick: () => (editing.value = { section: null, panel: null }),
+    },
     { key: "section", label: "Section", icon: <GroupIcon size={14} />, onPick: newSection },
-    ...(gone.length ? [{ key: "gone", label: `Show ${count(gone.length, "hidden panel")}`, icon: <EyeIcon size={14} />, onPick: () => change(showAutomatic) }] : []),
+    ...(gone.length
+      ? [
+          {
+            key: "gone",
+            label: `Show ${count(gone.length, "hidden panel")}`,
+            icon: <EyeIcon size={14} />,
+            onPick: () => change(showAutomatic),
+          },
+        ]
+      : []),
   ];
   useKeys({ a: () => (editing.value = { section: null, panel: null }) });
-  return <Menu label="Add a panel or section" button={<><PlusIcon size={14} /> Add</>} buttonClass="button" align="end" items={items} />;
+  return (
+    <Menu
+      label="Add a panel or section"
+      button={
+        <>
+          <PlusIcon size={14} /> Add
+        </>
+      }
+      buttonClass="button"
+      align="end"
+      items={items}
+    />
+  );
 }
 
 function SmoothingField() {
   const { settings } = useScope();
   const now = settings.smoothing.value;
   const { hint, max } = SMOOTHINGS[now.kind];
-  const options = (Object.keys(SMOOTHINGS) as SmoothingKind[]).map((value) => ({ value, label: value === "none" ? "No smoothing" : SMOOTHINGS[value].label }));
+  const options = (Object.keys(SMOOTHINGS) as SmoothingKind[]).map((value) => ({
+    value,
+    label: value === "none" ? "No smoothing" : SMOOTHINGS[value].label,
+  }));
   return (
     <span class="field" data-active={now.kind !== "none" || undefined}>
       <Select
@@ -119,11 +170,24 @@ function XField() {
   return (
     <span class="field">
       <span class="field-label">x</span>
-      <Select label="X-axis" value={own} options={all.map((value) => ({ value, label: visibleText(xLabel(value)).slice(0, 60) }))} onChange={(x) => (settings.xAxis.value = x)} />
-      <IconButton label="Log x" pressed={settings.logX.value} onClick={() => (settings.logX.value = !settings.logX.value)}>
+      <Select
+        label="X-axis"
+        value={own}
+        options={all.map((value) => ({ value, label: visibleText(xLabel(value)).slice(0, 60) }))}
+        onChange={(x) => (settings.xAxis.value = x)}
+      />
+      <IconButton
+        label="Log x"
+        pressed={settings.logX.value}
+        onClick={() => (settings.logX.value = !settings.logX.value)}
+      >
         <span class="glyph">log x</span>
       </IconButton>
-      <IconButton label="Log y" pressed={settings.logY.value} onClick={() => (settings.logY.value = !settings.logY.value)}>
+      <IconButton
+        label="Log y"
+        pressed={settings.logY.value}
+        onClick={() => (settings.logY.value = !settings.logY.value)}
+      >
         <span class="glyph">log y</span>
       </IconButton>
     </span>
@@ -158,31 +222,71 @@ function More() {
         <SettingsIcon />
       </IconButton>
       {open ? (
-        <Popover anchor={anchor.current} label="Chart settings" align="end" class="charts-more" onClose={() => setOpen(false)}>
+        <Popover
+          anchor={anchor.current}
+          label="Chart settings"
+          align="end"
+          class="charts-more"
+          onClose={() => setOpen(false)}
+        >
           {settings.by.value.length ? (
             <label class="more-row">
               Band of a group
-              <Select label="Band of a group" value={settings.spread.value} options={SPREADS} onChange={(spread) => (settings.spread.value = spread)} />
+              <Select
+                label="Band of a group"
+                value={settings.spread.value}
+                options={SPREADS}
+                onChange={(spread) => (settings.spread.value = spread)}
+              />
             </label>
           ) : null}
-          <Toggle label="Band from minimum to maximum" checked={settings.band.value} onChange={(on) => (settings.band.value = on)} />
-          <Toggle label="Superseded points of earlier attempts" checked={settings.superseded.value} onChange={(on) => (settings.superseded.value = on)} />
-          <Toggle label="A line for every rank" checked={settings.ranks.value} onChange={(on) => (settings.ranks.value = on)} />
+          <Toggle
+            label="Band from minimum to maximum"
+            checked={settings.band.value}
+            onChange={(on) => (settings.band.value = on)}
+          />
+          <Toggle
+            label="Superseded points of earlier attempts"
+            checked={settings.superseded.value}
+            onChange={(on) => (settings.superseded.value = on)}
+          />
+          <Toggle
+            label="A line for every rank"
+            checked={settings.ranks.value}
+            onChange={(on) => (settings.ranks.value = on)}
+          />
+          <label class="more-row">
+            Color runs by
+            <ColorSelect />
+          </label>
           <label class="more-row">
             Outliers in the y-range
-            <Select label="Outliers in the y-range" value={settings.clip.value} options={CLIPS} onChange={(clip) => (settings.clip.value = clip)} />
+            <Select
+              label="Outliers in the y-range"
+              value={settings.clip.value}
+              options={CLIPS}
+              onChange={(clip) => (settings.clip.value = clip)}
+            />
           </label>
           <hr />
           <label class="more-row">
             Panel size
-            <Select label="Panel size" value={settings.size.value} options={SIZES} onChange={(size) => (settings.size.value = size)} />
+            <Select
+              label="Panel size"
+              value={settings.size.value}
+              options={SIZES}
+              onChange={(size) => (settings.size.value = size)}
+            />
           </label>
           <label class="more-row">
             Panels in a row
             <Select
               label="Panels in a row"
               value={String(settings.columns.value)}
-              options={["0", "1", "2", "3", "4", "5", "6"].map((value) => ({ value, label: value === "0" ? "As many as fit" : value }))}
+              options={["0", "1", "2", "3", "4", "5", "6"].map((value) => ({
+                value,
+                label: value === "0" ? "As many as fit" : value,
+              }))}
               onChange={(n) => (settings.columns.value = Number(n))}
             />
           </label>

@@ -67,7 +67,9 @@ function TipRow({ row, nearest }: { row: HoverRow; nearest: boolean }) {
         {row.rank > 0 ? <i> rank {row.rank}</i> : null}
         {row.superseded ? <i> superseded</i> : null}
       </td>
-      <td class="tip-value">{row.odd && !Number.isFinite(row.shown) ? <b class="odd">{row.odd}</b> : formatNumber(row.shown)}</td>
+      <td class="tip-value">
+        {row.odd && !Number.isFinite(row.shown) ? <b class="odd">{row.odd}</b> : formatNumber(row.shown)}
+      </td>
       <td class="tip-aside">
         {aside.join(" · ")}
         {row.odd && Number.isFinite(row.shown) ? <b class="odd"> {row.odd}</b> : null}

@@ -51,10 +51,13 @@ export function useSize(ref: RefObject<HTMLElement>): { width: number; height: n
     const element = ref.current;
     if (!element) return;
     const tell = (width: number, height: number): void => {
-      if (width > 0 && height > 0) setSize((old) => (old?.width === width && old.height === height ? old : { width, height }));
+      if (width > 0 && height > 0)
+        setSize((old) => (old?.width === width && old.height === height ? old : { width, height }));
     };
     tell(element.clientWidth, element.clientHeight); // the observer would come a frame later
-    const watch = new ResizeObserver(([entry]) => tell(Math.round(entry?.contentRect.width ?? 0), Math.round(entry?.contentRect.height ?? 0)));
+    const watch = new ResizeObserver(([entry]) =>
+      tell(Math.round(entry?.contentRect.width ?? 0), Math.round(entry?.contentRect.height ?? 0)),
+    );
     watch.observe(element);
     return () => watch.disconnect();
   }, [ref]);

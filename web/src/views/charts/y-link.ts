@@ -5,7 +5,8 @@ import { joinRanges } from "../../lib/chart-range";
 import type { PanelInfo } from "../../lib/schema";
 import type { ChartScope } from "./scope";
 
-export const isLinked = ({ settings }: ChartScope, section: string): boolean => settings.linkedY.value.includes(section);
+export const isLinked = ({ settings }: ChartScope, section: string): boolean =>
+  settings.linkedY.value.includes(section);
 
 /** Tells the others what a panel would show by itself; null when it takes no part. */
 export function tellFit({ fits }: ChartScope, info: PanelInfo, y: Range | null, log: boolean): void {
@@ -18,6 +19,8 @@ export function tellFit({ fits }: ChartScope, info: PanelInfo, y: Range | null, 
 }
 
 export function sharedRange({ fits }: ChartScope, info: PanelInfo, own: Range, log: boolean): Range {
-  const ranges = [...fits.value.values()].filter((fit) => fit.section === info.section && fit.log === log).map((fit) => fit.y);
+  const ranges = [...fits.value.values()]
+    .filter((fit) => fit.section === info.section && fit.log === log)
+    .map((fit) => fit.y);
   return joinRanges([own, ...ranges]);
 }

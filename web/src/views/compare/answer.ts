@@ -17,9 +17,17 @@ export interface Answer<T> {
 }
 
 /** With `request` null nothing is asked. */
-export function useAnswer<R extends keyof Routes>(route: R, request: Routes[R]["request"] | null, runs: readonly string[]): Answer<Routes[R]["response"]> {
+export function useAnswer<R extends keyof Routes>(
+  route: R,
+  request: Routes[R]["request"] | null,
+  runs: readonly string[],
+): Answer<Routes[R]["response"]> {
   const key = JSON.stringify(request);
-  const [state, setState] = useState<{ data: Routes[R]["response"] | null; fault: unknown; key: string }>({ data: null, fault: null, key: "" });
+  const [state, setState] = useState<{ data: Routes[R]["response"] | null; fault: unknown; key: string }>({
+    data: null,
+    fault: null,
+    key: "",
+  });
   const [round, setRound] = useState(0);
   const last = useRef(request);
   last.current = request;
@@ -55,5 +63,10 @@ export function useAnswer<R extends keyof Routes>(route: R, request: Routes[R]["
     if (!lost && wasLost.current) setRound((old) => old + 1);
     wasLost.current = lost;
   }, [lost]);
-  return { data: state.data, fault: state.key === key ? state.fault : null, waiting: request !== null && state.key !== key, again: () => setRound((old) => old + 1) };
+  return {
+    data: state.data,
+    fault: state.key === key ? state.fault : null,
+    waiting: request !== null && state.key !== key,
+    again: () => setRound((old) => old + 1),
+  };
 }

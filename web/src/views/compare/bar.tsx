@@ -28,16 +28,29 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
     <div class="compare-bar" role="toolbar" aria-label="What is compared">
       <div class="compare-chips" onPointerLeave={() => (hovered.value = null)}>
         {shown.map((column) => (
-          <span key={column.id} class="compare-chip" onPointerEnter={() => (hovered.value = colours.get(column.id) ?? null)}>
+          <span
+            key={column.id}
+            class="compare-chip"
+            onPointerEnter={() => (hovered.value = colours.get(column.id) ?? null)}
+          >
             {grouped ? (
               <ColumnName column={column} colour={colours.get(column.id)} />
             ) : (
-              <a class="chip-link" href={linkTo(`/run/${encodeURIComponent(column.id)}`)} title={`Open ${labelOf(column)}`}>
+              <a
+                class="chip-link"
+                href={linkTo(`/run/${encodeURIComponent(column.id)}`)}
+                title={`Open ${labelOf(column)}`}
+              >
                 <ColumnName column={column} colour={colours.get(column.id)} />
               </a>
             )}
             {chosen && !grouped ? (
-              <button type="button" class="chip-remove" aria-label={`Leave out ${labelOf(column)}`} onClick={() => toggleSelected(column.id, false)}>
+              <button
+                type="button"
+                class="chip-remove"
+                aria-label={`Leave out ${labelOf(column)}`}
+                onClick={() => toggleSelected(column.id, false)}
+              >
                 <CloseIcon size={10} />
               </button>
             ) : null}
@@ -62,7 +75,12 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
         {columns.length > 1 ? (
           <label class="compare-base">
             <span class="quiet">Baseline</span>
-            <Select label="Baseline" value={columns.some((one) => one.id === base.value) ? base.value : (columns[0]?.id ?? "")} options={columns.map((one) => ({ value: one.id, label: labelOf(one).slice(0, 60) }))} onChange={(id) => (base.value = id)} />
+            <Select
+              label="Baseline"
+              value={columns.some((one) => one.id === base.value) ? base.value : (columns[0]?.id ?? "")}
+              options={columns.map((one) => ({ value: one.id, label: labelOf(one).slice(0, 60) }))}
+              onChange={(id) => (base.value = id)}
+            />
           </label>
         ) : null}
         <IconButton label="Make a report of these runs" onClick={() => beginReport(runs.value ?? [], "ablation")}>
@@ -83,7 +101,9 @@ function standInWords(grouped: boolean): string {
   const amount = runs.value?.length ?? 0;
   const of = project.value ? ` of ${visibleText(project.value)}` : "";
   if (!grouped) return `The newest ${count(amount, "run")}${of}.`;
-  return leftOut.value > 0 ? `The newest ${count(amount, "run")}${of}; ${leftOut.value.toLocaleString("en-US")} older ones are left out.` : `All ${count(amount, "run")}${of}.`;
+  return leftOut.value > 0
+    ? `The newest ${count(amount, "run")}${of}; ${leftOut.value.toLocaleString("en-US")} older ones are left out.`
+    : `All ${count(amount, "run")}${of}.`;
 }
 
 function AddRuns() {
@@ -91,7 +111,14 @@ function AddRuns() {
   const anchor = useRef<HTMLButtonElement>(null);
   return (
     <>
-      <button ref={anchor} type="button" class="button button-quiet" aria-haspopup="dialog" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+      <button
+        ref={anchor}
+        type="button"
+        class="button button-quiet"
+        aria-haspopup="dialog"
+        aria-expanded={open.value}
+        onClick={() => (open.value = !open.value)}
+      >
         <PlusIcon size={13} /> {selected.value.length ? "Add" : "Choose runs"}
       </button>
       {open.value ? (
@@ -134,20 +161,37 @@ function Finder() {
   return (
     <>
       <div class="picker-search">
-        <TextInput label="Find runs" placeholder="Name, or a query: config.lr < 0.01" icon={<SearchIcon size={14} />} value={search.value} inputRef={(input) => input?.focus()} onInput={(text) => (search.value = text)} />
+        <TextInput
+          label="Find runs"
+          placeholder="Name, or a query: config.lr < 0.01"
+          icon={<SearchIcon size={14} />}
+          value={search.value}
+          inputRef={(input) => input?.focus()}
+          onInput={(text) => (search.value = text)}
+        />
       </div>
-      {fault.value ? <p class="picker-none isolate" role="alert">{fault.value}</p> : null}
+      {fault.value ? (
+        <p class="picker-none isolate" role="alert">
+          {fault.value}
+        </p>
+      ) : null}
       <div class="add-list" role="group" aria-label="Runs found">
         {(rows.value ?? []).map((row) => (
           <label key={row.id} class="add-run">
-            <input type="checkbox" checked={selectedSet.value.has(row.id)} onChange={(event) => toggleSelected(row.id, event.currentTarget.checked)} />
+            <input
+              type="checkbox"
+              checked={selectedSet.value.has(row.id)}
+              onChange={(event) => toggleSelected(row.id, event.currentTarget.checked)}
+            />
             <span class="isolate ellipsis">{visibleText(row.name) || "(no name)"}</span>
             <StatusDot status={row.status} word={false} />
             <span class="quiet">{formatAge(row.created, now.value)}</span>
           </label>
         ))}
         {rows.value?.length === 0 ? <p class="picker-none">No run is named like that.</p> : null}
-        {matched.value > FOUND ? <p class="picker-none">{(matched.value - FOUND).toLocaleString("en-US")} more: type to find them.</p> : null}
+        {matched.value > FOUND ? (
+          <p class="picker-none">{(matched.value - FOUND).toLocaleString("en-US")} more: type to find them.</p>
+        ) : null}
       </div>
     </>
   );
@@ -159,7 +203,17 @@ const text = (value: string): string => `"${value.replace(/[\\"]/g, "\\$&")}"`;
 async function find(typed: string, signal: AbortSignal) {
   const wanted = typed.trim();
   const inProject = project.peek() ? `project = ${text(project.peek())}` : "";
-  const ask = (query: string) => call("POST /api/runs", { query: [inProject, query && inProject ? `(${query})` : query].filter(Boolean).join(" and "), sort: "created", descending: true, limit: FOUND }, { signal });
+  const ask = (query: string) =>
+    call(
+      "POST /api/runs",
+      {
+        query: [inProject, query && inProject ? `(${query})` : query].filter(Boolean).join(" and "),
+        sort: "created",
+        descending: true,
+        limit: FOUND,
+      },
+      { signal },
+    );
   if (wanted === "") return ask("");
   if (/[=<>~]/.test(wanted)) {
     try {

@@ -36,7 +36,13 @@ export function ByPicker({ value, onChange, align = "end" }: ByPickerProps) {
         {value.length === 0 ? "Group" : <span class="isolate ellipsis group-by">by {visibleText(byWords(value))}</span>}
       </button>
       {open.value ? (
-        <Popover anchor={anchor.current} label="Group runs" align={align} class="by-popover" onClose={() => (open.value = false)}>
+        <Popover
+          anchor={anchor.current}
+          label="Group runs"
+          align={align}
+          class="by-popover"
+          onClose={() => (open.value = false)}
+        >
           <Choices value={value} onChange={onChange} />
         </Popover>
       ) : null}
@@ -64,20 +70,46 @@ function Choices({ value, onChange }: ByPickerProps) {
   return (
     <>
       <div class="picker-search">
-        <TextInput label="Find a key" placeholder="Group by…" icon={<SearchIcon size={14} />} value={search.value} inputRef={(input) => input?.focus()} onInput={(text) => (search.value = text)} />
+        <TextInput
+          label="Find a key"
+          placeholder="Group by…"
+          icon={<SearchIcon size={14} />}
+          value={search.value}
+          inputRef={(input) => input?.focus()}
+          onInput={(text) => (search.value = text)}
+        />
       </div>
-      {fault.value ? <p class="picker-none" role="alert">{fault.value}</p> : null}
+      {fault.value ? (
+        <p class="picker-none" role="alert">
+          {fault.value}
+        </p>
+      ) : null}
       <div class="by-list" role="group" aria-label="Keys">
         {value.length > 0 ? (
           <button type="button" class="menu-item" onClick={() => onChange([])}>
             No groups
           </button>
         ) : null}
-        {"everything but the seed".includes(wanted) ? <Choice label="Everything but the seed" hint="what is left is chance" on={value.includes(EVERYTHING)} onToggle={() => toggle(EVERYTHING)} /> : null}
+        {"everything but the seed".includes(wanted) ? (
+          <Choice
+            label="Everything but the seed"
+            hint="what is left is chance"
+            on={value.includes(EVERYTHING)}
+            onToggle={() => toggle(EVERYTHING)}
+          />
+        ) : null}
         {fits.slice(0, MOST).map((one) => (
-          <Choice key={one.key} label={visibleText(one.label)} hint={one.hint} on={value.includes(one.key)} onToggle={() => toggle(one.key)} />
+          <Choice
+            key={one.key}
+            label={visibleText(one.label)}
+            hint={one.hint}
+            on={value.includes(one.key)}
+            onToggle={() => toggle(one.key)}
+          />
         ))}
-        {offered.value && fits.length === 0 ? <p class="picker-none">No key has “{visibleText(search.value)}” in its name.</p> : null}
+        {offered.value && fits.length === 0 ? (
+          <p class="picker-none">No key has “{visibleText(search.value)}” in its name.</p>
+        ) : null}
         {fits.length > MOST ? <p class="picker-none">{fits.length - MOST} more: type to find them.</p> : null}
       </div>
     </>

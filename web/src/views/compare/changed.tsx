@@ -29,7 +29,11 @@ export interface WhatChangedProps {
 const MOST_CURVES = 4;
 
 export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, onFound }: WhatChangedProps) {
-  const answer = useAnswer("POST /api/compare/changed", { runs: [...runs], by: [...by], a: works || null, b: broken || null }, runs);
+  const answer = useAnswer(
+    "POST /api/compare/changed",
+    { runs: [...runs], by: [...by], a: works || null, b: broken || null },
+    runs,
+  );
   const colours = useColours(answer.data?.compared);
   useEffect(() => {
     if (answer.data) onFound?.(answer.data.a, answer.data.b);
@@ -50,11 +54,19 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
         <Outcome found={found} />
       </div>
       <Curves found={found} looks={looks} />
-      <Reasons changes={found.changes} explain={found.differs} names={[nameIn(found, found.a), nameIn(found, found.b)]} />
+      <Reasons
+        changes={found.changes}
+        explain={found.differs}
+        names={[nameIn(found, found.a), nameIn(found, found.b)]}
+      />
       <div class="compare-note">
-        {found.same.length > 0 ? <p class="isolate">The same on both sides: {visibleText(sameWords(found.same))}.</p> : null}
+        {found.same.length > 0 ? (
+          <p class="isolate">The same on both sides: {visibleText(sameWords(found.same))}.</p>
+        ) : null}
         {found.notes.map((note) => (
-          <p key={note} class="isolate">{visibleText(note)}</p>
+          <p key={note} class="isolate">
+            {visibleText(note)}
+          </p>
         ))}
       </div>
     </div>
@@ -62,20 +74,33 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
 }
 
 const MOST_SAME = 12;
-const sameWords = (same: readonly string[]): string => same.slice(0, MOST_SAME).join(", ") + (same.length > MOST_SAME ? ` and ${same.length - MOST_SAME} more` : "");
+const sameWords = (same: readonly string[]): string =>
+  same.slice(0, MOST_SAME).join(", ") + (same.length > MOST_SAME ? ` and ${same.length - MOST_SAME} more` : "");
 
 export function nameIn(found: Found, id: string): string {
   const column = found.compared.columns.find((one) => one.id === id);
   return column ? labelOf(column) : "";
 }
 
-function Pair({ found, looks, onPair }: { found: Found; looks: readonly [Look, Look]; onPair?(works: string, broken: string): void }) {
+function Pair({
+  found,
+  looks,
+  onPair,
+}: {
+  found: Found;
+  looks: readonly [Look, Look];
+  onPair?(works: string, broken: string): void;
+}) {
   const options = found.compared.columns.map((column) => ({ value: column.id, label: labelOf(column).slice(0, 60) }));
   const side = (label: string, id: string, look: Look, pick: (id: string) => void) => (
     <span class="changed-side">
       <span class="ink" style={{ background: swatch(look) }} />
       <span class="quiet">{label}</span>
-      {onPair ? <Select label={label} value={id} options={options} onChange={pick} /> : <b class="isolate">{nameIn(found, id)}</b>}
+      {onPair ? (
+        <Select label={label} value={id} options={options} onChange={pick} />
+      ) : (
+        <b class="isolate">{nameIn(found, id)}</b>
+      )}
     </span>
   );
   const ranked = found.picked.startsWith("the best");
@@ -101,16 +126,24 @@ function Outcome({ found }: { found: Found }) {
         <thead>
           <tr>
             <th scope="col">How it went</th>
-            <th scope="col" class="isolate">{nameIn(found, found.a)}</th>
-            <th scope="col" class="isolate">{nameIn(found, found.b)}</th>
+            <th scope="col" class="isolate">
+              {nameIn(found, found.a)}
+            </th>
+            <th scope="col" class="isolate">
+              {nameIn(found, found.b)}
+            </th>
           </tr>
         </thead>
         <tbody>
           {found.outcome.map((row) => (
             <tr key={row.label} data-same={row.a === row.b || undefined}>
-              <th scope="row" class="isolate">{visibleText(row.label)}</th>
+              <th scope="row" class="isolate">
+                {visibleText(row.label)}
+              </th>
               <td class="isolate">{visibleText(row.a)}</td>
-              <td class="isolate" data-differs={(found.differs && row.a !== row.b) || undefined}>{visibleText(row.b)}</td>
+              <td class="isolate" data-differs={(found.differs && row.a !== row.b) || undefined}>
+                {visibleText(row.b)}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -122,9 +155,15 @@ function Outcome({ found }: { found: Found }) {
 /** Where the curves part, the earliest first. */
 function Curves({ found, looks }: { found: Found; looks: readonly [Look, Look] }) {
   const [all, setAll] = useState(false);
-  if (found.partings.length === 0) return <p class="quiet">The two share no metric over the same steps, so it cannot be said where their curves part.</p>;
+  if (found.partings.length === 0)
+    return (
+      <p class="quiet">The two share no metric over the same steps, so it cannot be said where their curves part.</p>
+    );
   const shown = all ? found.partings : found.partings.slice(0, MOST_CURVES);
-  const noise = found.partings[0]?.noise_from === "seeds" ? "the spread over seeds" : "how much each curve jumps from point to point";
+  const noise =
+    found.partings[0]?.noise_from === "seeds"
+      ? "the spread over seeds"
+      : "how much each curve jumps from point to point";
   return (
     <div class="partings">
       <h3>{found.differs ? "Where the curves part" : "The curves, side by side"}</h3>

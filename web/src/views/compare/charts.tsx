@@ -27,7 +27,13 @@ export function ComparedCharts({ runs }: { runs: readonly string[] }) {
         {shown.map((key) => (
           <span key={key} class="compare-chip">
             <span class="isolate ellipsis">{visibleText(key)}</span>
-            <button type="button" class="chip-remove" aria-label={`Do not draw ${visibleText(key)}`} disabled={shown.length === 1} onClick={() => (drawn.value = shown.filter((other) => other !== key))}>
+            <button
+              type="button"
+              class="chip-remove"
+              aria-label={`Do not draw ${visibleText(key)}`}
+              disabled={shown.length === 1}
+              onClick={() => (drawn.value = shown.filter((other) => other !== key))}
+            >
               <CloseIcon size={10} />
             </button>
           </span>
@@ -35,7 +41,12 @@ export function ComparedCharts({ runs }: { runs: readonly string[] }) {
         {rest.length > 0 ? (
           <label class="draw-more">
             <PlusIcon size={13} />
-            <select class="select" aria-label="Draw another metric" value="" onChange={(event) => (drawn.value = [...shown, event.currentTarget.value])}>
+            <select
+              class="select"
+              aria-label="Draw another metric"
+              value=""
+              onChange={(event) => (drawn.value = [...shown, event.currentTarget.value])}
+            >
               <option value="">Draw another…</option>
               {rest.map((key) => (
                 <option key={key} value={key}>

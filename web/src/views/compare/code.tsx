@@ -26,18 +26,26 @@ export function CodeDiff({ a, b }: { a: string; b: string }) {
           </Button>
         </p>
       ) : null}
-      {found.cut.length > 0 ? <p class="compare-note">The changes of {found.cut.map((side) => names[side === "a" ? 0 : 1]).join(" and ")} were too long to be kept whole.</p> : null}
+      {found.cut.length > 0 ? (
+        <p class="compare-note">
+          The changes of {found.cut.map((side) => names[side === "a" ? 0 : 1]).join(" and ")} were too long to be kept
+          whole.
+        </p>
+      ) : null}
       {found.files.map((file, index) => (
         <File key={file.path} file={file} names={names} open={index < 6} />
       ))}
-      {found.same_files > 0 ? <p class="compare-note">{count(found.same_files, "file")} changed in the same way by both.</p> : null}
+      {found.same_files > 0 ? (
+        <p class="compare-note">{count(found.same_files, "file")} changed in the same way by both.</p>
+      ) : null}
       {found.omitted > 0 ? <p class="compare-note">{count(found.omitted, "more file")} left out.</p> : null}
     </div>
   );
 }
 
 function File({ file, names, open }: { file: CodeFile; names: readonly [string, string]; open: boolean }) {
-  const whose = file.where === "both" ? "changed by both, differently" : `changed only in ${names[file.where === "a" ? 0 : 1]}`;
+  const whose =
+    file.where === "both" ? "changed by both, differently" : `changed only in ${names[file.where === "a" ? 0 : 1]}`;
   return (
     <details class="code-file" open={open}>
       <summary>
@@ -46,12 +54,22 @@ function File({ file, names, open }: { file: CodeFile; names: readonly [string, 
       <table class="code-table">
         <thead>
           <tr>
-            <th scope="col" class="isolate">{names[0]}</th>
-            <th scope="col" class="isolate">{names[1]}</th>
+            <th scope="col" class="isolate">
+              {names[0]}
+            </th>
+            <th scope="col" class="isolate">
+              {names[1]}
+            </th>
           </tr>
         </thead>
         <tbody>
-          {foldSame(file.lines).map((part, at) => (part.kind === "folded" && part.lines.length > 4 ? <Folded key={at} lines={part.lines} /> : part.lines.map((line, index) => <Line key={`${at} ${index}`} line={line} />)))}
+          {foldSame(file.lines).map((part, at) =>
+            part.kind === "folded" && part.lines.length > 4 ? (
+              <Folded key={at} lines={part.lines} />
+            ) : (
+              part.lines.map((line, index) => <Line key={`${at} ${index}`} line={line} />)
+            ),
+          )}
         </tbody>
       </table>
       {file.omitted > 0 ? <p class="compare-note">{count(file.omitted, "more line")} not compared.</p> : null}
@@ -61,7 +79,14 @@ function File({ file, names, open }: { file: CodeFile; names: readonly [string, 
 
 function Folded({ lines }: { lines: readonly CodeLine[] }) {
   const [open, setOpen] = useState(false);
-  if (open) return <>{lines.map((line, index) => <Line key={index} line={line} />)}</>;
+  if (open)
+    return (
+      <>
+        {lines.map((line, index) => (
+          <Line key={index} line={line} />
+        ))}
+      </>
+    );
   return (
     <tr class="code-folded">
       <td colSpan={2}>
@@ -85,5 +110,9 @@ function Line({ line }: { line: CodeLine }) {
 function Half({ text }: { text: string | null }) {
   if (text === null) return <td class="code-blank" />;
   const sign = text.startsWith("@@") ? "@" : text[0] === "+" || text[0] === "-" ? text[0] : " ";
-  return <td data-sign={sign} class="isolate">{visibleText(text)}</td>;
+  return (
+    <td data-sign={sign} class="isolate">
+      {visibleText(text)}
+    </td>
+  );
 }

@@ -39,7 +39,9 @@ export function ColumnName({ column, colour, more = true }: ColumnNameProps) {
         {labelOf(column)}
       </span>
       {more && only && only.status !== "finished" ? <StatusDot status={only.status} word={false} /> : null}
-      {more && column.values.length > 0 ? <span class="quiet column-count">{count(column.runs.length, "run")}</span> : null}
+      {more && column.values.length > 0 ? (
+        <span class="quiet column-count">{count(column.runs.length, "run")}</span>
+      ) : null}
     </span>
   );
 }

@@ -36,7 +36,10 @@ export function EnvironmentDiff({ runs, by = [], base = "", everything = false }
 function Sheet({ sheet, base, untitled = false }: { sheet: FactSheet; base: string; untitled?: boolean }) {
   const [wide, setWide] = useState(false);
   const { columns } = sheet.compared;
-  const at = Math.max(0, columns.findIndex((column) => column.id === base));
+  const at = Math.max(
+    0,
+    columns.findIndex((column) => column.id === base),
+  );
   const some = columns.map((_, place) => place).filter((place) => place !== at);
   const places = [at, ...some.slice(0, wide ? some.length : MOST_COLUMNS - 1)];
   const filled = sheet.sections.filter((section) => section.rows.length > 0);
@@ -44,12 +47,22 @@ function Sheet({ sheet, base, untitled = false }: { sheet: FactSheet; base: stri
   if (columns.length === 0) return <p class="quiet">None of these runs is in this store any more.</p>;
   return (
     <>
-      {filled.length === 0 ? <p class="fact-none">{sheet.sections.some((one) => one.same > 0) ? `Nothing differs${columns.length > 1 ? "" : ": there is only one column"}.` : "Nothing was recorded."}</p> : null}
+      {filled.length === 0 ? (
+        <p class="fact-none">
+          {sheet.sections.some((one) => one.same > 0)
+            ? `Nothing differs${columns.length > 1 ? "" : ": there is only one column"}.`
+            : "Nothing was recorded."}
+        </p>
+      ) : null}
       {filled.map((section) => (
         <FactTable key={section.title} section={section} sheet={sheet} places={places} base={at} untitled={untitled} />
       ))}
       <div class="compare-note">
-        {same.length > 0 ? <p>The same everywhere: {same.map((section) => `${section.title.toLowerCase()} (${section.same})`).join(", ")}.</p> : null}
+        {same.length > 0 ? (
+          <p>
+            The same everywhere: {same.map((section) => `${section.title.toLowerCase()} (${section.same})`).join(", ")}.
+          </p>
+        ) : null}
         {columns.length > places.length ? (
           <p>
             {count(columns.length - places.length, "more column")} not shown.{" "}
@@ -59,7 +72,9 @@ function Sheet({ sheet, base, untitled = false }: { sheet: FactSheet; base: stri
           </p>
         ) : null}
         {sheet.unread.map((words) => (
-          <p key={words} class="isolate">{visibleText(words)}</p>
+          <p key={words} class="isolate">
+            {visibleText(words)}
+          </p>
         ))}
       </div>
     </>
@@ -136,12 +151,26 @@ function Value({ row, at, base }: { row: FactRow; at: number; base: number }) {
   const value = row.values[at] ?? null;
   const from = row.values[base] ?? null;
   const mixed = row.mixed.includes(at);
-  if (value === null) return <td class="fact-none-cell" data-differs={(at !== base && from !== null) || undefined}>not set</td>;
+  if (value === null)
+    return (
+      <td class="fact-none-cell" data-differs={(at !== base && from !== null) || undefined}>
+        not set
+      </td>
+    );
   const differs = at !== base && value !== from;
   const long = differs && from !== null && Math.max(value.length, from.length) > LONG;
   return (
-    <td class="isolate" data-differs={differs || undefined} data-mixed={mixed || undefined} title={mixed ? "The runs of this group differ here" : undefined}>
-      {long ? wordDiff(value, from).map((piece, index) => (piece.same ? visibleText(piece.text) : <mark key={index}>{visibleText(piece.text)}</mark>)) : visibleText(value)}
+    <td
+      class="isolate"
+      data-differs={differs || undefined}
+      data-mixed={mixed || undefined}
+      title={mixed ? "The runs of this group differ here" : undefined}
+    >
+      {long
+        ? wordDiff(value, from).map((piece, index) =>
+            piece.same ? visibleText(piece.text) : <mark key={index}>{visibleText(piece.text)}</mark>,
+          )
+        : visibleText(value)}
     </td>
   );
 }

@@ -37,7 +37,13 @@ const ROW = 44;
 const NATURAL = 24;
 const COLUMN = 148;
 const SPARE = 3;
-const STAT_WORDS: Readonly<Record<Stat, string>> = { last: "Last value", best: "Best by its goal", min: "Least", max: "Greatest", mean: "Mean" };
+const STAT_WORDS: Readonly<Record<Stat, string>> = {
+  last: "Last value",
+  best: "Best by its goal",
+  min: "Least",
+  max: "Greatest",
+  mean: "Mean",
+};
 
 export function MetricTable(props: MetricTableProps) {
   const { runs, by = [], base = "", metrics = [], stat = "last" } = props;
@@ -59,8 +65,14 @@ function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
   const [find, setFind] = useState("");
   const [order, setOrder] = useState<Order>(OWN_ORDER);
   const { columns } = table.compared;
-  const base = Math.max(0, columns.findIndex((column) => column.id === table.base));
-  const rows = useMemo(() => shownRows(table.rows, find, props.onlyDiffering ?? false, order, base), [table, find, props.onlyDiffering, order, base]);
+  const base = Math.max(
+    0,
+    columns.findIndex((column) => column.id === table.base),
+  );
+  const rows = useMemo(
+    () => shownRows(table.rows, find, props.onlyDiffering ?? false, order, base),
+    [table, find, props.onlyDiffering, order, base],
+  );
   const places = useMemo(() => {
     const all = columns.map((_, at) => at);
     return all.length > NATURAL ? [base, ...all.filter((at) => at !== base)] : all;
@@ -70,11 +82,30 @@ function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
   return (
     <div class="metric-table" aria-busy={waiting}>
       <div class="compare-tools">
-        <TextInput label="Find a metric" placeholder="Find a metric" icon={<SearchIcon size={14} />} value={find} onInput={setFind} />
-        {props.onStat ? <Select label="What stands for a run" value={props.stat ?? "last"} options={STATS.map((value) => ({ value, label: STAT_WORDS[value] }))} onChange={props.onStat} /> : null}
-        {props.onDiffering ? <Toggle label="Only what differs" checked={props.onlyDiffering ?? false} onChange={props.onDiffering} /> : null}
+        <TextInput
+          label="Find a metric"
+          placeholder="Find a metric"
+          icon={<SearchIcon size={14} />}
+          value={find}
+          onInput={setFind}
+        />
+        {props.onStat ? (
+          <Select
+            label="What stands for a run"
+            value={props.stat ?? "last"}
+            options={STATS.map((value) => ({ value, label: STAT_WORDS[value] }))}
+            onChange={props.onStat}
+          />
+        ) : null}
+        {props.onDiffering ? (
+          <Toggle label="Only what differs" checked={props.onlyDiffering ?? false} onChange={props.onDiffering} />
+        ) : null}
         <Toggle label="Machine too" checked={system} onChange={onSystem} />
-        <span class="quiet">{rows.length === table.rows.length ? count(rows.length, "metric") : `${rows.length} of ${count(table.rows.length, "metric")}`}</span>
+        <span class="quiet">
+          {rows.length === table.rows.length
+            ? count(rows.length, "metric")
+            : `${rows.length} of ${count(table.rows.length, "metric")}`}
+        </span>
         <span class="spring" />
         <ExportMenu table={table} rows={rows} base={base} />
       </div>
@@ -110,7 +141,9 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
   };
   useEffect(look, [rows.length, places.length]);
   const shown = useMemo(() => (wide ? places.slice(across.start, across.end) : places), [places, wide, across]);
-  const [before, after] = wide ? [across.start * COLUMN, (places.length - Math.min(across.end, places.length)) * COLUMN] : [0, 0];
+  const [before, after] = wide
+    ? [across.start * COLUMN, (places.length - Math.min(across.end, places.length)) * COLUMN]
+    : [0, 0];
   const onClick = (event: MouseEvent) => {
     const anchor = event.target instanceof Element ? event.target.closest<HTMLElement>("button.metric-cell") : null;
     const row = anchor ? rows.find((one) => one.key === anchor.closest("tr")?.dataset.key) : undefined;
@@ -118,9 +151,25 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
   };
   const { columns } = table.compared;
   const grouped = table.compared.by.length > 0;
-  const arrow = (by: Order["by"]) => (order.by === by ? order.descending === (by !== "name") ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} /> : null);
+  const arrow = (by: Order["by"]) =>
+    order.by === by ? (
+      order.descending === (by !== "name") ? (
+        <ArrowDownIcon size={12} />
+      ) : (
+        <ArrowUpIcon size={12} />
+      )
+    ) : null;
   return (
-    <div ref={scroller} class="metric-grid" data-wide={wide || undefined} tabIndex={0} role="region" aria-label="Metrics by run" onScroll={look} onClick={onClick}>
+    <div
+      ref={scroller}
+      class="metric-grid"
+      data-wide={wide || undefined}
+      tabIndex={0}
+      role="region"
+      aria-label="Metrics by run"
+      onScroll={look}
+      onClick={onClick}
+    >
       <table aria-rowcount={rows.length + 1} aria-colcount={places.length + 1}>
         <thead>
           <tr>
@@ -138,11 +187,20 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
                 <th key={column.id} scope="col" data-base={isBase || undefined}>
                   <span class="metric-head">
                     {props.onBase && !isBase ? (
-                      <IconButton label={`Compare with ${labelOf(column)}`} class="metric-pin" onClick={() => props.onBase?.(column.id)}>
+                      <IconButton
+                        label={`Compare with ${labelOf(column)}`}
+                        class="metric-pin"
+                        onClick={() => props.onBase?.(column.id)}
+                      >
                         <PinIcon size={12} />
                       </IconButton>
                     ) : null}
-                    <button type="button" class="metric-order" title={isBase ? labelOf(column) : "Order by the size of the change"} onClick={() => !isBase && onOrder(nextOrder(order, at))}>
+                    <button
+                      type="button"
+                      class="metric-order"
+                      title={isBase ? labelOf(column) : "Order by the size of the change"}
+                      onClick={() => !isBase && onOrder(nextOrder(order, at))}
+                    >
                       <ColumnName column={column} colour={colours.get(column.id)} /> {arrow(at)}
                     </button>
                   </span>
@@ -156,13 +214,30 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
         <tbody>
           {span.start > 0 ? <tr style={{ height: span.start * ROW }} aria-hidden="true" /> : null}
           {rows.slice(span.start, span.end).map((row, index) => (
-            <Row key={row.key} row={row} index={span.start + index} places={shown} before={before} after={after} base={base} grouped={grouped} stat={props.stat ?? "last"} />
+            <Row
+              key={row.key}
+              row={row}
+              index={span.start + index}
+              places={shown}
+              before={before}
+              after={after}
+              base={base}
+              grouped={grouped}
+              stat={props.stat ?? "last"}
+            />
           ))}
           {span.end < rows.length ? <tr style={{ height: (rows.length - span.end) * ROW }} aria-hidden="true" /> : null}
         </tbody>
       </table>
       {rows.length === 0 ? <p class="compare-note">No metric fits.</p> : null}
-      {open ? <TestPopover open={open} base={base} ask={{ runs: props.runs, by: props.by ?? [], stat: props.stat ?? "last", columns }} onClose={() => setOpen(null)} /> : null}
+      {open ? (
+        <TestPopover
+          open={open}
+          base={base}
+          ask={{ runs: props.runs, by: props.by ?? [], stat: props.stat ?? "last", columns }}
+          onClose={() => setOpen(null)}
+        />
+      ) : null}
     </div>
   );
 }
@@ -206,12 +281,20 @@ function Gap({ width, head = false }: { width: number; head?: boolean }) {
 const same = (old: Span, next: Span): Span => (old.start === next.start && old.end === next.end ? old : next);
 
 function GoalMark({ row, stat }: { row: MetricRow; stat: Stat }) {
-  const words = [row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "", stat === "best" || stat !== row.stat ? row.stat : ""].filter(Boolean);
+  const words = [
+    row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "",
+    stat === "best" || stat !== row.stat ? row.stat : "",
+  ].filter(Boolean);
   return words.length ? <span class="metric-goal">{words.join(" · ")}</span> : null;
 }
 
 function ExportMenu({ table, rows, base }: { table: MetricsTable; rows: readonly MetricRow[]; base: number }) {
-  const made = () => ({ columns: table.compared.columns.map(labelOf), base, rows, grouped: table.compared.by.length > 0 });
+  const made = () => ({
+    columns: table.compared.columns.map(labelOf),
+    base,
+    rows,
+    grouped: table.compared.by.length > 0,
+  });
   const save = (text: string, type: string, ending: string) => saveText(text, type, fileName("comparison", ending));
   return (
     <Menu
@@ -226,9 +309,22 @@ function ExportMenu({ table, rows, base }: { table: MetricsTable; rows: readonly
       items={[
         { key: "csv", label: "CSV", hint: "every digit", onPick: () => save(metricsCsv(made()), "text/csv", "csv") },
         { key: "md", label: "Markdown", onPick: () => save(`${metricsMarkdown(made())}\n`, "text/markdown", "md") },
-        { key: "tex", label: "LaTeX", hint: "booktabs", onPick: () => save(`${metricsLatex(made())}\n`, "application/x-tex", "tex") },
-        { key: "copy", label: "Copy as Markdown", onPick: () => void copyText(metricsMarkdown(made()), "The table is copied as Markdown") },
-        { key: "copytex", label: "Copy as LaTeX", onPick: () => void copyText(metricsLatex(made()), "The table is copied as LaTeX") },
+        {
+          key: "tex",
+          label: "LaTeX",
+          hint: "booktabs",
+          onPick: () => save(`${metricsLatex(made())}\n`, "application/x-tex", "tex"),
+        },
+        {
+          key: "copy",
+          label: "Copy as Markdown",
+          onPick: () => void copyText(metricsMarkdown(made()), "The table is copied as Markdown"),
+        },
+        {
+          key: "copytex",
+          label: "Copy as LaTeX",
+          onPick: () => void copyText(metricsLatex(made()), "The table is copied as LaTeX"),
+        },
       ]}
     />
   );
@@ -258,9 +354,17 @@ function Footnotes({ table, onBy }: { table: MetricsTable; onBy?(by: string[]): 
           ) : null}
         </p>
       ) : null}
-      {table.omitted > 0 ? <p>{count(table.omitted, "more metric")} not shown: the table holds {table.rows.length}.</p> : null}
-      {table.compared.omitted > 0 ? <p>{count(table.compared.omitted, "more column")} left out: choose fewer runs, or group them.</p> : null}
-      {table.compared.gone.length > 0 ? <p>{count(table.compared.gone.length, "chosen run")} not in this store any more.</p> : null}
+      {table.omitted > 0 ? (
+        <p>
+          {count(table.omitted, "more metric")} not shown: the table holds {table.rows.length}.
+        </p>
+      ) : null}
+      {table.compared.omitted > 0 ? (
+        <p>{count(table.compared.omitted, "more column")} left out: choose fewer runs, or group them.</p>
+      ) : null}
+      {table.compared.gone.length > 0 ? (
+        <p>{count(table.compared.gone.length, "chosen run")} not in this store any more.</p>
+      ) : null}
     </div>
   );
 }

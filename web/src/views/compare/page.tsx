@@ -25,8 +25,12 @@ import { MetricTable } from "./metric-table";
 import { goTo, Section } from "./section";
 import { base, broken, by, everything, fault, loadRuns, onlyDiffering, runs, stat, works } from "./state";
 
-const MediaBoard = lazily<{ runs: readonly string[] }>(() => import("../media/board").then((found) => found.MediaBoard));
-const ProfileCompared = lazily<{ a: string; b: string }>(() => import("./profile").then((found) => found.ProfileCompared));
+const MediaBoard = lazily<{ runs: readonly string[] }>(() =>
+  import("../media/board").then((found) => found.MediaBoard),
+);
+const ProfileCompared = lazily<{ a: string; b: string }>(() =>
+  import("./profile").then((found) => found.ProfileCompared),
+);
 
 const SECTIONS: readonly [string, string][] = [
   ["changed", "What changed"],
@@ -54,9 +58,12 @@ function pairOf(compared: Compared | null, found: readonly [string, string] | nu
 
 /** The last section that begins in the upper third of what is seen. */
 function sectionAt(scroller: HTMLElement): string {
-  if (scroller.scrollTop > 0 && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 2) return "profile";
+  if (scroller.scrollTop > 0 && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 2)
+    return "profile";
   const line = scroller.getBoundingClientRect().top + scroller.clientHeight / 3;
-  const begun = SECTIONS.filter(([id]) => (document.getElementById(`compare-${id}`)?.getBoundingClientRect().top ?? Infinity) <= line);
+  const begun = SECTIONS.filter(
+    ([id]) => (document.getElementById(`compare-${id}`)?.getBoundingClientRect().top ?? Infinity) <= line,
+  );
   return begun[begun.length - 1]?.[0] ?? "changed";
 }
 
@@ -65,7 +72,11 @@ export function Compare() {
   useKeys(Object.fromEntries(SECTIONS.map(([id], at) => [String(at + 1), () => goTo(id)])));
   const here = useSignal("changed");
   const shown = runs.value;
-  const answer = useAnswer("POST /api/compare/columns", shown ? { runs: [...shown], by: [...by.value] } : null, shown ?? []);
+  const answer = useAnswer(
+    "POST /api/compare/columns",
+    shown ? { runs: [...shown], by: [...by.value] } : null,
+    shown ?? [],
+  );
   if (fault.value && !shown) return <ErrorState error={fault.value} onRetry={() => void loadRuns()} />;
   if (!shown) return <Waiting />;
   if (shown.length === 0) return <EmptyStore />;
@@ -97,14 +108,26 @@ export function Compare() {
 function Sections({ shown, compared }: { shown: readonly string[]; compared: Compared | null }) {
   const found = useSignal<readonly [string, string] | null>(null);
   const pair = pairOf(compared, found.value);
-  const all = <Toggle label="Also what is the same" checked={everything.value} onChange={(on) => (everything.value = on)} />;
+  const all = (
+    <Toggle label="Also what is the same" checked={everything.value} onChange={(on) => (everything.value = on)} />
+  );
   const facts = { runs: shown, by: by.value, base: base.value, everything: everything.value };
   const onPair = (a: string, b: string) => ((works.value = a), (broken.value = b));
-  const two = (show: (a: string, b: string) => ComponentChildren) => () => (pair ? show(...pair) : <p class="quiet">Two runs are needed.</p>);
+  const two = (show: (a: string, b: string) => ComponentChildren) => () =>
+    pair ? show(...pair) : <p class="quiet">Two runs are needed.</p>;
   return (
     <>
       <Section id="changed" title="What changed" about="between what works and what does not">
-        {() => <WhatChanged runs={shown} by={by.value} works={works.value} broken={broken.value} onPair={onPair} onFound={(a, b) => (found.value = [a, b])} />}
+        {() => (
+          <WhatChanged
+            runs={shown}
+            by={by.value}
+            works={works.value}
+            broken={broken.value}
+            onPair={onPair}
+            onFound={(a, b) => (found.value = [a, b])}
+          />
+        )}
       </Section>
       <Section id="metrics" title="Metrics" about="against the baseline">
         {() => (

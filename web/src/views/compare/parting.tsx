@@ -12,11 +12,31 @@ export function PartingCard({ parting, looks }: { parting: Parting; looks: reado
   const { a, b, at } = partingPaths(parting, WIDTH, HEIGHT);
   return (
     <figure class="parting" data-parts={parting.step !== null || undefined}>
-      <figcaption class="isolate ellipsis" title={visibleText(parting.key)}>{visibleText(parting.key)}</figcaption>
+      <figcaption class="isolate ellipsis" title={visibleText(parting.key)}>
+        {visibleText(parting.key)}
+      </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words(parting)}>
-        {at === null ? null : <line x1={at} x2={at} y1="2" y2={HEIGHT - 2} class="parting-line" vector-effect="non-scaling-stroke" />}
-        <path d={a} fill="none" stroke={looks[0].colour} stroke-dasharray={looks[0].dash.join(" ") || undefined} stroke-width="1.6" stroke-linejoin="round" vector-effect="non-scaling-stroke" />
-        <path d={b} fill="none" stroke={looks[1].colour} stroke-dasharray={looks[1].dash.join(" ") || undefined} stroke-width="1.6" stroke-linejoin="round" vector-effect="non-scaling-stroke" />
+        {at === null ? null : (
+          <line x1={at} x2={at} y1="2" y2={HEIGHT - 2} class="parting-line" vector-effect="non-scaling-stroke" />
+        )}
+        <path
+          d={a}
+          fill="none"
+          stroke={looks[0].colour}
+          stroke-dasharray={looks[0].dash.join(" ") || undefined}
+          stroke-width="1.6"
+          stroke-linejoin="round"
+          vector-effect="non-scaling-stroke"
+        />
+        <path
+          d={b}
+          fill="none"
+          stroke={looks[1].colour}
+          stroke-dasharray={looks[1].dash.join(" ") || undefined}
+          stroke-width="1.6"
+          stroke-linejoin="round"
+          vector-effect="non-scaling-stroke"
+        />
       </svg>
       <p>{words(parting)}</p>
     </figure>
@@ -25,7 +45,12 @@ export function PartingCard({ parting, looks }: { parting: Parting; looks: reado
 
 function words({ step, a, b, noise, a_end, b_end, a_lost, b_lost }: Parting): string {
   const number = (value: number | null) => (value === null ? "no value" : formatNumber(value, 3));
-  const lost = [a_lost !== null ? `the first is not finite from step ${a_lost.toLocaleString("en-US")}` : "", b_lost !== null ? `the second is not finite from step ${b_lost.toLocaleString("en-US")}` : ""].filter(Boolean).join("; ");
+  const lost = [
+    a_lost !== null ? `the first is not finite from step ${a_lost.toLocaleString("en-US")}` : "",
+    b_lost !== null ? `the second is not finite from step ${b_lost.toLocaleString("en-US")}` : "",
+  ]
+    .filter(Boolean)
+    .join("; ");
   const ends = `Ends at ${number(a_end)} and ${number(b_end)}${lost ? ` (${lost})` : ""}.`;
   if (step === null) return `Never parts beyond the noise (${number(noise)}). ${ends}`;
   return `Parts at step ${step.toLocaleString("en-US")}: ${number(a)} against ${number(b)}, noise ${number(noise)}. ${ends}`;

@@ -31,7 +31,13 @@ export function ProfileCompared({ a, b }: { a: string; b: string }) {
   const answer = useAnswer("POST /api/profile/diff", request, [a, b]);
   const sheet = useMemo(() => {
     const whole = answer.data?.sheets?.[0];
-    return whole ? { ...whole, rows: whole.rows.slice(0, MOST_ROWS), ...(whole.levels ? { levels: whole.levels.slice(0, MOST_ROWS) } : {}) } : null;
+    return whole
+      ? {
+          ...whole,
+          rows: whole.rows.slice(0, MOST_ROWS),
+          ...(whole.levels ? { levels: whole.levels.slice(0, MOST_ROWS) } : {}),
+        }
+      : null;
   }, [answer.data]);
   if (left.fault) return <Waiting answer={left} />;
   if (right.fault) return <Waiting answer={right} />;
@@ -40,19 +46,24 @@ export function ProfileCompared({ a, b }: { a: string; b: string }) {
     const without = [a, b].filter((_, at) => !found[at]).map((run) => visibleText(nameOf(run)));
     return (
       <p class="quiet isolate">
-        {without.join(" and ")} {without.length === 1 ? "has" : "have"} no profile that can be read. <code>stepscope profile train.py</code> makes one.
+        {without.join(" and ")} {without.length === 1 ? "has" : "have"} no profile that can be read.{" "}
+        <code>stepscope profile train.py</code> makes one.
       </p>
     );
   }
   if (!answer.data) return <Waiting answer={answer} />;
   const faster = answer.data.faster ?? null;
-  const link = formatHash({ path: "/profile", query: { ...place.value.query, of: b, profile: to.id, tab: "diff", before: a, beforeProfile: from.id } });
+  const link = formatHash({
+    path: "/profile",
+    query: { ...place.value.query, of: b, profile: to.id, tab: "diff", before: a, beforeProfile: from.id },
+  });
   const rows = answer.data.sheets?.[0]?.rows.length ?? 0;
   return (
     <div class="profile-compared">
       <header class="verdict" data-faster={faster ?? undefined}>
         <p class="verdict-text isolate">
-          {faster === null ? null : faster ? <ArrowDownIcon size={16} /> : <ArrowUpIcon size={16} />} {visibleText(answer.data.headline)}
+          {faster === null ? null : faster ? <ArrowDownIcon size={16} /> : <ArrowUpIcon size={16} />}{" "}
+          {visibleText(answer.data.headline)}
         </p>
       </header>
       <Notes notes={answer.data.notes ?? []} />

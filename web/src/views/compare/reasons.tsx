@@ -40,8 +40,12 @@ export function Reasons({ changes, names, explain }: ReasonsProps) {
           <tr>
             {explain ? <th scope="col">How likely</th> : null}
             <th scope="col">What</th>
-            <th scope="col" class="isolate">{names[0]}</th>
-            <th scope="col" class="isolate">{names[1]}</th>
+            <th scope="col" class="isolate">
+              {names[0]}
+            </th>
+            <th scope="col" class="isolate">
+              {names[1]}
+            </th>
             {explain ? <th scope="col">Why here</th> : null}
           </tr>
         </thead>
@@ -53,10 +57,16 @@ export function Reasons({ changes, names, explain }: ReasonsProps) {
       </table>
       {shown.length < changes.length ? (
         <button type="button" class="link compare-note" onClick={() => setAll(true)}>
-          {rest > 0 ? `${count(changes.length - shown.length, "more difference")} that rarely ${changes.length - shown.length === 1 ? "matters" : "matter"}` : `${changes.length - shown.length} more`}
+          {rest > 0
+            ? `${count(changes.length - shown.length, "more difference")} that rarely ${changes.length - shown.length === 1 ? "matters" : "matter"}`
+            : `${changes.length - shown.length} more`}
         </button>
       ) : null}
-      {explain ? <p class="compare-note">The order is a rule of thumb, from what usually breaks or mends training; it proves nothing by itself.</p> : null}
+      {explain ? (
+        <p class="compare-note">
+          The order is a rule of thumb, from what usually breaks or mends training; it proves nothing by itself.
+        </p>
+      ) : null}
     </div>
   );
 }
@@ -92,9 +102,17 @@ const LONG = 24;
 const CUT = 400;
 
 function Side({ value, other, kind }: { value: string | null; other: string | null; kind: Change["kind"] }) {
-  if (value === null) return <td class="quiet">{kind === "finding" ? "not found" : kind === "package" ? "not there" : "not set"}</td>;
+  if (value === null)
+    return <td class="quiet">{kind === "finding" ? "not found" : kind === "package" ? "not there" : "not set"}</td>;
   if (kind === "finding") return <td data-severity={value}>{value}</td>;
   const shown = value.length > CUT ? `${value.slice(0, CUT)}…` : value;
-  if (other === null || Math.max(shown.length, other.length) <= LONG) return <td class="isolate mono">{visibleText(shown)}</td>;
-  return <td class="isolate mono">{wordDiff(shown, other.slice(0, CUT)).map((piece, at) => (piece.same ? visibleText(piece.text) : <mark key={at}>{visibleText(piece.text)}</mark>))}</td>;
+  if (other === null || Math.max(shown.length, other.length) <= LONG)
+    return <td class="isolate mono">{visibleText(shown)}</td>;
+  return (
+    <td class="isolate mono">
+      {wordDiff(shown, other.slice(0, CUT)).map((piece, at) =>
+        piece.same ? visibleText(piece.text) : <mark key={at}>{visibleText(piece.text)}</mark>,
+      )}
+    </td>
+  );
 }

@@ -26,7 +26,13 @@ export function Section({ id, title, about, aside, children }: SectionProps) {
   }, [seen]);
   const folded = shut.value.includes(id);
   return (
-    <section ref={frame} id={`compare-${id}`} class="compare-section" aria-labelledby={`compare-${id}-title`} data-filled={filled || undefined}>
+    <section
+      ref={frame}
+      id={`compare-${id}`}
+      class="compare-section"
+      aria-labelledby={`compare-${id}-title`}
+      data-filled={filled || undefined}
+    >
       <header class="compare-section-head">
         <button
           type="button"

@@ -50,12 +50,18 @@ export async function loadRuns(): Promise<void> {
     if (selected.peek().length) await meet(selected.peek());
     else {
       const query = project.peek() ? `project = ${quoted(project.peek())}` : "";
-      const found = await call("POST /api/runs", { query, sort: "created", descending: true, limit: NEWEST });
+      const most = by.peek().length ? MOST_GROUPED : NEWEST;
+      const found = await call("POST /api/runs", {
+        query,
+        sort: "created",
+        descending: true,
+        limit: NEWEST,
+        ids: most,
+      });
       if (now !== asked) return;
       remember(found.rows);
-      const most = by.peek().length ? MOST_GROUPED : NEWEST;
       leftOut.value = by.peek().length ? Math.max(0, found.matched - most) : 0;
-      const ids = found.ids.slice(0, most);
+      const ids = found.ids;
       if (ids.join() !== standIns.peek()?.join()) standIns.value = ids;
     }
     if (now === asked) fault.value = null;

@@ -15,14 +15,40 @@ const RANGES: readonly { value: SharedRange; label: string; about: string }[] = 
   { value: "row", label: "Row", about: "The panels of a layer share one range of values" },
 ];
 
-export function DistributionBar({ data, runs, shown, without }: { data: Distributions; runs: readonly string[]; shown: number; without: number }) {
+export function DistributionBar({
+  data,
+  runs,
+  shown,
+  without,
+}: {
+  data: Distributions;
+  runs: readonly string[];
+  shown: number;
+  without: number;
+}) {
   const order = settings.order.value;
   return (
     <div class="dist-bar" role="toolbar" aria-label="Distributions">
-      <Segments label="How histograms are drawn" value={settings.mode.value} options={settings.MODES} onChange={(mode) => (settings.mode.value = mode)} />
+      <Segments
+        label="How histograms are drawn"
+        value={settings.mode.value}
+        options={settings.MODES}
+        onChange={(mode) => (settings.mode.value = mode)}
+      />
       {runs.length > 1 ? <Across data={data} runs={runs} /> : null}
-      <TextInput label="Find layers" placeholder="Find layers" icon={<SearchIcon size={14} />} value={settings.search.value} onInput={(text) => (settings.search.value = text)} class="dist-find" />
-      <span class="quiet" role="status" title={without > 0 ? `${count(without, "run")} without histograms left out` : undefined}>
+      <TextInput
+        label="Find layers"
+        placeholder="Find layers"
+        icon={<SearchIcon size={14} />}
+        value={settings.search.value}
+        onInput={(text) => (settings.search.value = text)}
+        class="dist-find"
+      />
+      <span
+        class="quiet"
+        role="status"
+        title={without > 0 ? `${count(without, "run")} without histograms left out` : undefined}
+      >
         {shown === data.layers.length ? count(shown, "layer") : `${shown} of ${count(data.layers.length, "layer")}`}
       </span>
       <span title={ORDER_WORDS[order].about}>
@@ -35,9 +61,20 @@ export function DistributionBar({ data, runs, shown, without }: { data: Distribu
       </span>
       <span class="dist-control">
         <span class="quiet">Range</span>
-        <Segments label="Range of values" value={settings.range.value} options={RANGES} onChange={(value) => (settings.range.value = value)} />
+        <Segments
+          label="Range of values"
+          value={settings.range.value}
+          options={RANGES}
+          onChange={(value) => (settings.range.value = value)}
+        />
       </span>
-      {settings.mode.value === "bands" ? null : <Toggle checked={settings.logCounts.value} label="Log counts" onChange={(on) => (settings.logCounts.value = on)} />}
+      {settings.mode.value === "bands" ? null : (
+        <Toggle
+          checked={settings.logCounts.value}
+          label="Log counts"
+          onChange={(on) => (settings.logCounts.value = on)}
+        />
+      )}
       <span class="spring" />
       <StepSlider data={data} />
     </div>
@@ -60,11 +97,21 @@ function Across({ data, runs }: { data: Distributions; runs: readonly string[] }
         onChange={(value) => (settings.across.value = value)}
       />
       {byRun ? (
-        <Select label="What of each layer" value={family} options={data.families.map((value) => ({ value, label: value }))} onChange={(value) => (settings.family.value = value)} />
+        <Select
+          label="What of each layer"
+          value={family}
+          options={data.families.map((value) => ({ value, label: value }))}
+          onChange={(value) => (settings.family.value = value)}
+        />
       ) : (
         <>
           <span class="ink" style={inkOfRun(run)} />
-          <Select label="Run" value={run} options={runs.map((value) => ({ value, label: visibleText(nameOf(value)) }))} onChange={(value) => (settings.oneRun.value = value)} />
+          <Select
+            label="Run"
+            value={run}
+            options={runs.map((value) => ({ value, label: visibleText(nameOf(value)) }))}
+            onChange={(value) => (settings.oneRun.value = value)}
+          />
         </>
       )}
     </span>
@@ -78,7 +125,14 @@ function StepSlider({ data }: { data: Distributions }) {
   return (
     <span class="dist-control dist-step">
       <span class="quiet">Step</span>
-      <Slider label="Step that is marked everywhere" value={now ?? steps[1]} min={steps[0]} max={steps[1]} step={1} onInput={(value) => (settings.step.value = value)} />
+      <Slider
+        label="Step that is marked everywhere"
+        value={now ?? steps[1]}
+        min={steps[0]}
+        max={steps[1]}
+        step={1}
+        onInput={(value) => (settings.step.value = value)}
+      />
       <output class="dist-step-now">{now === null ? "all" : now.toLocaleString("en-US")}</output>
       {now === null ? null : (
         <IconButton label="Mark no step" onClick={() => (settings.step.value = -1)}>

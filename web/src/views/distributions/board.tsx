@@ -35,12 +35,27 @@ export function DistributionBoard({ runs }: { runs: readonly string[] }) {
   return <Board data={data} runs={asked} left={runs.length - asked.length} beat={beat} />;
 }
 
-function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly string[]; left: number; beat: number }) {
+function Board({
+  data,
+  runs,
+  left,
+  beat,
+}: {
+  data: Distributions;
+  runs: readonly string[];
+  left: number;
+  beat: number;
+}) {
   const there = runs.filter((run) => data.layers.some((layer) => layer.cells.some((cell) => cell.run === run)));
   const columns = columnsOf(data, there);
   const shown = (cell: DistributionCell) => columns.some((column) => fits(cell, column));
   const layers = arrange(data.layers, settings.search.value, settings.order.value, shown);
-  const shared = new Map(columns.map((column) => [column.key, rangeOf(layers.flatMap((layer) => layer.cells.filter((cell) => fits(cell, column))))]));
+  const shared = new Map(
+    columns.map((column) => [
+      column.key,
+      rangeOf(layers.flatMap((layer) => layer.cells.filter((cell) => fits(cell, column)))),
+    ]),
+  );
   const open = settings.opened.value;
   const opened = open.length === 2 && there.includes(open[0] as string) ? open : null;
   return (
@@ -48,12 +63,19 @@ function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly
       <DistributionBar data={data} runs={there} shown={layers.length} without={runs.length - there.length} />
       <div class="dist-body">
         <div class="dist-scroll charts-scroll" tabIndex={0} role="region" aria-label="Layers">
-          <div class="dist-grid" role="table" aria-label="Histograms of layers" style={{ "--columns": String(columns.length) }}>
+          <div
+            class="dist-grid"
+            role="table"
+            aria-label="Histograms of layers"
+            style={{ "--columns": String(columns.length) }}
+          >
             <div class="dist-head" role="row">
               <span role="columnheader">Layer</span>
               {columns.map((column) => (
                 <span key={column.key} role="columnheader" class="ellipsis">
-                  {settings.across.value === "runs" && there.length > 1 ? <span class="ink" style={inkOfRun(column.run)} /> : null}
+                  {settings.across.value === "runs" && there.length > 1 ? (
+                    <span class="ink" style={inkOfRun(column.run)} />
+                  ) : null}
                   <span class="isolate ellipsis">{visibleText(column.label)}</span>
                 </span>
               ))}
@@ -62,7 +84,9 @@ function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly
               <Row key={layer.name} layer={layer} columns={columns} shared={shared} beat={beat} />
             ))}
           </div>
-          {layers.length === 0 ? <p class="dist-none">No layer has “{visibleText(settings.search.value)}” in its name.</p> : null}
+          {layers.length === 0 ? (
+            <p class="dist-none">No layer has “{visibleText(settings.search.value)}” in its name.</p>
+          ) : null}
           {data.omitted + left > 0 ? <p class="dist-none">{leftOut(data.omitted, left)}</p> : null}
         </div>
         {opened ? <OneStep run={opened[0] as string} name={opened[1] as string} beat={beat} /> : null}
@@ -72,20 +96,30 @@ function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly
 }
 
 function leftOut(layers: number, runs: number): string {
-  const words = [layers > 0 ? count(layers, "more layer") : "", runs > 0 ? count(runs, "more run") : ""].filter(Boolean).join(" and ");
+  const words = [layers > 0 ? count(layers, "more layer") : "", runs > 0 ? count(runs, "more run") : ""]
+    .filter(Boolean)
+    .join(" and ");
   return `${words} not shown.`;
 }
 
 function columnsOf(data: Distributions, runs: readonly string[]): Column[] {
   if (runs.length > 1 && settings.across.value === "runs") {
-    const family = data.families.includes(settings.family.value) ? settings.family.value : (data.families[0] ?? "values");
+    const family = data.families.includes(settings.family.value)
+      ? settings.family.value
+      : (data.families[0] ?? "values");
     return runs.map((run) => ({ key: run, label: nameOf(run), run, family }));
   }
   const run = runs.includes(settings.oneRun.value) ? settings.oneRun.value : (runs[0] ?? "");
-  return data.families.map((family) => ({ key: family, label: family[0]?.toUpperCase() + family.slice(1), run, family }));
+  return data.families.map((family) => ({
+    key: family,
+    label: family[0]?.toUpperCase() + family.slice(1),
+    run,
+    family,
+  }));
 }
 
-const fits = (cell: DistributionCell, column: Column): boolean => cell.run === column.run && cell.family === column.family;
+const fits = (cell: DistributionCell, column: Column): boolean =>
+  cell.run === column.run && cell.family === column.family;
 
 interface RowProps {
   layer: DistributionLayer;
@@ -97,7 +131,8 @@ interface RowProps {
 function Row({ layer, columns, shared, beat }: RowProps) {
   const cells = columns.map((column) => layer.cells.find((cell) => fits(cell, column)));
   const across = rangeOf(cells.filter((cell) => cell !== undefined));
-  const rangeFor = (column: Column): Range | null => (settings.range.value === "own" ? null : settings.range.value === "row" ? across : (shared.get(column.key) ?? null));
+  const rangeFor = (column: Column): Range | null =>
+    settings.range.value === "own" ? null : settings.range.value === "row" ? across : (shared.get(column.key) ?? null);
   return (
     <div class="dist-row" role="row" data-layer={layer.name}>
       <div class="dist-name" role="rowheader">
@@ -140,12 +175,25 @@ function Stands({ cells }: { layer: DistributionLayer; cells: readonly (Distribu
   const order = settings.order.value;
   if (order === "wrong") {
     const wrong = gravest(there);
-    return wrong ? <small class="dist-wrong" data-grade={wrong.grade}>{wrong.words}</small> : null;
+    return wrong ? (
+      <small class="dist-wrong" data-grade={wrong.grade}>
+        {wrong.words}
+      </small>
+    ) : null;
   }
   if (order === "moved") return <small>moved {most((cell) => cell.moved).toFixed(2)} sd</small>;
   if (order === "wide") return <small>sd {most((cell) => cell.std).toPrecision(3)}</small>;
   if (order === "stuck") return <small>{Math.round(most((cell) => cell.stuck) * 100)}% in two bins</small>;
-  if (order === "bad") return <small>{count(most((cell) => cell.bad), "NaN or ∞", "NaN or ∞")}</small>;
+  if (order === "bad")
+    return (
+      <small>
+        {count(
+          most((cell) => cell.bad),
+          "NaN or ∞",
+          "NaN or ∞",
+        )}
+      </small>
+    );
   return null;
 }
 
@@ -165,7 +213,12 @@ function Waiting() {
 }
 
 /** The list of layers, asked for again (at most every two seconds) when one of its runs has news. */
-function useDistributions(runs: readonly string[]): { data: Distributions | null; fault: unknown; beat: number; retry(): void } {
+function useDistributions(runs: readonly string[]): {
+  data: Distributions | null;
+  fault: unknown;
+  beat: number;
+  retry(): void;
+} {
   const [data, setData] = useState<Distributions | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [beat, setBeat] = useState(0);

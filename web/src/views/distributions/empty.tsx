@@ -21,7 +21,10 @@ export function NoHistograms({ runs }: { runs: readonly string[] }) {
           Choose runs on <a href="#/runs">Runs</a>.
         </p>
       ) : (
-        <p>{runs.length === 1 ? "This run" : `None of these ${count(runs.length, "run")}`} logged the distribution of anything.</p>
+        <p>
+          {runs.length === 1 ? "This run" : `None of these ${count(runs.length, "run")}`} logged the distribution of
+          anything.
+        </p>
       )}
       <div class="lessons">
         <Lesson title="Watch every layer" text={WATCH} />

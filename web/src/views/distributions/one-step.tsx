@@ -51,24 +51,58 @@ export function OneStep({ run, name, beat }: { run: string; name: string; beat: 
       </div>
       {error ? <p role="alert">{error}</p> : null}
       {item?.error ? <p role="alert">{visibleText(item.error)}</p> : null}
-      {item?.histogram ? <Large shape={item.histogram} before={before} run={run} name={name} step={item.step} /> : item ? null : <Skeleton width="100%" height={200} />}
-      {first && item && first.step !== item.step ? <Toggle checked={compare} label={`Outline of step ${first.step.toLocaleString("en-US")}`} onChange={setCompare} /> : null}
+      {item?.histogram ? (
+        <Large shape={item.histogram} before={before} run={run} name={name} step={item.step} />
+      ) : item ? null : (
+        <Skeleton width="100%" height={200} />
+      )}
+      {first && item && first.step !== item.step ? (
+        <Toggle
+          checked={compare}
+          label={`Outline of step ${first.step.toLocaleString("en-US")}`}
+          onChange={setCompare}
+        />
+      ) : null}
       {item?.histogram ? <Statistics item={item} shape={item.histogram} /> : null}
     </aside>
   );
 }
 
-function Large({ shape, before, run, name, step }: { shape: Histogram; before: Histogram | null; run: string; name: string; step: number }) {
+function Large({
+  shape,
+  before,
+  run,
+  name,
+  step,
+}: {
+  shape: Histogram;
+  before: Histogram | null;
+  run: string;
+  name: string;
+  step: number;
+}) {
   const [bin, setBin] = useState<number | null>(null);
   const log = settings.logCounts.value;
   const colour = lookOfRun(run).colour;
   const options = { log, bin, before };
-  const draw = useCallback((ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => drawOneHistogram(ctx, shape, size, inks, colour, { log, bin, before }), [shape, before, colour, log, bin]);
-  const words = bin === null ? "" : `${formatNumber(shape.counts[bin] ?? 0)} from ${formatNumber(shape.edges[bin] ?? 0)} to ${formatNumber(shape.edges[bin + 1] ?? 0)}`;
+  const draw = useCallback(
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
+      drawOneHistogram(ctx, shape, size, inks, colour, { log, bin, before }),
+    [shape, before, colour, log, bin],
+  );
+  const words =
+    bin === null
+      ? ""
+      : `${formatNumber(shape.counts[bin] ?? 0)} from ${formatNumber(shape.edges[bin] ?? 0)} to ${formatNumber(shape.edges[bin + 1] ?? 0)}`;
   return (
     <>
       <div class="dist-large">
-        <Canvas label={`Histogram of ${visibleText(name)} at step ${step}`} draw={draw} onPoint={(px, _py, size) => setBin(binAt(shape, size, px, options))} onLeave={() => setBin(null)} />
+        <Canvas
+          label={`Histogram of ${visibleText(name)} at step ${step}`}
+          draw={draw}
+          onPoint={(px, _py, size) => setBin(binAt(shape, size, px, options))}
+          onLeave={() => setBin(null)}
+        />
       </div>
       <p class="dist-here" aria-live="off">
         {words || `${shape.counts.length} bins, as they were logged`}
@@ -111,14 +145,22 @@ function Statistics({ item, shape }: { item: MediaItem; shape: Histogram }) {
 }
 
 /** The histogram at or before a step (the newest for null), and all steps that have one. */
-function useStep(run: string, key: string, step: number | null, beat: number): { item: MediaItem | null; steps: readonly number[]; error: string | null } {
+function useStep(
+  run: string,
+  key: string,
+  step: number | null,
+  beat: number,
+): { item: MediaItem | null; steps: readonly number[]; error: string | null } {
   const [found, setFound] = useState<{ what: string; item: MediaItem | null; steps: readonly number[] } | null>(null);
   const [error, setError] = useState<string | null>(null);
   const what = `${run} ${key}`;
   useEffect(() => {
     const stop = new AbortController();
     call("POST /api/media", { runs: [run], key, step }, { signal: stop.signal }).then(
-      ({ items, steps }) => (setFound({ what, item: items.find((one) => one.kind === "histogram") ?? null, steps: steps[0]?.steps ?? [] }), setError(null)),
+      ({ items, steps }) => (
+        setFound({ what, item: items.find((one) => one.kind === "histogram") ?? null, steps: steps[0]?.steps ?? [] }),
+        setError(null)
+      ),
       (fault: unknown) => stop.signal.aborted || setError(fault instanceof Error ? fault.message : String(fault)),
     );
     return () => stop.abort();

@@ -50,7 +50,18 @@ export function DistributionPanel(props: DistributionPanelProps) {
   );
 }
 
-function PanelBody({ run, name, mode = "ridges", cell, range = null, logCounts = false, step = null, beat = 0, onPick, visible }: DistributionPanelProps & { visible: boolean }) {
+function PanelBody({
+  run,
+  name,
+  mode = "ridges",
+  cell,
+  range = null,
+  logCounts = false,
+  step = null,
+  beat = 0,
+  onPick,
+  visible,
+}: DistributionPanelProps & { visible: boolean }) {
   const { data, error, retry } = useHistograms(run, name, visible, beat, range === null ? TAILS : 0);
   const [drawn, setDrawn] = useState(false);
   useEffect(() => {
@@ -61,7 +72,10 @@ function PanelBody({ run, name, mode = "ridges", cell, range = null, logCounts =
   const colour = lookOfRun(run).colour;
   const mark = data ? rowAt(data.steps, step) : null;
   const draw = useCallback(
-    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => data && data.steps.length > 0 && drawHistograms(ctx, data, mode, size, inks, colour, spot, { range, logCounts, mark }),
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
+      data &&
+      data.steps.length > 0 &&
+      drawHistograms(ctx, data, mode, size, inks, colour, spot, { range, logCounts, mark }),
     [data, mode, colour, spot, range?.[0], range?.[1], logCounts, mark],
   );
   const latest = data?.steps[data.steps.length - 1] ?? cell?.last_step;
@@ -108,7 +122,13 @@ function PanelBody({ run, name, mode = "ridges", cell, range = null, logCounts =
 }
 
 /** The histograms of a key, fetched when they are first seen and again with every beat while they are. */
-function useHistograms(run: string, key: string, wanted: boolean, beat: number, tails: number): { data: Histograms | null; error: string | null; retry(): void } {
+function useHistograms(
+  run: string,
+  key: string,
+  wanted: boolean,
+  beat: number,
+  tails: number,
+): { data: Histograms | null; error: string | null; retry(): void } {
   const [data, setData] = useState<Histograms | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
@@ -132,7 +152,9 @@ function Facts({ cell, name }: { cell: DistributionCell | undefined; name: strin
   return (
     <>
       mean <b>{say(cell.mean)}</b> · sd <b>{say(cell.std)}</b>
-      {cell.stuck !== null && cell.stuck > 0.9 ? <span class="dist-warn">{` · ${Math.round(cell.stuck * 100)}% in two bins`}</span> : null}
+      {cell.stuck !== null && cell.stuck > 0.9 ? (
+        <span class="dist-warn">{` · ${Math.round(cell.stuck * 100)}% in two bins`}</span>
+      ) : null}
     </>
   );
 }

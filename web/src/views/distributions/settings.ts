@@ -11,7 +11,12 @@ export const range = param<SharedRange>("drange", "own", oneOf<SharedRange>("own
 export const logCounts = param<boolean>("dlog", false, flag, true);
 export const search = param<string>("dq", "", text);
 /** With several runs: families side by side for one of them, or the runs for one family. */
-export const across = param<"families" | "runs">("dacross", "families", oneOf<"families" | "runs">("families", "runs"), true);
+export const across = param<"families" | "runs">(
+  "dacross",
+  "families",
+  oneOf<"families" | "runs">("families", "runs"),
+  true,
+);
 export const family = param<string>("dfamily", "", text, true);
 export const oneRun = param<string>("drun", "", text, true);
 /** The step that all panels mark; -1 for none. */

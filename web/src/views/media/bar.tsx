@@ -13,11 +13,25 @@ import { ContrastIcon, FlowIcon, GridIcon } from "./icons";
 import { keepArrows } from "./look-place";
 import * as settings from "./settings";
 
-export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey[]; shown: number; columns: boolean; several: boolean }) {
+export function Bar({
+  keys,
+  shown,
+  columns,
+  several,
+}: {
+  keys: readonly MediaKey[];
+  shown: number;
+  columns: boolean;
+  several: boolean;
+}) {
   const box = useRef<HTMLInputElement>(null);
   const scale = (factor: number) => settings.setSize(settings.drawnSize.peek() * factor);
   useKeys({ "/": () => box.current?.focus(), "+": () => scale(1.25), "=": () => scale(1.25), "-": () => scale(0.8) });
-  const pictures = keys.some((key) => ["image", "video", "figure"].includes(key.kind) && (settings.kind.value === "" || settings.kind.value === key.kind));
+  const pictures = keys.some(
+    (key) =>
+      ["image", "video", "figure"].includes(key.kind) &&
+      (settings.kind.value === "" || settings.kind.value === key.kind),
+  );
   return (
     <div class="charts-bar media-bar" role="toolbar" aria-label="Media" onKeyDown={keepArrows}>
       <div class="find">
@@ -43,17 +57,36 @@ export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey
           <AdjustButton />
           <span class="field">
             <span class="field-label">Size</span>
-            <Slider label="Size of pictures" min={settings.SIZES.least} max={settings.SIZES.most} step={4} value={settings.drawnSize.value} onInput={settings.setSize} />
+            <Slider
+              label="Size of pictures"
+              min={settings.SIZES.least}
+              max={settings.SIZES.most}
+              step={4}
+              value={settings.drawnSize.value}
+              onInput={settings.setSize}
+            />
           </span>
         </>
       ) : null}
       {several ? (
         <span class="segmented" role="radiogroup" aria-label="Layout">
-          <button type="button" role="radio" aria-checked={columns} title="A column for each run" onClick={() => (settings.layout.value = "columns")}>
+          <button
+            type="button"
+            role="radio"
+            aria-checked={columns}
+            title="A column for each run"
+            onClick={() => (settings.layout.value = "columns")}
+          >
             <GridIcon size={14} />
             <span class="visually-hidden">A column for each run</span>
           </button>
-          <button type="button" role="radio" aria-checked={!columns} title="One after the other" onClick={() => (settings.layout.value = "flow")}>
+          <button
+            type="button"
+            role="radio"
+            aria-checked={!columns}
+            title="One after the other"
+            onClick={() => (settings.layout.value = "flow")}
+          >
             <FlowIcon size={14} />
             <span class="visually-hidden">One after the other</span>
           </button>
@@ -69,7 +102,14 @@ function Kinds({ keys }: { keys: readonly MediaKey[] }) {
   useChosenInSight(row, settings.kind.value, "radio");
   if (kinds.length < 2) return null;
   const chip = (kind: string, label: string, count: number) => (
-    <button key={kind} type="button" role="radio" class="kind-chip" aria-checked={settings.kind.value === kind} onClick={() => (settings.kind.value = kind)}>
+    <button
+      key={kind}
+      type="button"
+      role="radio"
+      class="kind-chip"
+      aria-checked={settings.kind.value === kind}
+      onClick={() => (settings.kind.value = kind)}
+    >
       {label} <span class="kind-count">{count}</span>
     </button>
   );
@@ -106,7 +146,17 @@ function AdjustButton() {
   const on = !isNeutral(settings.adjust.value);
   return (
     <>
-      <button ref={anchor} type="button" class="icon-button" aria-haspopup="dialog" aria-expanded={open} aria-pressed={on} title="Contrast, gamma, channels and colours" aria-label="Adjust pictures" onClick={() => setOpen(!open)}>
+      <button
+        ref={anchor}
+        type="button"
+        class="icon-button"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        aria-pressed={on}
+        title="Contrast, gamma, channels and colours"
+        aria-label="Adjust pictures"
+        onClick={() => setOpen(!open)}
+      >
         <ContrastIcon size={15} />
         <span class="glyph">Adjust</span>
       </button>
@@ -141,13 +191,23 @@ export function AdjustFields() {
       </label>
       <label class="adjust-field">
         <span>Gamma</span>
-        <Slider label="Gamma" min={Math.log2(GAMMAS.least)} max={Math.log2(GAMMAS.most)} step={0.01} value={Math.log2(now.gamma)} onInput={(value) => set({ gamma: Math.abs(value) < 0.06 ? 1 : Number((2 ** value).toFixed(2)) })} />
+        <Slider
+          label="Gamma"
+          min={Math.log2(GAMMAS.least)}
+          max={Math.log2(GAMMAS.most)}
+          step={0.01}
+          value={Math.log2(now.gamma)}
+          onInput={(value) => set({ gamma: Math.abs(value) < 0.06 ? 1 : Number((2 ** value).toFixed(2)) })}
+        />
         <output>{now.gamma.toFixed(2)}</output>
       </label>
-      <IconButton label="Back to the pictures as logged" disabled={isNeutral(now)} onClick={() => (settings.adjust.value = NEUTRAL)}>
+      <IconButton
+        label="Back to the pictures as logged"
+        disabled={isNeutral(now)}
+        onClick={() => (settings.adjust.value = NEUTRAL)}
+      >
         <ResetIcon size={14} />
       </IconButton>
     </>
   );
 }
-

@@ -41,10 +41,19 @@ export function MediaBoard({ runs }: { runs: readonly string[] }) {
   const asked = useMemo(() => runs.slice(0, MOST_RUNS), [runs.join()]);
   useLiveMedia(asked);
   const index = useMediaIndex(asked);
-  if (index.error && !index.data) return <ErrorState error={new Error(index.error)} title="The media could not be listed" onRetry={index.retry} />;
+  if (index.error && !index.data)
+    return <ErrorState error={new Error(index.error)} title="The media could not be listed" onRetry={index.retry} />;
   if (!index.data) return <Waiting />;
   if (index.data.keys.length === 0) return <Nothing runs={asked.length} />;
-  return <Listed index={index.data} error={index.error} retry={index.retry} asked={asked} left={runs.length - asked.length} />;
+  return (
+    <Listed
+      index={index.data}
+      error={index.error}
+      retry={index.retry}
+      asked={asked}
+      left={runs.length - asked.length}
+    />
+  );
 }
 
 interface ListedProps {
@@ -58,7 +67,10 @@ interface ListedProps {
 }
 
 function Listed({ index, error, retry, asked, left }: ListedProps) {
-  const keys = useMemo(() => matching(index.keys, settings.find.value, settings.kind.value), [index, settings.find.value, settings.kind.value]);
+  const keys = useMemo(
+    () => matching(index.keys, settings.find.value, settings.kind.value),
+    [index, settings.find.value, settings.kind.value],
+  );
   const steps = useMemo(() => unionOf(keys.map((key) => key.steps)), [keys]);
   // A run that logged none of this would be a column of nothing.
   const runs = useMemo(() => {
@@ -68,7 +80,9 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
   const place = useRef<HTMLDivElement>(null);
   const room = useSize(place);
   const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && runs.length > 1);
-  const size = settings.size.value || settings.fittingSize((room?.width ?? 1200) - (columns ? NAMES_PX : 40), columns ? runs.length : 4);
+  const size =
+    settings.size.value ||
+    settings.fittingSize((room?.width ?? 1200) - (columns ? NAMES_PX : 40), columns ? runs.length : 4);
   useEffect(() => void (settings.drawnSize.value = size), [size]);
   const opening = useOpening(place);
   return (
@@ -83,11 +97,25 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
           </button>
         </p>
       ) : null}
-      <div ref={place} class={`media-scroll charts-scroll${opening ? " in-order" : ""}`} data-columns={columns || undefined} data-single={runs.length === 1 || undefined} tabIndex={-1}>
+      <div
+        ref={place}
+        class={`media-scroll charts-scroll${opening ? " in-order" : ""}`}
+        data-columns={columns || undefined}
+        data-single={runs.length === 1 || undefined}
+        tabIndex={-1}
+      >
         <Without runs={asked.filter((run) => !runs.includes(run))} />
-        {left > 0 ? <p class="media-more">{count(left, "run")} more than are shown side by side; choose fewer to see them.</p> : null}
+        {left > 0 ? (
+          <p class="media-more">{count(left, "run")} more than are shown side by side; choose fewer to see them.</p>
+        ) : null}
         {columns && keys.some((key) => !TOGETHER.has(key.kind)) ? <RunHeads runs={runs} /> : null}
-        {keys.length === 0 ? <NoMatch /> : keys.map((entry) => <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={runs} steps={steps} columns={columns} />)}
+        {keys.length === 0 ? (
+          <NoMatch />
+        ) : (
+          keys.map((entry) => (
+            <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={runs} steps={steps} columns={columns} />
+          ))
+        )}
         {index.omitted ? <p class="media-more">{count(index.omitted, "key")} more than this page can hold.</p> : null}
       </div>
       <Lightbox runs={runs} steps={steps} />
@@ -96,17 +124,17 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
 }
 
 const LOOK_MS = 120;
-const LOOKS = 60;
+/** What a row shows until its content is there; `.in-order` keeps the rows below it dark. */
+const UNFINISHED = ".skeleton, .media-hold, [aria-busy='true']";
 
-/** True until the first screen of rows is there: rows then appear from above to below, and none is pushed down. */
+/** True until every row on the screen is there: rows then appear from above to below, and none is pushed down. */
 function useOpening(place: { current: HTMLElement | null }): boolean {
   const [opening, setOpening] = useState(true);
   useEffect(() => {
-    let looks = 0;
-    let calm = 0;
     const timer = setInterval(() => {
-      calm = place.current?.querySelector(".skeleton") ? 0 : calm + 1;
-      if (calm < 3 && ++looks < LOOKS) return;
+      const end = place.current?.getBoundingClientRect().bottom ?? 0;
+      const waiting = [...(place.current?.querySelectorAll(UNFINISHED) ?? [])];
+      if (waiting.some((one) => one.getBoundingClientRect().top < end)) return;
       clearInterval(timer);
       setOpening(false);
     }, LOOK_MS);
@@ -144,9 +172,15 @@ function Waiting() {
 
 function Nothing({ runs }: { runs: number }) {
   return (
-    <EmptyState title={runs === 1 ? "This run has logged no media" : "These runs have logged no media"} icon={<ImageIcon size={24} />}>
+    <EmptyState
+      title={runs === 1 ? "This run has logged no media" : "These runs have logged no media"}
+      icon={<ImageIcon size={24} />}
+    >
       <p>
-        Log pictures, sounds, text or tables beside the numbers: <code>run.log({"{"}"sample": stepscope.Image(x){"}"})</code>
+        Log pictures, sounds, text or tables beside the numbers:{" "}
+        <code>
+          run.log({"{"}"sample": stepscope.Image(x){"}"})
+        </code>
       </p>
     </EmptyState>
   );

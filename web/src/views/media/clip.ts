@@ -8,10 +8,17 @@ interface Track {
 interface Decoder {
   tracks: { ready: Promise<void>; selectedTrack: Track | null };
   completed: Promise<void>;
-  decode(options: { frameIndex: number }): Promise<{ image: CanvasImageSource & { displayWidth: number; displayHeight: number; duration: number | null; close(): void } }>;
+  decode(options: {
+    frameIndex: number;
+  }): Promise<{
+    image: CanvasImageSource & { displayWidth: number; displayHeight: number; duration: number | null; close(): void };
+  }>;
   close(): void;
 }
-type DecoderClass = { new (init: { data: ArrayBuffer; type: string }): Decoder; isTypeSupported(type: string): Promise<boolean> };
+type DecoderClass = {
+  new (init: { data: ArrayBuffer; type: string }): Decoder;
+  isTypeSupported(type: string): Promise<boolean>;
+};
 
 export interface Clip {
   frames: number;

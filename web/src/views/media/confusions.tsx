@@ -25,14 +25,25 @@ export function Confusions({ items, step }: { items: readonly MediaItem[]; step:
   const [how, setHow] = useState<Share>("row");
   const [base, setBase] = useState<string>(PLAIN);
   const [spot, setSpot] = useState<Spot>(null);
-  const read = useMemo(() => items.filter((item) => item.index === 0).map((item) => ({ item, matrix: readConfusion(item.text) })), [items]);
+  const read = useMemo(
+    () => items.filter((item) => item.index === 0).map((item) => ({ item, matrix: readConfusion(item.text) })),
+    [items],
+  );
   const against = read.find(({ item }) => item.run === base)?.matrix ?? null;
   return (
     <div class="media-together">
       <div class="together-bar">
         <Select label="Numbers" value={how} options={SHARES} onChange={(value) => setHow(value)} />
         {read.length > 1 ? (
-          <Select label="Compare" value={against ? base : PLAIN} options={[{ value: PLAIN, label: "Side by side" }, ...read.map(({ item }) => ({ value: item.run, label: `Change against ${runName(item.run)}` }))]} onChange={setBase} />
+          <Select
+            label="Compare"
+            value={against ? base : PLAIN}
+            options={[
+              { value: PLAIN, label: "Side by side" },
+              ...read.map(({ item }) => ({ value: item.run, label: `Change against ${runName(item.run)}` })),
+            ]}
+            onChange={setBase}
+          />
         ) : null}
         <ColourKey signed={against !== null} />
       </div>
@@ -42,9 +53,22 @@ export function Confusions({ items, step }: { items: readonly MediaItem[]; step:
             <header>
               <RunName run={item.run} />
               <StepNote items={[item]} step={step} />
-              {matrix && accuracy(matrix) !== null ? <span class="quiet">accuracy {formatNumber(100 * (accuracy(matrix) as number), 3)}%</span> : null}
+              {matrix && accuracy(matrix) !== null ? (
+                <span class="quiet">accuracy {formatNumber(100 * (accuracy(matrix) as number), 3)}%</span>
+              ) : null}
             </header>
-            {matrix ? <Matrix item={item} matrix={matrix} base={against && item.run !== base ? against : null} how={how} spot={spot} onSpot={setSpot} /> : <p class="media-none">{item.error ?? "This confusion matrix could not be read."}</p>}
+            {matrix ? (
+              <Matrix
+                item={item}
+                matrix={matrix}
+                base={against && item.run !== base ? against : null}
+                how={how}
+                spot={spot}
+                onSpot={setSpot}
+              />
+            ) : (
+              <p class="media-none">{item.error ?? "This confusion matrix could not be read."}</p>
+            )}
           </article>
         ))}
       </div>
@@ -86,18 +110,30 @@ function Matrix({ item, matrix, base, how, spot, onSpot }: MatrixProps) {
         xTitle: "predicted",
         yTitle: "true",
         ...(base ? { below: LESS } : {}),
-        say: (value: number) => (how === "count" ? formatNumber(value, 3) : value === 0 ? "0" : `${Math.round(100 * value)}`.replace("-", "−")),
+        say: (value: number) =>
+          how === "count" ? formatNumber(value, 3) : value === 0 ? "0" : `${Math.round(100 * value)}`.replace("-", "−"),
       },
     [values, matrix, how, base],
   );
-  const draw = useCallback((ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => grid && drawMatrix(ctx, grid, size, inks, base ? MORE : colour), [grid, colour, base]);
+  const draw = useCallback(
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
+      grid && drawMatrix(ctx, grid, size, inks, base ? MORE : colour),
+    [grid, colour, base],
+  );
   if (!grid) return <p class="media-none">Its classes differ, so there is nothing to compare.</p>;
   return (
     <>
       <div class="matrix-place">
-        <Canvas label={`Confusion matrix of ${matrix.labels.length} classes${base ? ", change" : ""}`} draw={draw} onPoint={(px, py, size) => onSpot(matrixSpot(grid, size, px, py))} onLeave={() => onSpot(null)} />
+        <Canvas
+          label={`Confusion matrix of ${matrix.labels.length} classes${base ? ", change" : ""}`}
+          draw={draw}
+          onPoint={(px, py, size) => onSpot(matrixSpot(grid, size, px, py))}
+          onLeave={() => onSpot(null)}
+        />
       </div>
-      <p class="matrix-words isolate">{spot ? sayCell(matrix, base, spot) : how === "count" ? "\u00a0" : "numbers in percent"}</p>
+      <p class="matrix-words isolate">
+        {spot ? sayCell(matrix, base, spot) : how === "count" ? "\u00a0" : "numbers in percent"}
+      </p>
     </>
   );
 }

@@ -48,11 +48,33 @@ export function Content(props: ContentProps) {
     case "embedding":
       return <Projector items={items} all={props.all} step={step} />;
     case "figure":
-      return items.every((item) => item.mime.startsWith("image/")) ? <Pictures {...props} /> : <Cells items={items} runs={runs} columns={columns} step={step} wide render={(item) => <FigureItem item={item} />} />;
+      return items.every((item) => item.mime.startsWith("image/")) ? (
+        <Pictures {...props} />
+      ) : (
+        <Cells
+          items={items}
+          runs={runs}
+          columns={columns}
+          step={step}
+          wide
+          render={(item) => <FigureItem item={item} />}
+        />
+      );
     case "html":
-      return <Cells items={items} runs={runs} columns={columns} step={step} wide render={(item) => <HtmlView item={item} />} />;
+      return (
+        <Cells
+          items={items}
+          runs={runs}
+          columns={columns}
+          step={step}
+          wide
+          render={(item) => <HtmlView item={item} />}
+        />
+      );
     default:
-      return <Cells items={items} runs={runs} columns={columns} step={step} render={(item) => <FileView item={item} />} />;
+      return (
+        <Cells items={items} runs={runs} columns={columns} step={step} render={(item) => <FileView item={item} />} />
+      );
   }
 }
 
@@ -92,7 +114,11 @@ export function Cells({ items, runs, columns: wanted, step, wide = false, render
                 <StepNote items={own} step={step} />
               </span>
             ) : null}
-            <div class="media-list">{own.map((item) => <div key={item.index}>{render(item)}</div>)}</div>
+            <div class="media-list">
+              {own.map((item) => (
+                <div key={item.index}>{render(item)}</div>
+              ))}
+            </div>
           </div>
         ),
       )}

@@ -28,7 +28,17 @@ const UNIT: [number, number] = [0, 1.02];
 export function Curves({ items, step }: { items: readonly MediaItem[]; step: number | null }) {
   const kind = items[0]?.meta.curve;
   const words = curveWords(kind);
-  const all = useMemo<Drawn[]>(() => items.flatMap((item) => readCurves(item.text, item.meta).map((curve) => ({ item, curve, area: curve.area ?? areaOf(kind, curve.x, curve.y) }))), [items]);
+  const all = useMemo<Drawn[]>(
+    () =>
+      items.flatMap((item) =>
+        readCurves(item.text, item.meta).map((curve) => ({
+          item,
+          curve,
+          area: curve.area ?? areaOf(kind, curve.x, curve.y),
+        })),
+      ),
+    [items],
+  );
   const classes = [...new Set(all.map(({ curve }) => curve.label))];
   const runs = new Set(all.map(({ item }) => item.run)).size;
   const [chosen, setChosen] = useState<string>(ALL);
@@ -40,7 +50,15 @@ export function Curves({ items, step }: { items: readonly MediaItem[]; step: num
       shown.map(({ item, curve }) => {
         const number = classes.indexOf(curve.label);
         const own = runs > 1 || classes.length === 1;
-        return { kind: "line", name: curve.label, x: curve.x, y: curve.y, labels: null, colour: own ? lookOfRun(item.run).colour : lookOf(number, isDark.value).colour, dash: own && picked === ALL ? (DASHES[number % DASHES.length] as readonly number[]) : [] };
+        return {
+          kind: "line",
+          name: curve.label,
+          x: curve.x,
+          y: curve.y,
+          labels: null,
+          colour: own ? lookOfRun(item.run).colour : lookOf(number, isDark.value).colour,
+          dash: own && picked === ALL ? (DASHES[number % DASHES.length] as readonly number[]) : [],
+        };
       }),
     [all, picked, isDark.value, lookOfRun],
   );
@@ -48,24 +66,55 @@ export function Curves({ items, step }: { items: readonly MediaItem[]; step: num
   const options = { x: [0, 1] as [number, number], y: UNIT, diagonal: words.diagonal, xName: words.x };
   const draw = useCallback(
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => {
-      const dot: XYLine[] = spot?.line ? [{ ...spot.line, kind: "points", radius: 4, x: [spot.line.x[spot.index] as number], y: [spot.line.y[spot.index] as number] }] : [];
+      const dot: XYLine[] = spot?.line
+        ? [
+            {
+              ...spot.line,
+              kind: "points",
+              radius: 4,
+              x: [spot.line.x[spot.index] as number],
+              y: [spot.line.y[spot.index] as number],
+            },
+          ]
+        : [];
       drawXY(ctx, [...lines, ...dot], size, inks, options);
     },
     [lines, at],
   );
-  if (all.length === 0) return <p class="media-none">{items.find((item) => item.error)?.error ?? "These curves could not be read."}</p>;
+  if (all.length === 0)
+    return <p class="media-none">{items.find((item) => item.error)?.error ?? "These curves could not be read."}</p>;
   return (
     <div class="media-together">
       {classes.length > 1 ? (
         <div class="together-bar">
-          <Select label="Class" value={picked} options={[{ value: ALL, label: `All ${classes.length} classes` }, ...classes.map((label) => ({ value: label, label: visibleText(label) || "(no name)" }))]} onChange={setChosen} />
+          <Select
+            label="Class"
+            value={picked}
+            options={[
+              { value: ALL, label: `All ${classes.length} classes` },
+              ...classes.map((label) => ({ value: label, label: visibleText(label) || "(no name)" })),
+            ]}
+            onChange={setChosen}
+          />
         </div>
       ) : null}
       <div class="curve-pair">
         <div class="curve-place">
-          <Canvas label={`${words.y || "Curves"} over ${words.x || "x"}, ${shown.length} curves`} draw={draw} onPoint={(px, py, size) => setAt(nearestPoint(lines, size, px, py, NEAR_PX, options))} onLeave={() => setAt(null)} />
+          <Canvas
+            label={`${words.y || "Curves"} over ${words.x || "x"}, ${shown.length} curves`}
+            draw={draw}
+            onPoint={(px, py, size) => setAt(nearestPoint(lines, size, px, py, NEAR_PX, options))}
+            onLeave={() => setAt(null)}
+          />
         </div>
-        <Legend shown={shown} colours={lines.map((line) => line.colour)} words={words} named={classes.length > 1} step={step} at={at} />
+        <Legend
+          shown={shown}
+          colours={lines.map((line) => line.colour)}
+          words={words}
+          named={classes.length > 1}
+          step={step}
+          at={at}
+        />
       </div>
     </div>
   );
@@ -103,7 +152,9 @@ function Legend({ shown, colours, words, named, step, at }: LegendProps) {
               <tr key={i} data-at={at?.line === i || undefined}>
                 <td>
                   {named ? <span class="ink" style={{ background: colours[i] }} /> : null} <RunName run={item.run} />
-                  {item.step !== step && step !== null ? <span class="quiet"> step {item.step.toLocaleString("en-US")}</span> : null}
+                  {item.step !== step && step !== null ? (
+                    <span class="quiet"> step {item.step.toLocaleString("en-US")}</span>
+                  ) : null}
                 </td>
                 {named ? <td class="isolate ellipsis">{visibleText(curve.label)}</td> : null}
                 {words.area ? <td data-number>{area === null ? "–" : area.toFixed(4)}</td> : null}
@@ -116,8 +167,11 @@ function Legend({ shown, colours, words, named, step, at }: LegendProps) {
       <p class="curve-read">
         {read && at ? (
           <>
-            {words.x} {formatNumber(read.x[at.index] as number, 3)}, {words.y} {formatNumber(read.y[at.index] as number, 3)}
-            {typeof read.thresholds?.[at.index] === "number" ? `, threshold ${formatNumber(read.thresholds[at.index] as number, 3)}` : ""}
+            {words.x} {formatNumber(read.x[at.index] as number, 3)}, {words.y}{" "}
+            {formatNumber(read.y[at.index] as number, 3)}
+            {typeof read.thresholds?.[at.index] === "number"
+              ? `, threshold ${formatNumber(read.thresholds[at.index] as number, 3)}`
+              : ""}
           </>
         ) : (
           "\u00a0"

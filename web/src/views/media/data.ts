@@ -72,14 +72,22 @@ export function useMediaIndex(runs: readonly string[]): Loaded<MediaIndex> {
       setData(answer);
     };
     void asker.ask(asked, (stop) =>
-      call("POST /api/media/index", { runs: ids }, { signal: stop }).then(take, (fault) => stop.aborted || setError(errorWords(fault))),
+      call("POST /api/media/index", { runs: ids }, { signal: stop }).then(
+        take,
+        (fault) => stop.aborted || setError(errorWords(fault)),
+      ),
     );
   }, [asked, again, now]);
   return { data, error, retry: () => setAgain(again + 1) };
 }
 
 /** One key's items at a step. While the next step's are on their way, those before stay. */
-export function useItems(runs: readonly string[], key: string, step: number | null, active: boolean): Loaded<MediaData> & { waiting: boolean } {
+export function useItems(
+  runs: readonly string[],
+  key: string,
+  step: number | null,
+  active: boolean,
+): Loaded<MediaData> & { waiting: boolean } {
   const [shown, setShown] = useState<{ of: string; data: MediaData } | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
@@ -97,7 +105,10 @@ export function useItems(runs: readonly string[], key: string, step: number | nu
     };
     const kept = cache.peek(runs, key, step);
     if (kept) return take(kept);
-    const timer = setTimeout(() => cache.get(runs, key, step).then(take, (fault) => current && setError(errorWords(fault))), REST_MS);
+    const timer = setTimeout(
+      () => cache.get(runs, key, step).then(take, (fault) => current && setError(errorWords(fault))),
+      REST_MS,
+    );
     return () => {
       current = false;
       clearTimeout(timer);
@@ -123,7 +134,12 @@ function warmUp(items: readonly MediaItem[]): void {
 }
 
 /** Fetches the neighbours of the slider for a key that is on the screen, once it rests. */
-export function usePrefetch(runs: readonly string[], key: string, steps: readonly (number | null)[], active: boolean): void {
+export function usePrefetch(
+  runs: readonly string[],
+  key: string,
+  steps: readonly (number | null)[],
+  active: boolean,
+): void {
   const ahead = steps.join();
   useEffect(() => {
     if (!active || steps.length === 0) return;

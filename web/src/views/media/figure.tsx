@@ -31,8 +31,17 @@ function Figure({ item, figure }: { item: MediaItem; figure: string }) {
   return (
     <div class="plotly-place" data-drawn={drawn || undefined}>
       {drawn ? null : wanted && !ours ? <p class="panel-empty">Drawing with plotly…</p> : <FigureView item={item} />}
-      {wanted ? <Frame item={item} figure={figure} onDrawn={() => setDrawn(true)} onFault={(words) => (setDrawn(false), setFault(words))} /> : null}
-      {fault !== null ? <p class="media-caption">plotly could not draw it: {visibleText(fault.slice(0, 200))}</p> : null}
+      {wanted ? (
+        <Frame
+          item={item}
+          figure={figure}
+          onDrawn={() => setDrawn(true)}
+          onFault={(words) => (setDrawn(false), setFault(words))}
+        />
+      ) : null}
+      {fault !== null ? (
+        <p class="media-caption">plotly could not draw it: {visibleText(fault.slice(0, 200))}</p>
+      ) : null}
       {isServed() && !wanted && fault === null ? (
         <button type="button" class="plotly-ask" onClick={() => setAsked(true)}>
           Interactive
@@ -57,7 +66,8 @@ function Frame({ item, figure, onDrawn, onFault }: FrameProps) {
   useEffect(() => {
     if (!mine) return;
     // The frame has no origin that could be named: it is known by its window, and what goes in is only the figure.
-    const send = () => ready.current && frame.current?.contentWindow?.postMessage({ figure, inks: dark ? readInks() : null }, "*");
+    const send = () =>
+      ready.current && frame.current?.contentWindow?.postMessage({ figure, inks: dark ? readInks() : null }, "*");
     const listen = (event: MessageEvent<{ ready?: boolean; drawn?: boolean; fault?: string } | null>) => {
       if (event.source === null || event.source !== frame.current?.contentWindow) return;
       if (event.data?.ready) {
@@ -76,5 +86,7 @@ function Frame({ item, figure, onDrawn, onFault }: FrameProps) {
       clearTimeout(timer);
     };
   }, [figure, dark, mine]);
-  return mine ? <iframe ref={frame} class="plotly-frame" sandbox="allow-scripts" title={pictureName(item)} src={FRAME} /> : null;
+  return mine ? (
+    <iframe ref={frame} class="plotly-frame" sandbox="allow-scripts" title={pictureName(item)} src={FRAME} />
+  ) : null;
 }

@@ -28,9 +28,14 @@ export const ImageIcon = draw(
     <path d="m2.5 11.5 3.4-3.6 2.6 2.6 2-2 3 3M10.8 6v.01" />
   </>,
 );
-export const PlayIcon = draw(<path d="M4.5 2.8v10.4c0 .5.5.8 1 .5l8-5.2a.6.6 0 0 0 0-1l-8-5.2c-.5-.3-1 0-1 .5Z" />, true);
+export const PlayIcon = draw(
+  <path d="M4.5 2.8v10.4c0 .5.5.8 1 .5l8-5.2a.6.6 0 0 0 0-1l-8-5.2c-.5-.3-1 0-1 .5Z" />,
+  true,
+);
 export const PauseIcon = draw(<path d="M4 3h2.6v10H4zM9.4 3H12v10H9.4z" />, true);
-export const GridIcon = draw(<path d="M2.5 2.5h4.2v4.2H2.5zM9.3 2.5h4.2v4.2H9.3zM2.5 9.3h4.2v4.2H2.5zM9.3 9.3h4.2v4.2H9.3z" />);
+export const GridIcon = draw(
+  <path d="M2.5 2.5h4.2v4.2H2.5zM9.3 2.5h4.2v4.2H9.3zM2.5 9.3h4.2v4.2H2.5zM9.3 9.3h4.2v4.2H9.3z" />,
+);
 export const FlowIcon = draw(<path d="M2.5 3h5v4h-5zM9.5 3h4v4h-4zM2.5 9h3v4h-3zM7.5 9h6v4h-6z" />);
 export const ContrastIcon = draw(
   <>

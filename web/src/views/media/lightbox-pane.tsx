@@ -76,7 +76,7 @@ export function Pane({ label, first, second, line, camera, spot }: PaneProps) {
       onDblClick={() => (camera.value = FIT)}
     >
       <canvas ref={canvas} />
-      {first.fault ?? second?.fault ? <p class="look-fault">{first.fault ?? second?.fault}</p> : null}
+      {(first.fault ?? second?.fault) ? <p class="look-fault">{first.fault ?? second?.fault}</p> : null}
       {second && line && size ? <WipeLine line={line} width={size.width} /> : null}
     </div>
   );
@@ -85,7 +85,12 @@ export function Pane({ label, first, second, line, camera, spot }: PaneProps) {
 const distance = (a: { x: number; y: number }, b: { x: number; y: number }): number => Math.hypot(a.x - b.x, a.y - b.y);
 
 /** Preact's wheel listener is passive; the page would scroll. */
-function useWheel(place: { current: HTMLElement | null }, size: Size | null, image: Size | null, camera: Signal<Camera>): void {
+function useWheel(
+  place: { current: HTMLElement | null },
+  size: Size | null,
+  image: Size | null,
+  camera: Signal<Camera>,
+): void {
   useEffect(() => {
     const element = place.current;
     if (!element || !size || !image) return;
@@ -93,7 +98,14 @@ function useWheel(place: { current: HTMLElement | null }, size: Size | null, ima
       event.preventDefault();
       const around = element.getBoundingClientRect();
       const factor = 2 ** (-event.deltaY / (event.ctrlKey ? 60 : 240));
-      camera.value = zoomAt(camera.peek(), image, size, event.clientX - around.left, event.clientY - around.top, factor);
+      camera.value = zoomAt(
+        camera.peek(),
+        image,
+        size,
+        event.clientX - around.left,
+        event.clientY - around.top,
+        factor,
+      );
     };
     element.addEventListener("wheel", wheel, { passive: false });
     return () => element.removeEventListener("wheel", wheel);

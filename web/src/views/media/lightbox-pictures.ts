@@ -32,7 +32,8 @@ export function useShown(items: readonly MediaItem[], adjust: Adjust): Shown[] {
 const slot = (item: MediaItem, items: readonly MediaItem[]): string => `${item.run} ${items.indexOf(item)}`;
 
 async function show(item: MediaItem, adjust: Adjust): Promise<Shown> {
-  if (!item.url) return { item, raw: null, canvas: null, fault: item.error ?? "The image's bytes are not in the run folder." };
+  if (!item.url)
+    return { item, raw: null, canvas: null, fault: item.error ?? "The image's bytes are not in the run folder." };
   try {
     const raw = await pixelsOf(item.url);
     const canvas = document.createElement("canvas");

@@ -4,7 +4,7 @@ import type { Signal } from "@preact/signals";
 import { useCallback, useMemo } from "preact/hooks";
 import type { Inks } from "../../charts/inks";
 import { formatNumber } from "../../lib/format";
-import { countLevels, levelsOf, type Pixels, valueOf } from "../../lib/image-adjust";
+import { countLevels, levelsOf, type Pixels, loggedValue } from "../../lib/image-adjust";
 import { pixelAt } from "../../lib/look-camera";
 import { Canvas, type Size } from "../charts/canvas";
 import { lookOfRun } from "../../state";
@@ -12,7 +12,15 @@ import type { Shown } from "./lightbox-pictures";
 import { RunName } from "./run-heads";
 import * as settings from "./settings";
 
-export function Readout({ shown, spot, dated }: { shown: readonly Shown[]; spot: Signal<{ u: number; v: number } | null>; dated: boolean }) {
+export function Readout({
+  shown,
+  spot,
+  dated,
+}: {
+  shown: readonly Shown[];
+  spot: Signal<{ u: number; v: number } | null>;
+  dated: boolean;
+}) {
   return (
     <div class="look-readout">
       {shown.map((one, at) => (
@@ -54,9 +62,11 @@ function sayPixel(rgba: readonly number[], meta: Record<string, unknown>): strin
   const [r = 0, g = 0, b = 0, a = 255] = rgba;
   const grey = r === g && g === b;
   const levels = grey ? [r] : [r, g, b];
-  const values = levels.map((level) => valueOf(level, meta.scaled));
+  const values = levels.map((level) => loggedValue(level, meta.scaled));
   const plain = `${grey ? "" : "RGB "}${levels.join(" ")}${a < 255 ? ` α ${a}` : ""}`;
-  return values.every((value) => value !== null) ? `${values.map((value) => formatNumber(value, 4)).join(" ")} (level ${levels.join(" ")})` : plain;
+  return values.every((value) => value !== null)
+    ? `${values.map((value) => formatNumber(value, 4)).join(" ")} (level ${levels.join(" ")})`
+    : plain;
 }
 
 const MOST_LINES = 4;
@@ -65,7 +75,12 @@ const MOST_LINES = 4;
 function Levels({ shown }: { shown: readonly Shown[] }) {
   const channel = settings.adjust.value.channel;
   const counted = useMemo(
-    () => shown.slice(0, MOST_LINES).flatMap(({ raw, item }) => (raw ? [{ run: item.run, counts: countLevels(levelsOf(raw as Pixels, channel)) }] : [])),
+    () =>
+      shown
+        .slice(0, MOST_LINES)
+        .flatMap(({ raw, item }) =>
+          raw ? [{ run: item.run, counts: countLevels(levelsOf(raw as Pixels, channel)) }] : [],
+        ),
     [shown.map(({ raw }) => raw), channel].flat(),
   );
   const draw = useCallback(

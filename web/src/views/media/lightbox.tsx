@@ -61,13 +61,26 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
   const title = visibleText(at.key);
   const zoom = camera.value.zoom;
   return (
-    <dialog ref={box} class="lightbox" aria-label={`${title}, large`} onCancel={(event) => (event.preventDefault(), close())} onKeyDown={keys}>
+    <dialog
+      ref={box}
+      class="lightbox"
+      aria-label={`${title}, large`}
+      onCancel={(event) => (event.preventDefault(), close())}
+      onKeyDown={keys}
+    >
       <header class="look-bar">
         <h2 class="isolate ellipsis">{title}</h2>
         {pair.most > 1 ? <Pager index={at.index} most={pair.most} /> : null}
         <span class="segmented" role="radiogroup" aria-label="How to compare">
           {MODES.map(({ value, label }) => (
-            <button key={value} type="button" role="radio" aria-checked={mode.value === value} disabled={value !== "side" && !pair.canPair} onClick={() => (mode.value = value)}>
+            <button
+              key={value}
+              type="button"
+              role="radio"
+              aria-checked={mode.value === value}
+              disabled={value !== "side" && !pair.canPair}
+              onClick={() => (mode.value = value)}
+            >
               {label}
             </button>
           ))}
@@ -80,7 +93,13 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
           <ResetIcon size={14} />
         </IconButton>
         {pair.items[0]?.url ? (
-          <a class="icon-button" href={pair.items[0].url} download aria-label="Download the first picture" title="Download the first picture">
+          <a
+            class="icon-button"
+            href={pair.items[0].url}
+            download
+            aria-label="Download the first picture"
+            title="Download the first picture"
+          >
             <DownloadIcon size={14} />
           </a>
         ) : null}
@@ -88,7 +107,13 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
           <CloseIcon />
         </IconButton>
       </header>
-      <Body items={pair.items} mode={pair.canPair ? mode.value : "side"} camera={camera} spot={spot} dated={pair.dated} />
+      <Body
+        items={pair.items}
+        mode={pair.canPair ? mode.value : "side"}
+        camera={camera}
+        spot={spot}
+        dated={pair.dated}
+      />
       <footer class="look-foot">
         <StepBar steps={steps} quiet />
       </footer>
@@ -117,7 +142,8 @@ function usePair(at: Looking, runs: readonly string[], steps: readonly number[])
   const partner = useSignal<string>("");
   const now = useItems(runs, at.key, useStep().value, true);
   const then = useItems(runs, at.key, other.value, against.value === "steps");
-  const own = (data: { items: readonly MediaItem[] } | null) => (data?.items ?? []).filter((item) => item.kind === at.kind && item.index === Math.min(at.index, item.count - 1));
+  const own = (data: { items: readonly MediaItem[] } | null) =>
+    (data?.items ?? []).filter((item) => item.kind === at.kind && item.index === Math.min(at.index, item.count - 1));
   const here = ordered(own(now.data), at.run);
   const before = own(then.data);
   const bySteps = against.value === "steps" && steps.length > 1;
@@ -145,11 +171,31 @@ function usePair(at: Looking, runs: readonly string[], steps: readonly number[])
         />
       ) : null}
       {bySteps ? (
-        <Select label="The other step" value={String(other.value ?? "")} options={thinned(steps).map((step) => ({ value: String(step), label: `step ${step.toLocaleString("en-US")}` }))} onChange={(value) => (other.value = Number(value))} />
+        <Select
+          label="The other step"
+          value={String(other.value ?? "")}
+          options={thinned(steps).map((step) => ({
+            value: String(step),
+            label: `step ${step.toLocaleString("en-US")}`,
+          }))}
+          onChange={(value) => (other.value = Number(value))}
+        />
       ) : null}
-      {bySteps && here.length > 1 ? <Select label="Run" value={run} options={here.map((item) => ({ value: item.run, label: runName(item.run) }))} onChange={(value) => looking.value && (looking.value = { ...looking.value, run: value })} /> : null}
+      {bySteps && here.length > 1 ? (
+        <Select
+          label="Run"
+          value={run}
+          options={here.map((item) => ({ value: item.run, label: runName(item.run) }))}
+          onChange={(value) => looking.value && (looking.value = { ...looking.value, run: value })}
+        />
+      ) : null}
       {!bySteps && pairing && here.length > 2 ? (
-        <Select label="The other run" value={second?.run ?? ""} options={here.slice(1).map((item) => ({ value: item.run, label: runName(item.run) }))} onChange={(value) => (partner.value = value)} />
+        <Select
+          label="The other run"
+          value={second?.run ?? ""}
+          options={here.slice(1).map((item) => ({ value: item.run, label: runName(item.run) }))}
+          onChange={(value) => (partner.value = value)}
+        />
       ) : null}
     </>
   );
@@ -157,10 +203,14 @@ function usePair(at: Looking, runs: readonly string[], steps: readonly number[])
 }
 
 const MOST_OPTIONS = 200;
-const thinned = (steps: readonly number[]): number[] => steps.filter((_, at) => at % Math.ceil(steps.length / MOST_OPTIONS) === 0 || at === stopOf(steps, null));
+const thinned = (steps: readonly number[]): number[] =>
+  steps.filter((_, at) => at % Math.ceil(steps.length / MOST_OPTIONS) === 0 || at === stopOf(steps, null));
 
 /** The run that was clicked comes first. */
-const ordered = (items: readonly MediaItem[], first: string): MediaItem[] => [...items.filter((item) => item.run === first), ...items.filter((item) => item.run !== first)];
+const ordered = (items: readonly MediaItem[], first: string): MediaItem[] => [
+  ...items.filter((item) => item.run === first),
+  ...items.filter((item) => item.run !== first),
+];
 
 interface BodyProps {
   items: readonly MediaItem[];
@@ -185,7 +235,13 @@ function Body({ items, mode, camera, spot, dated }: BodyProps) {
               <PaneHead one={first} dated={dated} />
               <PaneHead one={second} dated={dated} />
             </figcaption>
-            <Pane label={`${pictureName(first.item)} left, ${pictureName(second.item)} right`} first={first} second={second} line={line} {...shared} />
+            <Pane
+              label={`${pictureName(first.item)} left, ${pictureName(second.item)} right`}
+              first={first}
+              second={second}
+              line={line}
+              {...shared}
+            />
           </figure>
         ) : mode === "difference" && second ? (
           <DifferencePane first={first} second={second} dated={dated} {...shared} />
@@ -214,38 +270,76 @@ function PaneHead({ one, dated }: { one: Shown; dated: boolean }) {
   );
 }
 
-function DifferencePane({ first, second, dated, camera, spot }: { first: Shown; second: Shown; dated: boolean; camera: never; spot: never }) {
+function DifferencePane({
+  first,
+  second,
+  dated,
+  camera,
+  spot,
+}: {
+  first: Shown;
+  second: Shown;
+  dated: boolean;
+  camera: never;
+  spot: never;
+}) {
   // Until a person says otherwise, the greatest difference is in full colour.
   const chosen = useSignal<number | null>(null);
-  const plain = useMemo(() => (first.raw && second.raw ? difference(first.raw, second.raw) : null), [first.raw, second.raw]);
-  const gain = chosen.value ?? (plain && plain.most > 0 ? 2 ** Math.min(5, Math.floor(2 * Math.log2(255 / plain.most)) / 2) : 1);
-  const found = useMemo(() => (first.raw && second.raw ? difference(first.raw, second.raw, gain) : null), [first.raw, second.raw, gain]);
+  const plain = useMemo(
+    () => (first.raw && second.raw ? difference(first.raw, second.raw) : null),
+    [first.raw, second.raw],
+  );
+  const gain =
+    chosen.value ?? (plain && plain.most > 0 ? 2 ** Math.min(5, Math.floor(2 * Math.log2(255 / plain.most)) / 2) : 1);
+  const found = useMemo(
+    () => (first.raw && second.raw ? difference(first.raw, second.raw, gain) : null),
+    [first.raw, second.raw, gain],
+  );
   const canvas = useMemo(() => {
     if (!found) return null;
     const made = document.createElement("canvas");
     paint(made, found.pixels);
     return made;
   }, [found]);
-  const fault = first.fault ?? second.fault ?? (first.raw && second.raw && !found ? `The pictures differ in size: ${first.raw.width} × ${first.raw.height} and ${second.raw.width} × ${second.raw.height}.` : null);
+  const fault =
+    first.fault ??
+    second.fault ??
+    (first.raw && second.raw && !found
+      ? `The pictures differ in size: ${first.raw.width} × ${first.raw.height} and ${second.raw.width} × ${second.raw.height}.`
+      : null);
   const total = first.raw ? first.raw.width * first.raw.height : 1;
   return (
     <figure class="look-figure">
       <figcaption class="look-two">
         <span class="look-head">
-          <PaneHead one={second} dated={dated} /> <span class="quiet">minus</span> <PaneHead one={first} dated={dated} />
+          <PaneHead one={second} dated={dated} /> <span class="quiet">minus</span>{" "}
+          <PaneHead one={first} dated={dated} />
         </span>
         {found ? (
           <span class="look-stats">
-            mean {formatNumber(found.mean, 3)} · greatest {found.most} of 255 · {formatNumber((100 * found.changed) / total, 3)}% of pixels differ
+            mean {formatNumber(found.mean, 3)} · greatest {found.most} of 255 ·{" "}
+            {formatNumber((100 * found.changed) / total, 3)}% of pixels differ
           </span>
         ) : null}
         <label class="adjust-field">
           <span>Stronger</span>
-          <Slider label="Make the difference stronger" min={0} max={5} step={0.5} value={Math.log2(gain)} onInput={(value) => (chosen.value = 2 ** value)} />
+          <Slider
+            label="Make the difference stronger"
+            min={0}
+            max={5}
+            step={0.5}
+            value={Math.log2(gain)}
+            onInput={(value) => (chosen.value = 2 ** value)}
+          />
           <output>{formatNumber(gain, 2)}×</output>
         </label>
       </figcaption>
-      <Pane label={`${pictureName(second.item)} minus ${pictureName(first.item)}`} first={{ canvas, fault }} camera={camera} spot={spot} />
+      <Pane
+        label={`${pictureName(second.item)} minus ${pictureName(first.item)}`}
+        first={{ canvas, fault }}
+        camera={camera}
+        spot={spot}
+      />
     </figure>
   );
 }

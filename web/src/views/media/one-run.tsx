@@ -17,5 +17,10 @@ export function useOneRun(items: readonly MediaItem[]): Chosen {
   const runs = [...new Set(items.map((item) => item.run))];
   const run = chosen !== null && runs.includes(chosen) ? chosen : (runs[0] as string);
   const item = items.find((one) => one.run === run) as MediaItem;
-  return { run, item, runs, chips: runs.length > 1 ? <RunChips runs={runs} chosen={run} onChoose={setChosen} /> : null };
+  return {
+    run,
+    item,
+    runs,
+    chips: runs.length > 1 ? <RunChips runs={runs} chosen={run} onChoose={setChosen} /> : null,
+  };
 }

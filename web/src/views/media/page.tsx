@@ -16,11 +16,7 @@ export function MediaPage() {
   });
   if (fault && newest.value === null && selected.value.length === 0) return <ErrorState error={fault} onRetry={load} />;
   if (chartRuns.value.length === 0) return newest.value === null ? <Waiting /> : <EmptyStore />;
-  return (
-    <>
-      <MediaBoard runs={chartRuns.value.filter((id) => !hiddenSet.value.has(id))} />
-    </>
-  );
+  return <MediaBoard runs={chartRuns.value.filter((id) => !hiddenSet.value.has(id))} />;
 }
 
 function Waiting() {

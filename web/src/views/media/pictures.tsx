@@ -30,6 +30,12 @@ export function isSmall(item: MediaItem): boolean {
   return item.kind !== "figure" && side > 0 && side <= SMALL_PX;
 }
 
+/** Its proportions, so that it has its place before its bytes are there. Text, not an object: Preact would write a number as pixels. */
+export function shapeOf(item: MediaItem): string | undefined {
+  const ratio = numberOf(item.meta.width) / numberOf(item.meta.height);
+  return ratio > 0 && Number.isFinite(ratio) ? `aspect-ratio: ${Math.max(0.4, Math.min(3, ratio))}` : undefined;
+}
+
 export function Pictures({ items, runs, columns, step }: ContentProps) {
   const [all, setAll] = useState(false);
   const most = Math.max(...items.map((item) => item.count));
@@ -56,16 +62,30 @@ export function Picture({ item }: { item: MediaItem }) {
   if (item.error) return <p class="media-broken">{visibleText(item.error)}</p>;
   if (!item.url) return <p class="media-broken">The image's bytes are not in the run folder.</p>;
   if (failed === item.url) return <Broken item={item} />;
-  if (width * height > TOO_MANY_PIXELS) return <Large item={item} words={`${width} × ${height} pixels: too large to show.`} />;
-  if (width * height > HUGE_PIXELS && !asked) return <Large item={item} words={`${width} × ${height} pixels.`} onShow={() => setAsked(true)} />;
-  const ratio = width > 0 && height > 0 ? Math.max(0.4, Math.min(3, width / height)) : undefined;
+  if (width * height > TOO_MANY_PIXELS)
+    return <Large item={item} words={`${width} × ${height} pixels: too large to show.`} />;
+  if (width * height > HUGE_PIXELS && !asked)
+    return <Large item={item} words={`${width} × ${height} pixels.`} onShow={() => setAsked(true)} />;
   const name = pictureName(item);
   return (
     <figure class="media-pic">
       <div class="media-frame">
-        <button type="button" class="media-open" style={{ aspectRatio: ratio }} aria-label={`Look closely at ${name}`} onClick={() => openLarge(item, owner)}>
+        <button
+          type="button"
+          class="media-open"
+          style={shapeOf(item)}
+          aria-label={`Look closely at ${name}`}
+          onClick={() => openLarge(item, owner)}
+        >
           {isNeutral(settings.adjust.value) ? (
-            <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(item.url)} />
+            <img
+              src={item.url}
+              alt={name}
+              data-small={isSmall(item) || undefined}
+              decoding="async"
+              draggable={false}
+              onError={() => setFailed(item.url)}
+            />
           ) : (
             <AdjustedPicture item={item} name={name} onFault={() => setFailed(item.url)} />
           )}

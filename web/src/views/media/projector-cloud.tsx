@@ -36,7 +36,12 @@ export interface CloudProps {
 const NEAR_PX = 12;
 const STILL_PX = 4;
 const TURN = 0.009;
-const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const ARROWS: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 
 export function CloudView(props: CloudProps) {
   const { cloud, deep, colours, shapes, strong, near, chosen } = props;
@@ -56,7 +61,15 @@ export function CloudView(props: CloudProps) {
   }, [size, cloud, view, colours, shapes, strong, near.join(), chosen, hovered, deep, isDark.value]);
   const move = useCallback(
     (dx: number, dy: number) =>
-      setView((now) => (deep ? { ...now, yaw: now.yaw + dx * TURN, pitch: Math.max(-1.5, Math.min(1.5, now.pitch + dy * TURN)) } : { ...now, panX: now.panX + dx / Math.min(size?.width ?? 1, size?.height ?? 1), panY: now.panY + dy / Math.min(size?.width ?? 1, size?.height ?? 1) })),
+      setView((now) =>
+        deep
+          ? { ...now, yaw: now.yaw + dx * TURN, pitch: Math.max(-1.5, Math.min(1.5, now.pitch + dy * TURN)) }
+          : {
+              ...now,
+              panX: now.panX + dx / Math.min(size?.width ?? 1, size?.height ?? 1),
+              panY: now.panY + dy / Math.min(size?.width ?? 1, size?.height ?? 1),
+            },
+      ),
     [deep, size],
   );
   useWheelZoom(place, setView);
@@ -68,7 +81,13 @@ export function CloudView(props: CloudProps) {
     const here = at(event);
     const held = drag.current;
     if (!held) return setHovered(screen ? pointAt(screen, here.x, here.y, NEAR_PX) : -1);
-    if (held.shift) setBox({ left: Math.min(held.from.x, here.x), top: Math.min(held.from.y, here.y), right: Math.max(held.from.x, here.x), bottom: Math.max(held.from.y, here.y) });
+    if (held.shift)
+      setBox({
+        left: Math.min(held.from.x, here.x),
+        top: Math.min(held.from.y, here.y),
+        right: Math.max(held.from.x, here.x),
+        bottom: Math.max(held.from.y, here.y),
+      });
     else move(here.x - held.x, here.y - held.y);
     drag.current = { ...held, ...here };
   };
@@ -78,7 +97,8 @@ export function CloudView(props: CloudProps) {
     if (!held || !screen) return;
     const here = at(event);
     if (box) props.onPick(pointsIn(screen, box.left, box.top, box.right, box.bottom));
-    else if (Math.hypot(here.x - held.from.x, here.y - held.from.y) < STILL_PX) props.onChoose(pointAt(screen, here.x, here.y, NEAR_PX));
+    else if (Math.hypot(here.x - held.from.x, here.y - held.from.y) < STILL_PX)
+      props.onChoose(pointAt(screen, here.x, here.y, NEAR_PX));
     setBox(null);
   };
   const tip = hovered >= 0 && screen && size && !box ? props.tip(hovered) : null;
@@ -112,14 +132,27 @@ export function CloudView(props: CloudProps) {
       }}
     >
       <canvas ref={canvas} />
-      {box ? <i class="cloud-box" style={{ left: box.left, top: box.top, width: box.right - box.left, height: box.bottom - box.top }} /> : null}
+      {box ? (
+        <i
+          class="cloud-box"
+          style={{ left: box.left, top: box.top, width: box.right - box.left, height: box.bottom - box.top }}
+        />
+      ) : null}
       {props.busy ? (
         <p class="cloud-busy" role="status">
           {cloud.length === 0 || props.part === 0 ? "Projecting…" : `Projecting, ${Math.round(100 * props.part)}%`}
           <progress max={1} value={props.part > 0 ? props.part : undefined} aria-label="Progress" />
         </p>
       ) : null}
-      {tip && screen && size ? <PointCard tip={tip} left={screen.x[hovered] as number} top={screen.y[hovered] as number} width={size.width} height={size.height} /> : null}
+      {tip && screen && size ? (
+        <PointCard
+          tip={tip}
+          left={screen.x[hovered] as number}
+          top={screen.y[hovered] as number}
+          width={size.width}
+          height={size.height}
+        />
+      ) : null}
     </div>
   );
 }
@@ -139,11 +172,31 @@ function useWheelZoom(place: { current: HTMLElement | null }, setView: (change: 
   }, []);
 }
 
-function PointCard({ tip, left, top, width, height }: { tip: Tip; left: number; top: number; width: number; height: number }) {
+function PointCard({
+  tip,
+  left,
+  top,
+  width,
+  height,
+}: {
+  tip: Tip;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}) {
   const right = left > width - 180;
   const below = top < height / 2;
   return (
-    <div class="embedding-card" style={{ left: right ? undefined : left + 12, right: right ? width - left + 12 : undefined, top: below ? top + 8 : undefined, bottom: below ? undefined : height - top + 8 }}>
+    <div
+      class="embedding-card"
+      style={{
+        left: right ? undefined : left + 12,
+        right: right ? width - left + 12 : undefined,
+        top: below ? top + 8 : undefined,
+        bottom: below ? undefined : height - top + 8,
+      }}
+    >
       {tip.sheet ? <Sprite item={tip.item} sheet={tip.sheet} row={tip.row} /> : null}
       {tip.lines.slice(0, 6).map(([name, value]) => (
         <span key={name} class="isolate">

@@ -17,7 +17,11 @@ const AGAIN_MS = 300;
 /** A slider that is dragged passes many values; only the one it rests at is worth minutes of work. */
 const REST_MS = 250;
 
-export function useProjection(item: MediaItem, wanted: Wanted, active: boolean): { data: Projection | null; error: string | null; retry(): void } {
+export function useProjection(
+  item: MediaItem,
+  wanted: Wanted,
+  active: boolean,
+): { data: Projection | null; error: string | null; retry(): void } {
   const [data, setData] = useState<{ of: string; answer: Projection } | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
@@ -28,7 +32,11 @@ export function useProjection(item: MediaItem, wanted: Wanted, active: boolean):
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
       try {
-        const answer = await call("POST /api/projection", { run: item.run, key: item.key, step: item.step, ...wanted }, { signal: stop.signal });
+        const answer = await call(
+          "POST /api/projection",
+          { run: item.run, key: item.key, step: item.step, ...wanted },
+          { signal: stop.signal },
+        );
         if (answer.x.length || answer.done) setData({ of: name, answer });
         setError(answer.error);
         if (!answer.done) timer = setTimeout(ask, AGAIN_MS);
@@ -54,7 +62,11 @@ export function useNear(item: MediaItem, row: number): Near | null {
   useEffect(() => {
     if (row < 0) return;
     const stop = new AbortController();
-    call("POST /api/projection/near", { run: item.run, key: item.key, step: item.step, row, count: NEIGHBOURS }, { signal: stop.signal }).then(
+    call(
+      "POST /api/projection/near",
+      { run: item.run, key: item.key, step: item.step, row, count: NEIGHBOURS },
+      { signal: stop.signal },
+    ).then(
       (answer) => setNear({ of: name, answer }),
       () => undefined, // the point itself is still shown
     );

@@ -73,7 +73,9 @@ export function Side(props: SideProps) {
           <p class="quiet">cosine distance between the vectors themselves</p>
         </section>
       ) : (
-        <p class="quiet">Click a point to see its neighbours; shift and drag picks several. After a click the wheel zooms.</p>
+        <p class="quiet">
+          Click a point to see its neighbours; shift and drag picks several. After a click the wheel zooms.
+        </p>
       )}
       {props.note ? <p class="quiet projector-note">{props.note}</p> : null}
     </aside>
@@ -99,7 +101,10 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
     return (
       <section>
         <h3 class="isolate ellipsis">{visibleText(colouredBy)}</h3>
-        <p class="quiet">{colouring.tooMany.toLocaleString("en-US")} different values: too many to give each a colour. Find points by their words instead.</p>
+        <p class="quiet">
+          {colouring.tooMany.toLocaleString("en-US")} different values: too many to give each a colour. Find points by
+          their words instead.
+        </p>
       </section>
     );
   }
@@ -110,7 +115,12 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
       <ul class="class-list">
         {colouring.classes.map(({ name, colour, shape, count }) => (
           <li key={name}>
-            <button type="button" aria-pressed={only === name} data-off={(only !== null && only !== name) || undefined} onClick={() => onOnly(name)}>
+            <button
+              type="button"
+              aria-pressed={only === name}
+              data-off={(only !== null && only !== name) || undefined}
+              onClick={() => onOnly(name)}
+            >
               <span class="ink" data-shape={shape} style={{ background: colour }} />
               <span class="isolate ellipsis">{visibleText(name) || "(none)"}</span>
               <span class="quiet">{count.toLocaleString("en-US")}</span>
@@ -126,7 +136,10 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
 function tally(picked: ReadonlySet<number>, column: PointColumn | undefined): string {
   if (!column) return "";
   const counts = new Map<string, number>();
-  for (const place of picked) counts.set(String(column.values[place] ?? ""), (counts.get(String(column.values[place] ?? "")) ?? 0) + 1);
+  for (const place of picked)
+    counts.set(String(column.values[place] ?? ""), (counts.get(String(column.values[place] ?? "")) ?? 0) + 1);
   const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 5);
-  return most.map(([name, count]) => `${visibleText(name.slice(0, 30))} ${count}`).join(", ") + (counts.size > 5 ? " …" : "");
+  return (
+    most.map(([name, count]) => `${visibleText(name.slice(0, 30))} ${count}`).join(", ") + (counts.size > 5 ? " …" : "")
+  );
 }

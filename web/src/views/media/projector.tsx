@@ -23,9 +23,21 @@ const METHODS: readonly { value: Method; label: string }[] = [
 
 /** What the server lacks is named with its cure, so that nobody has to guess that it could be there. */
 const methodsOf = (known: readonly string[] | undefined) =>
-  METHODS.map((one) => (one.value === "umap" && !known?.includes("umap") ? { ...one, label: "UMAP (needs umap-learn)", disabled: true } : one));
+  METHODS.map((one) =>
+    one.value === "umap" && !known?.includes("umap")
+      ? { ...one, label: "UMAP (needs umap-learn)", disabled: true }
+      : one,
+  );
 
-export function Projector({ items, all, step }: { items: readonly MediaItem[]; all: readonly MediaItem[]; step: number | null }) {
+export function Projector({
+  items,
+  all,
+  step,
+}: {
+  items: readonly MediaItem[];
+  all: readonly MediaItem[];
+  step: number | null;
+}) {
   const { item, chips } = useOneRun(items);
   const [wanted, setWanted] = useState<Wanted>({ method: "pca", dims: 3, perplexity: 30 });
   const [by, setBy] = useState<string | null>(null);
@@ -37,14 +49,22 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
   useEffect(() => (setChosen(-1), setPicked(null), setOnly(null)), [item.run, item.step]);
   const columns = data?.columns ?? [];
   const column = columns.find((one) => one.name === by) ?? columns[0] ?? null;
-  const cloud = useMemo(() => (data ? cloudOf(data.x, data.y, data.z) : new Float32Array()), [data?.x, data?.y, data?.z]);
+  const cloud = useMemo(
+    () => (data ? cloudOf(data.x, data.y, data.z) : new Float32Array()),
+    [data?.x, data?.y, data?.z],
+  );
   const single = lookOfRun(item.run).colour;
-  const colouring = useMemo(() => colouringOf(column?.values ?? null, data?.rows.length ?? 0, isDark.value, single), [column, data?.rows.length, isDark.value, single]);
+  const colouring = useMemo(
+    () => colouringOf(column?.values ?? null, data?.rows.length ?? 0, isDark.value, single),
+    [column, data?.rows.length, isDark.value, single],
+  );
   const found = useMemo(() => matching(columns, search), [columns, search]);
   const strong = useMemo(() => {
     if (found) return found;
     if (picked) return picked;
-    return only === null ? null : new Set((column?.values ?? []).flatMap((value, i) => (String(value ?? "") === only ? [i] : [])));
+    return only === null
+      ? null
+      : new Set((column?.values ?? []).flatMap((value, i) => (String(value ?? "") === only ? [i] : [])));
   }, [found, picked, only, column]);
   const row = chosen >= 0 ? (data?.rows[chosen] ?? -1) : -1;
   const near = useNear(item, row);
@@ -55,10 +75,21 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
       <div class="together-bar" onKeyDown={keepArrows}>
         {chips}
         <StepNote items={[item]} step={step} />
-        <Select label="Method" value={wanted.method} options={methodsOf(data?.methods)} onChange={(method) => setWanted({ ...wanted, method })} />
+        <Select
+          label="Method"
+          value={wanted.method}
+          options={methodsOf(data?.methods)}
+          onChange={(method) => setWanted({ ...wanted, method })}
+        />
         <span class="segmented" role="radiogroup" aria-label="Dimensions">
           {([2, 3] as const).map((dims) => (
-            <button key={dims} type="button" role="radio" aria-checked={wanted.dims === dims} onClick={() => setWanted({ ...wanted, dims })}>
+            <button
+              key={dims}
+              type="button"
+              role="radio"
+              aria-checked={wanted.dims === dims}
+              onClick={() => setWanted({ ...wanted, dims })}
+            >
               {dims}D
             </button>
           ))}
@@ -66,12 +97,34 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
         {wanted.method === "pca" ? null : (
           <label class="adjust-field">
             <span>{wanted.method === "umap" ? "Neighbours" : "Perplexity"}</span>
-            <Slider label="Neighbours of each point" min={5} max={100} step={5} value={wanted.perplexity} onInput={(perplexity) => setWanted({ ...wanted, perplexity })} />
+            <Slider
+              label="Neighbours of each point"
+              min={5}
+              max={100}
+              step={5}
+              value={wanted.perplexity}
+              onInput={(perplexity) => setWanted({ ...wanted, perplexity })}
+            />
             <output>{wanted.perplexity}</output>
           </label>
         )}
-        {columns.length > 1 ? <Select label="Colour by" value={column?.name ?? ""} options={columns.map(({ name }) => ({ value: name, label: `Colour by ${visibleText(name)}` }))} onChange={(name) => (setBy(name), setOnly(null))} /> : null}
-        {columns.length > 0 ? <TextInput label="Find points" placeholder="Find points" icon={<SearchIcon size={14} />} value={search} onInput={setSearch} /> : null}
+        {columns.length > 1 ? (
+          <Select
+            label="Colour by"
+            value={column?.name ?? ""}
+            options={columns.map(({ name }) => ({ value: name, label: `Colour by ${visibleText(name)}` }))}
+            onChange={(name) => (setBy(name), setOnly(null))}
+          />
+        ) : null}
+        {columns.length > 0 ? (
+          <TextInput
+            label="Find points"
+            placeholder="Find points"
+            icon={<SearchIcon size={14} />}
+            value={search}
+            onInput={setSearch}
+          />
+        ) : null}
         {found ? <span class="quiet">{found.size.toLocaleString("en-US")} found</span> : null}
       </div>
       {error && !data ? (
@@ -93,7 +146,12 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
             onPick={(all) => setPicked(all.length ? new Set(all) : null)}
             busy={data === null || !data.done}
             part={data?.part ?? 0}
-            tip={(i) => ({ item, sheet, row: data?.rows[i] ?? 0, lines: columns.map(({ name, values }) => [name, String(values[i] ?? "")] as const) })}
+            tip={(i) => ({
+              item,
+              sheet,
+              row: data?.rows[i] ?? 0,
+              lines: columns.map(({ name, values }) => [name, String(values[i] ?? "")] as const),
+            })}
           />
           <Side
             item={item}
@@ -110,7 +168,15 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
             onChoose={setChosen}
             picked={picked}
             onClear={() => setPicked(null)}
-            note={[data?.note ?? "", data && data.total > data.rows.length ? `${data.rows.length.toLocaleString("en-US")} of ${data.total.toLocaleString("en-US")} points, chosen at random` : "", error ?? ""].filter(Boolean).join("; ")}
+            note={[
+              data?.note ?? "",
+              data && data.total > data.rows.length
+                ? `${data.rows.length.toLocaleString("en-US")} of ${data.total.toLocaleString("en-US")} points, chosen at random`
+                : "",
+              error ?? "",
+            ]
+              .filter(Boolean)
+              .join("; ")}
           />
         </div>
       )}

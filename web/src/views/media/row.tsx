@@ -33,13 +33,25 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
   const step = useStep().value;
   const items = useItems(runs, entry.key, step, visible);
   const stop = stopOf(steps, step);
-  usePrefetch(runs, entry.key, neighbours(steps, stop, forward), visible && AHEAD.has(entry.kind) && items.data !== null);
+  usePrefetch(
+    runs,
+    entry.key,
+    neighbours(steps, stop, forward),
+    visible && AHEAD.has(entry.kind) && items.data !== null,
+  );
   const missing = runs.length - entry.runs.length;
   const own = ofKind(items.data?.items ?? [], entry.kind);
   // Where no run has anything newer, the row says so once; a run that is behind the others says it itself.
   const reached = own.length > 0 ? Math.max(...own.map((item) => item.step)) : null;
   return (
-    <section ref={place} class="media-key" data-kind={entry.kind} data-key={entry.key} data-one={(SMALL.has(entry.kind) && entry.most === 1) || undefined} aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}>
+    <section
+      ref={place}
+      class="media-key"
+      data-kind={entry.kind}
+      data-key={entry.key}
+      data-one={(SMALL.has(entry.kind) && entry.most === 1) || undefined}
+      aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}
+    >
       <h2 class="media-title">
         <span class="isolate ellipsis" title={visibleText(entry.key)}>
           {visibleText(entry.key)}

@@ -18,7 +18,9 @@ const SLICES = 600;
 const MOST_BYTES = 64 << 20;
 
 export function Sounds({ items, runs, columns, step }: ContentProps) {
-  return <Cells items={items} runs={runs} columns={columns} step={step} wide render={(item) => <Sound item={item} />} />;
+  return (
+    <Cells items={items} runs={runs} columns={columns} step={step} wide render={(item) => <Sound item={item} />} />
+  );
 }
 
 interface Heard {
@@ -45,7 +47,8 @@ let current: { audio: HTMLAudioElement; key: string } | null = null;
 /** Stops what plays, and takes over its place if it was of the same key. */
 function takeOver(audio: HTMLAudioElement, key: string): void {
   if (current && current.audio !== audio) {
-    if (current.key === key && !current.audio.paused) audio.currentTime = Math.min(current.audio.currentTime, audio.duration || 0);
+    if (current.key === key && !current.audio.paused)
+      audio.currentTime = Math.min(current.audio.currentTime, audio.duration || 0);
     current.audio.pause();
   }
   current = { audio, key };
@@ -71,7 +74,8 @@ function Sound({ item }: { item: MediaItem }) {
       if (made) URL.revokeObjectURL(made);
     };
   }, [item.url]);
-  if (item.error || !item.url) return <p class="media-broken">{item.error ?? "The sound's bytes are not in the run folder."}</p>;
+  if (item.error || !item.url)
+    return <p class="media-broken">{item.error ?? "The sound's bytes are not in the run folder."}</p>;
   if (heard === null) return <div class="sound" aria-busy="true" />;
   if (typeof heard === "string") return <p class="media-broken">{heard}</p>;
   return <Player item={item} heard={heard} />;
@@ -95,7 +99,11 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
     return () => cancelAnimationFrame(frame);
   }, [playing]);
   const part = length > 0 ? at / length : 0;
-  const draw = useCallback((ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => heard.peaks && drawWave(ctx, heard.peaks, size, inks, colour, part), [heard.peaks, colour, part]);
+  const draw = useCallback(
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
+      heard.peaks && drawWave(ctx, heard.peaks, size, inks, colour, part),
+    [heard.peaks, colour, part],
+  );
   const toggle = () => {
     const player = audio.current;
     if (!player) return;
@@ -111,8 +119,21 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
   const caption = typeof item.meta.caption === "string" ? visibleText(item.meta.caption) : "";
   return (
     <div class="sound">
-      <audio ref={audio} src={heard.url} preload="metadata" onPlay={() => setPlaying(true)} onPause={() => setPlaying(false)} onEnded={() => setPlaying(false)} onError={() => setFailed(true)} onDurationChange={(event) => setLength(event.currentTarget.duration)} />
-      <IconButton label={`${playing ? "Stop" : "Play"} ${visibleText(item.key)} of ${runName(item.run)}`} disabled={failed} onClick={toggle}>
+      <audio
+        ref={audio}
+        src={heard.url}
+        preload="metadata"
+        onPlay={() => setPlaying(true)}
+        onPause={() => setPlaying(false)}
+        onEnded={() => setPlaying(false)}
+        onError={() => setFailed(true)}
+        onDurationChange={(event) => setLength(event.currentTarget.duration)}
+      />
+      <IconButton
+        label={`${playing ? "Stop" : "Play"} ${visibleText(item.key)} of ${runName(item.run)}`}
+        disabled={failed}
+        onClick={toggle}
+      >
         {playing ? <PauseIcon size={14} /> : <PlayIcon size={14} />}
       </IconButton>
       <div
@@ -136,7 +157,11 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
           seek(at + by * length);
         }}
       >
-        {heard.peaks ? <Canvas label="Wave" draw={draw} /> : <span class="quiet">{failed ? "This browser cannot play it." : "no picture of this sound"}</span>}
+        {heard.peaks ? (
+          <Canvas label="Wave" draw={draw} />
+        ) : (
+          <span class="quiet">{failed ? "This browser cannot play it." : "no picture of this sound"}</span>
+        )}
       </div>
       <span class="sound-time">
         {clockOf(at)} / {clockOf(length)}
@@ -151,7 +176,14 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
 }
 
 /** In the run's colour; what was played is strong. */
-function drawWave(ctx: CanvasRenderingContext2D, { low, high }: Peaks, size: Size, inks: Inks, colour: string, part: number): void {
+function drawWave(
+  ctx: CanvasRenderingContext2D,
+  { low, high }: Peaks,
+  size: Size,
+  inks: Inks,
+  colour: string,
+  part: number,
+): void {
   const middle = size.height / 2;
   const scale = middle - 2;
   const width = size.width / low.length;

@@ -45,7 +45,17 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
     if (!playing && stop >= steps.length - 1) to(0);
     setPlaying(!playing);
   };
-  useKeys(quiet || steps.length < 2 ? {} : { ArrowLeft: () => move(-1), ArrowRight: () => move(1), Home: () => to(0), End: () => to(steps.length - 1), Space: play });
+  useKeys(
+    quiet || steps.length < 2
+      ? {}
+      : {
+          ArrowLeft: () => move(-1),
+          ArrowRight: () => move(1),
+          Home: () => to(0),
+          End: () => to(steps.length - 1),
+          Space: play,
+        },
+  );
   if (steps.length < 2) return null;
   return (
     <div class="step-bar" role="group" aria-label="Step">
@@ -56,7 +66,16 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
         <FirstIcon size={14} />
       </IconButton>
       <div class="step-track">
-        <input class="slider" type="range" min={0} max={steps.length - 1} value={stop} aria-label="Step" aria-valuetext={`step ${steps[stop]}${newest ? ", newest" : ""}`} onInput={(event) => to(Number(event.currentTarget.value))} />
+        <input
+          class="slider"
+          type="range"
+          min={0}
+          max={steps.length - 1}
+          value={stop}
+          aria-label="Step"
+          aria-valuetext={`step ${steps[stop]}${newest ? ", newest" : ""}`}
+          onInput={(event) => to(Number(event.currentTarget.value))}
+        />
         <Marks steps={steps.length} />
       </div>
       <IconButton label="Newest step (End)" disabled={stop >= steps.length - 1} onClick={() => to(steps.length - 1)}>

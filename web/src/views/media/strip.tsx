@@ -61,11 +61,20 @@ export function MediaStrip({ runs, name, step, size = 180 }: StripProps) {
   return (
     <LookContext.Provider value={place}>
       <div class="media-strip" style={{ "--size": `${size}px`, "--runs": runs.length }}>
-        {kinds.length === 0 ? <p class="media-none">These runs logged nothing under this key at or before this step.</p> : null}
+        {kinds.length === 0 ? (
+          <p class="media-none">These runs logged nothing under this key at or before this step.</p>
+        ) : null}
         {kinds.map((kind) => (
           <div key={kind} class="media-key" data-kind={kind}>
             {columns && !TOGETHER.has(kind) ? <RunHeads runs={runs} /> : null}
-            <Content entry={{ key: name, kind }} items={data.items.filter((item) => item.kind === kind)} all={data.items} runs={runs} columns={columns} step={step} />
+            <Content
+              entry={{ key: name, kind }}
+              items={data.items.filter((item) => item.kind === kind)}
+              all={data.items}
+              runs={runs}
+              columns={columns}
+              step={step}
+            />
           </div>
         ))}
         <Lightbox runs={runs} steps={steps} />

@@ -31,9 +31,17 @@ export function Tables({ items, step }: { items: readonly MediaItem[]; step: num
           <p class="media-none">{table}</p>
         </>
       ) : table === null ? (
-        <p class="media-none">Reading the table…</p>
+        <p class="media-none grid-wait" aria-busy="true">
+          Reading the table…
+        </p>
       ) : (
-        <Grid key={`${item.run} ${item.key}`} table={table} item={item} chips={chips} note={<StepNote items={[item]} step={step} />} />
+        <Grid
+          key={`${item.run} ${item.key}`}
+          table={table}
+          item={item}
+          chips={chips}
+          note={<StepNote items={[item]} step={step} />}
+        />
       )}
     </div>
   );
@@ -41,7 +49,10 @@ export function Tables({ items, step }: { items: readonly MediaItem[]; step: num
 
 /** The table, or why there is none; large ones come separately. */
 function useTable(item: MediaItem): Table | string | null {
-  const inline = useMemo(() => (item.text === null ? null : (readTable(item.text) ?? "This table could not be read.")), [item.text]);
+  const inline = useMemo(
+    () => (item.text === null ? null : (readTable(item.text) ?? "This table could not be read.")),
+    [item.text],
+  );
   const [fetched, setFetched] = useState<{ url: string; table: Table | string } | null>(null);
   const away = item.text === null;
   useEffect(() => {
@@ -49,7 +60,14 @@ function useTable(item: MediaItem): Table | string | null {
     if (!away || !url) return;
     const stop = new AbortController();
     bytesOf(url, { signal: stop.signal }).then(
-      (bytes) => setFetched({ url, table: bytes.byteLength > MOST_BYTES ? "This table is too large to show; download it instead." : (readTable(new TextDecoder().decode(bytes)) ?? "This table could not be read.") }),
+      (bytes) =>
+        setFetched({
+          url,
+          table:
+            bytes.byteLength > MOST_BYTES
+              ? "This table is too large to show; download it instead."
+              : (readTable(new TextDecoder().decode(bytes)) ?? "This table could not be read."),
+        }),
       (fault) => stop.signal.aborted || setFetched({ url, table: errorWords(fault) }),
     );
     return () => stop.abort();
@@ -75,17 +93,34 @@ function Grid({ table, item, chips, note }: GridProps) {
   const columns = table.columns.slice(0, MOST_COLUMNS);
   const widths = columns.map((_, at) => own[at] ?? first[at] ?? 100);
   const template = `${widths.map((width) => `${width}px`).join(" ")} minmax(0, 1fr)`;
-  const by = (column: number) => setSort(sort?.column === column ? (sort.down ? null : { column, down: true }) : { column, down: false });
-  const save = () => saveText(tableCsv(table.columns, [...rows].map((at) => table.rows[at] as unknown[])), "text/csv", fileName(item.key, "csv"));
+  const by = (column: number) =>
+    setSort(sort?.column === column ? (sort.down ? null : { column, down: true }) : { column, down: false });
+  const save = () =>
+    saveText(
+      tableCsv(
+        table.columns,
+        [...rows].map((at) => table.rows[at] as unknown[]),
+      ),
+      "text/csv",
+      fileName(item.key, "csv"),
+    );
   const cut = typeof item.meta.truncated === "number" && item.meta.truncated > 0 ? item.meta.truncated : 0;
   return (
     <>
       <div class="together-bar">
         {chips}
         {note}
-        <TextInput label="Search the table" placeholder="Search: cat score>0.5" icon={<SearchIcon size={14} />} value={search} onInput={setSearch} />
+        <TextInput
+          label="Search the table"
+          placeholder="Search: cat score>0.5"
+          icon={<SearchIcon size={14} />}
+          value={search}
+          onInput={setSearch}
+        />
         <span class="quiet">
-          {rows.length === table.rows.length ? count(rows.length, "row") : `${rows.length.toLocaleString("en-US")} of ${count(table.rows.length, "row")}`}
+          {rows.length === table.rows.length
+            ? count(rows.length, "row")
+            : `${rows.length.toLocaleString("en-US")} of ${count(table.rows.length, "row")}`}
           {cut ? `, ${cut.toLocaleString("en-US")} more were not kept` : ""}
           {table.columns.length > MOST_COLUMNS ? `, the first ${MOST_COLUMNS} of ${table.columns.length} columns` : ""}
         </span>
@@ -94,11 +129,22 @@ function Grid({ table, item, chips, note }: GridProps) {
           CSV
         </button>
       </div>
-      <div class="grid-table" role="table" aria-label={visibleText(item.key)} aria-rowcount={rows.length + 1} aria-colcount={table.columns.length}>
+      <div
+        class="grid-table"
+        role="table"
+        aria-label={visibleText(item.key)}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={table.columns.length}
+      >
         <Body table={table} rows={rows} columns={columns.length} template={template}>
           <div class="grid-row grid-head" role="row" style={{ gridTemplateColumns: template }}>
             {columns.map((name, at) => (
-              <span key={at} role="columnheader" data-number={holdsNumbers(table, at) || undefined} aria-sort={sort?.column !== at ? "none" : sort.down ? "descending" : "ascending"}>
+              <span
+                key={at}
+                role="columnheader"
+                data-number={holdsNumbers(table, at) || undefined}
+                aria-sort={sort?.column !== at ? "none" : sort.down ? "descending" : "ascending"}
+              >
                 <button type="button" class="isolate ellipsis" title={visibleText(name)} onClick={() => by(at)}>
                   {visibleText(name)}
                   {sort?.column === at ? (sort.down ? " ↓" : " ↑") : ""}
@@ -130,12 +176,27 @@ function Grip({ width, onWidth }: { width: number; onWidth(width: number): void 
         event.currentTarget.setPointerCapture(event.pointerId);
         from.current = { x: event.clientX, width };
       }}
-      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && onWidth(Math.max(36, from.current.width + event.clientX - from.current.x))}
+      onPointerMove={(event) =>
+        event.currentTarget.hasPointerCapture(event.pointerId) &&
+        onWidth(Math.max(36, from.current.width + event.clientX - from.current.x))
+      }
     />
   );
 }
 
-function Body({ table, rows, columns, template, children }: { table: Table; rows: Uint32Array; columns: number; template: string; children: preact.ComponentChildren }) {
+function Body({
+  table,
+  rows,
+  columns,
+  template,
+  children,
+}: {
+  table: Table;
+  rows: Uint32Array;
+  columns: number;
+  template: string;
+  children: preact.ComponentChildren;
+}) {
   const [top, setTop] = useState(0);
   const place = useRef<HTMLDivElement>(null);
   const tall = useMemo(() => table.rows.slice(0, 20).some((row) => row.some(isPicture)), [table]);
@@ -145,11 +206,24 @@ function Body({ table, rows, columns, template, children }: { table: Table; rows
     if (place.current && place.current.scrollTop > rows.length * height) place.current.scrollTop = 0;
   }, [rows]);
   return (
-    <div ref={place} class="grid-scroll" tabIndex={0} aria-label="Rows" role="rowgroup" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+    <div
+      ref={place}
+      class="grid-scroll"
+      tabIndex={0}
+      aria-label="Rows"
+      role="rowgroup"
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
       {children}
       <div class="grid-room" role="presentation" style={{ height: rows.length * height }}>
         {Array.from(rows.subarray(span.start, span.end), (at, i) => (
-          <div key={at} class="grid-row" role="row" aria-rowindex={span.start + i + 2} style={{ gridTemplateColumns: template, height, top: (span.start + i) * height }}>
+          <div
+            key={at}
+            class="grid-row"
+            role="row"
+            aria-rowindex={span.start + i + 2}
+            style={{ gridTemplateColumns: template, height, top: (span.start + i) * height }}
+          >
             {Array.from({ length: columns }, (_, column) => (
               <Cell key={column} value={table.rows[at]?.[column]} />
             ))}
@@ -170,9 +244,19 @@ function Cell({ value }: { value: unknown }) {
     );
   }
   const number = typeof value === "number";
-  const words = value === null || value === undefined ? "" : number ? formatNumber(value, 6) : visibleText(typeof value === "string" ? value : JSON.stringify(value));
+  const words =
+    value === null || value === undefined
+      ? ""
+      : number
+        ? formatNumber(value, 6)
+        : visibleText(typeof value === "string" ? value : JSON.stringify(value));
   return (
-    <span role="cell" class="isolate ellipsis" data-number={number || undefined} title={words.length > 20 ? words.slice(0, 500) : undefined}>
+    <span
+      role="cell"
+      class="isolate ellipsis"
+      data-number={number || undefined}
+      title={words.length > 20 ? words.slice(0, 500) : undefined}
+    >
       {words}
     </span>
   );

@@ -31,7 +31,13 @@ export function Texts({ items, step }: { items: readonly MediaItem[]; step: numb
         />
         {view === "runs" ? <span class="quiet">against the first</span> : null}
       </div>
-      {view === "read" ? <Columns items={items} step={step} /> : view === "runs" ? <BetweenRuns items={items} /> : <BetweenSteps items={items} />}
+      {view === "read" ? (
+        <Columns items={items} step={step} />
+      ) : view === "runs" ? (
+        <BetweenRuns items={items} />
+      ) : (
+        <BetweenSteps items={items} />
+      )}
     </div>
   );
 }
@@ -45,7 +51,11 @@ function Columns({ items, step }: { items: readonly MediaItem[]; step: number | 
             <RunName run={item.run} />
             <StepNote items={[item]} step={step} />
           </header>
-          {item.text === null ? <p class="media-none">{item.error ?? "This text is too long to show here."}</p> : <TextView item={item} />}
+          {item.text === null ? (
+            <p class="media-none">{item.error ?? "This text is too long to show here."}</p>
+          ) : (
+            <TextView item={item} />
+          )}
         </article>
       ))}
     </div>
@@ -80,7 +90,14 @@ function BetweenSteps({ items }: { items: readonly MediaItem[] }) {
   const then = useItems(runs, key, since, true);
   return (
     <>
-      <Select label="Since" value={String(since)} options={steps.slice(0, 500).map((step) => ({ value: String(step), label: `since step ${step.toLocaleString("en-US")}` }))} onChange={(value) => setChosen(Number(value))} />
+      <Select
+        label="Since"
+        value={String(since)}
+        options={steps
+          .slice(0, 500)
+          .map((step) => ({ value: String(step), label: `since step ${step.toLocaleString("en-US")}` }))}
+        onChange={(value) => setChosen(Number(value))}
+      />
       <div class="text-columns">
         {items
           .filter((item) => item.index === 0)
@@ -94,7 +111,11 @@ function BetweenSteps({ items }: { items: readonly MediaItem[] }) {
                     step {old?.step.toLocaleString("en-US") ?? "–"} → {item.step.toLocaleString("en-US")}
                   </span>
                 </header>
-                {old ? <Diff before={old.text ?? ""} after={item.text ?? ""} /> : <p class="media-none">Nothing was logged at or before that step.</p>}
+                {old ? (
+                  <Diff before={old.text ?? ""} after={item.text ?? ""} />
+                ) : (
+                  <p class="media-none">Nothing was logged at or before that step.</p>
+                )}
               </article>
             );
           })}
@@ -126,7 +147,9 @@ function Line({ line }: { line: DiffLine }) {
     <div data-kind={line.kind}>
       <span class="visually-hidden">{WORDS[line.kind]}</span>
       <i aria-hidden="true">{SIGNS[line.kind]}</i>
-      {line.pieces.map((piece, at) => (piece.kind === "same" ? visibleText(piece.text) : <mark key={at}>{visibleText(piece.text)}</mark>))}
+      {line.pieces.map((piece, at) =>
+        piece.kind === "same" ? visibleText(piece.text) : <mark key={at}>{visibleText(piece.text)}</mark>,
+      )}
     </div>
   );
 }

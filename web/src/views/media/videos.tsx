@@ -10,7 +10,7 @@ import { type Clip, openClip } from "./clip";
 import { Cells, type ContentProps } from "./content";
 import { PauseIcon, PlayIcon } from "./icons";
 import { keepArrows } from "./look-place";
-import { isSmall, pictureName } from "./pictures";
+import { isSmall, pictureName, shapeOf } from "./pictures";
 
 interface Clock {
   /** Where all clips are, 0 to 1. */
@@ -54,7 +54,13 @@ export function Videos({ items, runs, columns, step }: ContentProps) {
   const playable = items.some((item) => item.url && !item.error && !failed.value.has(item.url));
   return (
     <div class="clip-column">
-      <Cells items={items} runs={runs} columns={columns} step={step} render={(item) => <ClipView item={item} clock={clock} />} />
+      <Cells
+        items={items}
+        runs={runs}
+        columns={columns}
+        step={step}
+        render={(item) => <ClipView item={item} clock={clock} />}
+      />
       {playable ? <Controls clock={clock} /> : null}
     </div>
   );
@@ -72,7 +78,11 @@ function Controls({ clock }: { clock: Clock }) {
   const frames = clock.frames.value;
   return (
     <div class="clip-bar" role="group" aria-label="Clips" onKeyDown={keepArrows}>
-      <IconButton label={playing.value ? "Stop the clips" : "Play the clips"} pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
+      <IconButton
+        label={playing.value ? "Stop the clips" : "Play the clips"}
+        pressed={playing.value}
+        onClick={() => (playing.value = !playing.value)}
+      >
         {playing.value ? <PauseIcon size={13} /> : <PlayIcon size={13} />}
       </IconButton>
       <input
@@ -98,11 +108,16 @@ function Controls({ clock }: { clock: Clock }) {
 }
 
 function ClipView({ item, clock }: { item: MediaItem; clock: Clock }) {
-  if (item.error || !item.url) return <p class="media-broken">{item.error ?? "The video's bytes are not in the run folder."}</p>;
+  if (item.error || !item.url)
+    return <p class="media-broken">{item.error ?? "The video's bytes are not in the run folder."}</p>;
   const caption = typeof item.meta.caption === "string" ? visibleText(item.meta.caption) : "";
   return (
     <figure class="media-pic">
-      {item.mime.startsWith("image/") ? <Animated item={item} url={item.url} clock={clock} /> : <Film item={item} url={item.url} clock={clock} />}
+      {item.mime.startsWith("image/") ? (
+        <Animated item={item} url={item.url} clock={clock} />
+      ) : (
+        <Film item={item} url={item.url} clock={clock} />
+      )}
       {caption ? (
         <figcaption class="isolate ellipsis" title={caption}>
           {caption}
@@ -144,9 +159,27 @@ function Animated({ item, url, clock }: { item: MediaItem; url: string; clock: C
   useEffect(() => {
     if (open && canvas.current) open.paint(frame, canvas.current).catch(() => undefined); // closed meanwhile, or damaged from here on: the frame before stays
   }, [open, frame]);
-  if (clip === "play") return <img class="clip" src={url} alt={pictureName(item)} data-small={isSmall(item) || undefined} />;
+  if (clip === "play")
+    return (
+      <img
+        class="clip"
+        style={shapeOf(item)}
+        src={url}
+        alt={pictureName(item)}
+        data-small={isSmall(item) || undefined}
+      />
+    );
   if (typeof clip === "string") return <p class="media-broken">{clip}</p>;
-  return <canvas ref={canvas} class="clip" role="img" aria-label={pictureName(item)} data-small={isSmall(item) || undefined} />;
+  return (
+    <canvas
+      ref={canvas}
+      class="clip"
+      style={shapeOf(item)}
+      role="img"
+      aria-label={pictureName(item)}
+      data-small={isSmall(item) || undefined}
+    />
+  );
 }
 
 function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock }) {
@@ -183,6 +216,7 @@ function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock
     <video
       ref={video}
       class="clip"
+      style={shapeOf(item)}
       muted
       playsInline
       preload="metadata"

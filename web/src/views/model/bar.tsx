@@ -11,12 +11,20 @@ export function ModelBar({ page, alone = false }: { page: ModelPage | null; alon
   const steps = data.steps.value;
   const ids = data.runs.value ?? [];
   const shown = steps?.run ?? "";
-  const options = [...new Set([...(shown ? [shown] : []), ...ids])].map((id) => ({ value: id, label: cut(nameOf(id)) }));
+  const options = [...new Set([...(shown ? [shown] : []), ...ids])].map((id) => ({
+    value: id,
+    label: cut(nameOf(id)),
+  }));
   const recordings = [...(steps?.steps ?? [])].reverse();
   return (
     <div class="model-bar" role="toolbar" aria-label="Recording">
       {options.length > 0 && !alone ? (
-        <Select label="Run" value={shown} options={options} onChange={(id) => ((data.recording.value = ""), (data.run.value = id))} />
+        <Select
+          label="Run"
+          value={shown}
+          options={options}
+          onChange={(id) => ((data.recording.value = ""), (data.run.value = id))}
+        />
       ) : null}
       {recordings.length > 0 ? (
         <Select
@@ -67,7 +75,13 @@ function Show() {
   return (
     <div class="model-show" role="radiogroup" aria-label="Show">
       {LAYOUTS.map(({ value, label }) => (
-        <button key={value} type="button" role="radio" aria-checked={data.layout.value === value} onClick={() => (data.layout.value = value)}>
+        <button
+          key={value}
+          type="button"
+          role="radio"
+          aria-checked={data.layout.value === value}
+          onClick={() => (data.layout.value = value)}
+        >
           {label}
         </button>
       ))}

@@ -100,7 +100,9 @@ export async function loadModel(): Promise<void> {
   const { signal: aborted } = stop;
   loading.value = true;
   await guarded(async () => {
-    show(await call("POST /api/model", { run: found.run, key: one.key, step: one.step, ...phases }, { signal: aborted }));
+    show(
+      await call("POST /api/model", { run: found.run, key: one.key, step: one.step, ...phases }, { signal: aborted }),
+    );
   });
   if (!aborted.aborted) loading.value = false;
 }
@@ -137,4 +139,3 @@ async function guarded(work: () => Promise<void>): Promise<void> {
     if (!isAbort(error)) fault.value = error;
   }
 }
-

@@ -19,9 +19,7 @@ const SHELL = "stepscope inspect net:Net --input 1,3,32,32 --graph net.html";
 export function NoRecording({ run }: { run: string }) {
   return (
     <EmptyState title={run ? "This run has no recorded step" : "No recorded step yet"}>
-      <p>
-        A recording is every operation of one step: what ran, on which line, with which shapes, and what it cost.
-      </p>
+      <p>A recording is every operation of one step: what ran, on which line, with which shapes, and what it cost.</p>
       <div class="lessons">
         <Lesson title="Record a step and log it" text={RECORD} />
         <Lesson title="Or save it as one file that works offline" text={ALONE} />

@@ -7,7 +7,10 @@ import { recordingId } from "./recording";
 
 export function RecordingLink({ item }: { item: MediaItem }) {
   const { model, ops } = item.meta;
-  const words = [typeof model === "string" ? model : "", typeof ops === "number" ? `${ops.toLocaleString("en-US")} ops` : ""];
+  const words = [
+    typeof model === "string" ? model : "",
+    typeof ops === "number" ? `${ops.toLocaleString("en-US")} ops` : "",
+  ];
   const open = (event: MouseEvent) => {
     event.preventDefault();
     go("/model", { of: item.run, recording: recordingId(item) });

@@ -33,7 +33,15 @@ export function Model({ only }: { only?: string; params?: Record<string, string>
   useSignalEffect(() => void (only ? data.loadOnly(only) : (project.value, selected.value, data.loadRuns())));
   useSignalEffect(() => void (data.run.value, data.runs.peek() && data.loadSteps()));
   useSignalEffect(() => void data.loadModel());
-  useEffect(() => onLive((event) => event.changed.some((change) => change.id === data.steps.peek()?.run || !data.steps.peek()?.run) && void data.loadSteps()), []);
+  useEffect(
+    () =>
+      onLive(
+        (event) =>
+          event.changed.some((change) => change.id === data.steps.peek()?.run || !data.steps.peek()?.run) &&
+          void data.loadSteps(),
+      ),
+    [],
+  );
   const page = data.page.value;
   const graph = data.graph.value;
   return (

@@ -7,7 +7,15 @@ import type { GraphState } from "../../graph/state";
 import { visibleText } from "../../lib/format";
 import { boxAt, boxesAround } from "../../lib/graph-model";
 import { cut, formatBytes, formatCount, formatMicros, shapeText } from "../../lib/graph-words";
-import { type ModuleColumn, type ModuleNode, moduleTree, openAtFirst, type Order, seenRows, wayToPath } from "../../lib/module-rows";
+import {
+  type ModuleColumn,
+  type ModuleNode,
+  moduleTree,
+  openAtFirst,
+  type Order,
+  seenRows,
+  wayToPath,
+} from "../../lib/module-rows";
 import { scrollToShow, visibleSpan } from "../../lib/rows";
 import type { ModuleRow } from "../../lib/schema";
 
@@ -50,7 +58,8 @@ export function ModuleTable({ rows, state }: { rows: readonly ModuleRow[]; state
     const at = seen.peek().findIndex((node) => node.row.path === chosen.peek());
     const node = seen.peek()[at];
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const next = seen.peek()[Math.max(0, Math.min(seen.peek().length - 1, at + (event.key === "ArrowDown" ? 1 : -1)))];
+      const next =
+        seen.peek()[Math.max(0, Math.min(seen.peek().length - 1, at + (event.key === "ArrowDown" ? 1 : -1)))];
       if (next) choose(next);
     } else if ((event.key === "ArrowRight" || event.key === "ArrowLeft" || event.key === "Enter") && node) {
       if (open.peek().has(node.at) !== (event.key === "ArrowRight") || event.key === "Enter") toggle(node);
@@ -98,7 +107,12 @@ function nextOrder(now: Order, by: ModuleColumn): Order {
 
 function Head({ order, onSort }: { order: Order; onSort(by: ModuleColumn): void }) {
   const sort = (by: ModuleColumn) => (order.by !== by ? "none" : order.down ? "descending" : "ascending");
-  const arrow = (by: ModuleColumn) => (order.by !== by || (by === "module" && !order.down) ? null : order.down ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} />);
+  const arrow = (by: ModuleColumn) =>
+    order.by !== by || (by === "module" && !order.down) ? null : order.down ? (
+      <ArrowDownIcon size={12} />
+    ) : (
+      <ArrowUpIcon size={12} />
+    );
   return (
     <div class="modules-head" role="row">
       <button type="button" role="columnheader" aria-sort={sort("module")} onClick={() => onSort("module")}>
@@ -106,7 +120,14 @@ function Head({ order, onSort }: { order: Order; onSort(by: ModuleColumn): void 
       </button>
       <span role="columnheader">Output</span>
       {COLUMNS.map(({ by, label }) => (
-        <button key={by} type="button" role="columnheader" class="number" aria-sort={sort(by)} onClick={() => onSort(by)}>
+        <button
+          key={by}
+          type="button"
+          role="columnheader"
+          class="number"
+          aria-sort={sort(by)}
+          onClick={() => onSort(by)}
+        >
           {arrow(by)} {label}
         </button>
       ))}
@@ -140,7 +161,13 @@ function Row({ node: { row }, top, largest, open, chosen, onToggle, onChoose }: 
         {open === null ? (
           <span class="modules-caret" />
         ) : (
-          <button type="button" class="modules-caret" tabIndex={-1} aria-label={open ? "Close" : "Open"} onClick={(event) => (event.stopPropagation(), onToggle())}>
+          <button
+            type="button"
+            class="modules-caret"
+            tabIndex={-1}
+            aria-label={open ? "Close" : "Open"}
+            onClick={(event) => (event.stopPropagation(), onToggle())}
+          >
             {open ? <ChevronDownIcon size={12} /> : <ChevronRightIcon size={12} />}
           </button>
         )}

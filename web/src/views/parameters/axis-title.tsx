@@ -54,15 +54,21 @@ export function AxisTitle({ scope, column, x, width, strong, onDrop, onMove }: A
         onPointerMove={(event) => from.current !== null && setBy(event.clientX - from.current)}
         onPointerUp={onUp}
         onKeyDown={(event) => {
-          if (event.key === "Enter" || event.key === " ") (event.preventDefault(), setOpen(!open));
-          else if (event.key === "ArrowLeft" || event.key === "ArrowRight") (event.preventDefault(), onMove(event.key === "ArrowLeft" ? -1 : 1));
+          if (event.key === "Enter" || event.key === " ") event.preventDefault(), setOpen(!open);
+          else if (event.key === "ArrowLeft" || event.key === "ArrowRight")
+            event.preventDefault(), onMove(event.key === "ArrowLeft" ? -1 : 1);
         }}
       >
         <span class="isolate">{visibleText(column.label)}</span>
         {scope.isLog(column) ? <small>log</small> : null}
       </button>
       {open ? (
-        <Popover anchor={button.current} label={`Axis ${visibleText(column.label)}`} onClose={() => setOpen(false)} class="axis-popover">
+        <Popover
+          anchor={button.current}
+          label={`Axis ${visibleText(column.label)}`}
+          onClose={() => setOpen(false)}
+          class="axis-popover"
+        >
           <AxisMenu scope={scope} column={column} onClose={() => setOpen(false)} onMove={onMove} />
         </Popover>
       ) : null}
@@ -70,7 +76,17 @@ export function AxisTitle({ scope, column, x, width, strong, onDrop, onMove }: A
   );
 }
 
-function AxisMenu({ scope, column, onClose, onMove }: { scope: ParamScope; column: ParamColumn; onClose(): void; onMove(by: number): void }) {
+function AxisMenu({
+  scope,
+  column,
+  onClose,
+  onMove,
+}: {
+  scope: ParamScope;
+  column: ParamColumn;
+  onClose(): void;
+  onMove(by: number): void;
+}) {
   const brush = scope.brushOf(column.key);
   const hide = () => {
     const left = scope.axes.peek().filter((other) => other !== column);
@@ -80,10 +96,30 @@ function AxisMenu({ scope, column, onClose, onMove }: { scope: ParamScope; colum
   return (
     <div class="axis-menu">
       <h3 class="isolate">{visibleText(column.label)}</h3>
-      {column.kind === "number" ? <RangeFields scope={scope} column={column} /> : <NameBoxes scope={scope} column={column} />}
-      {column.missing > 0 ? <Checkbox visible label={`not set (${column.missing})`} checked={brush.missing} onChange={(missing) => scope.brush(column.key, { ...brush, missing })} /> : null}
-      {column.broken > 0 ? <Checkbox visible label={`NaN or ∞ (${column.broken})`} checked={brush.broken} onChange={(broken) => scope.brush(column.key, { ...brush, broken })} /> : null}
-      {canLog(column) ? <Toggle checked={scope.isLog(column)} label="Log scale" onChange={() => scope.flip(column)} /> : null}
+      {column.kind === "number" ? (
+        <RangeFields scope={scope} column={column} />
+      ) : (
+        <NameBoxes scope={scope} column={column} />
+      )}
+      {column.missing > 0 ? (
+        <Checkbox
+          visible
+          label={`not set (${column.missing})`}
+          checked={brush.missing}
+          onChange={(missing) => scope.brush(column.key, { ...brush, missing })}
+        />
+      ) : null}
+      {column.broken > 0 ? (
+        <Checkbox
+          visible
+          label={`NaN or ∞ (${column.broken})`}
+          checked={brush.broken}
+          onChange={(broken) => scope.brush(column.key, { ...brush, broken })}
+        />
+      ) : null}
+      {canLog(column) ? (
+        <Toggle checked={scope.isLog(column)} label="Log scale" onChange={() => scope.flip(column)} />
+      ) : null}
       <div class="axis-buttons">
         <Button kind="quiet" onClick={() => onMove(-1)}>
           ← Move
@@ -109,25 +145,51 @@ function RangeFields({ scope, column }: { scope: ParamScope; column: ParamColumn
   const high = brush.ranges[brush.ranges.length - 1]?.[1];
   const set = (from: number | undefined, to: number | undefined) => {
     const range = [from ?? column.low, to ?? column.high] as const;
-    scope.brush(column.key, { ...brush, ranges: from === undefined && to === undefined ? [] : [[Math.min(...range), Math.max(...range)]] });
+    scope.brush(column.key, {
+      ...brush,
+      ranges: from === undefined && to === undefined ? [] : [[Math.min(...range), Math.max(...range)]],
+    });
   };
-  const read = (text: string): number | undefined => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined);
+  const read = (text: string): number | undefined =>
+    text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
   return (
     <div class="axis-range">
-      <TextInput label="From" placeholder={String(column.low)} value={low === undefined ? "" : String(low)} onInput={() => undefined} onChange={(event) => set(read(event.currentTarget.value), high)} />
+      <TextInput
+        label="From"
+        placeholder={String(column.low)}
+        value={low === undefined ? "" : String(low)}
+        onInput={() => undefined}
+        onChange={(event) => set(read(event.currentTarget.value), high)}
+      />
       <span class="quiet">to</span>
-      <TextInput label="To" placeholder={String(column.high)} value={high === undefined ? "" : String(high)} onInput={() => undefined} onChange={(event) => set(low, read(event.currentTarget.value))} />
+      <TextInput
+        label="To"
+        placeholder={String(column.high)}
+        value={high === undefined ? "" : String(high)}
+        onInput={() => undefined}
+        onChange={(event) => set(low, read(event.currentTarget.value))}
+      />
     </div>
   );
 }
 
 function NameBoxes({ scope, column }: { scope: ParamScope; column: ParamColumn }) {
   const brush = scope.brushOf(column.key);
-  const toggle = (name: string, on: boolean) => scope.brush(column.key, { ...brush, names: on ? [...brush.names, name] : brush.names.filter((other) => other !== name) });
+  const toggle = (name: string, on: boolean) =>
+    scope.brush(column.key, {
+      ...brush,
+      names: on ? [...brush.names, name] : brush.names.filter((other) => other !== name),
+    });
   return (
     <div class="axis-names">
       {column.names.slice(0, MOST_NAMES).map((name) => (
-        <Checkbox key={name} visible label={visibleText(name)} checked={brush.names.includes(name)} onChange={(on) => toggle(name, on)} />
+        <Checkbox
+          key={name}
+          visible
+          label={visibleText(name)}
+          checked={brush.names.includes(name)}
+          onChange={(on) => toggle(name, on)}
+        />
       ))}
     </div>
   );

@@ -46,8 +46,18 @@ function MetricPicker() {
   return (
     <span class="params-metric">
       <span class="quiet">by the</span>
-      <Select label="What of the metric" value={data.stat.value} options={STATS} onChange={(stat) => (data.stat.value = stat)} />
-      <Select label="Metric" value={table.metricName} options={names.map((name) => ({ value: name, label: visibleText(name) }))} onChange={(name) => (data.metric.value = name)} />
+      <Select
+        label="What of the metric"
+        value={data.stat.value}
+        options={STATS}
+        onChange={(stat) => (data.stat.value = stat)}
+      />
+      <Select
+        label="Metric"
+        value={table.metricName}
+        options={names.map((name) => ({ value: name, label: visibleText(name) }))}
+        onChange={(name) => (data.metric.value = name)}
+      />
       {asks ? (
         <Select
           label="Which way is good?"
@@ -101,7 +111,11 @@ function Whose() {
       label="Whose parameters"
       value={data.whose.value}
       options={[
-        { value: "all", label: data.whose.value === "all" && table ? `All ${table.size + table.omitted}` : "All", about: "All runs that match the query" },
+        {
+          value: "all",
+          label: data.whose.value === "all" && table ? `All ${table.size + table.omitted}` : "All",
+          about: "All runs that match the query",
+        },
         { value: "chosen", label: `Chosen ${chosen}`, about: "Only the chosen runs" },
       ]}
       onChange={(whose) => (data.whose.value = whose)}

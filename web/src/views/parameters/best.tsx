@@ -56,7 +56,10 @@ function BestBody({ scope, goal }: { scope: ParamScope; goal: "min" | "max" }) {
     [so, metric, axis.value, scope.ramp.value, scope.shades.value],
   );
   const run = scope.hover.value;
-  const below = useCallback((ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => plot && drawBest(ctx, plot, room, inks), [plot]);
+  const below = useCallback(
+    (ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => plot && drawBest(ctx, plot, room, inks),
+    [plot],
+  );
   const above = useCallback(
     (ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => {
       const place = plot ? plot.so.order.indexOf(run) : -1;
@@ -98,8 +101,11 @@ function BestBody({ scope, goal }: { scope: ParamScope; goal: "min" | "max" }) {
             <button type="button" class="link isolate" onClick={() => go(`/run/${table.ids[winner]}`)}>
               {visibleText(table.names[winner] ?? "")}
             </button>
-            , {formatTime(so.times[last as number] as number)}; improved {count(so.improved.length, "time")} by {count(so.order.length, "run")}
-            {so.order.length - 1 - (last as number) > 0 ? `, not by the last ${so.order.length - 1 - (last as number)}` : ""}
+            , {formatTime(so.times[last as number] as number)}; improved {count(so.improved.length, "time")} by{" "}
+            {count(so.order.length, "run")}
+            {so.order.length - 1 - (last as number) > 0
+              ? `, not by the last ${so.order.length - 1 - (last as number)}`
+              : ""}
           </span>
         )}
       </div>
@@ -116,7 +122,9 @@ function BestBody({ scope, goal }: { scope: ParamScope; goal: "min" | "max" }) {
         }}
         onLeave={() => ((scope.hover.value = -1), setAt(null))}
       >
-        {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} /> : null}
+        {run >= 0 && at ? (
+          <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} />
+        ) : null}
       </Layers>
     </div>
   );

@@ -36,8 +36,25 @@ export const fault = signal<unknown>(null);
 export const loading = signal(false);
 
 const EMPTY: ParamTable = {
-  size: 0, ids: [], names: [], statuses: [], created: [], ended: [], hues: [], columns: [], byKey: new Map(), metric: null,
-  metricName: null, stat: "last", goal: null, metrics: [], alike: 0, unique: [], omitted: 0, unfinished: 0, version: 0,
+  size: 0,
+  ids: [],
+  names: [],
+  statuses: [],
+  created: [],
+  ended: [],
+  hues: [],
+  columns: [],
+  byKey: new Map(),
+  metric: null,
+  metricName: null,
+  stat: "last",
+  goal: null,
+  metrics: [],
+  alike: 0,
+  unique: [],
+  omitted: 0,
+  unfinished: 0,
+  version: 0,
 }; // prettier-ignore
 
 export const scope = new ParamScope(
@@ -85,7 +102,11 @@ function refuse(error: unknown): void {
   const typed = query.peek();
   if (error instanceof ApiError && error.status === 400 && typed !== "" && table.peek()) {
     const { prefix } = inProject(project.peek(), typed);
-    queryError.value = { message: error.message, hint: error.hint, column: error.position === null ? null : caretColumn(typed, error.position, prefix) };
+    queryError.value = {
+      message: error.message,
+      hint: error.hint,
+      column: error.position === null ? null : caretColumn(typed, error.position, prefix),
+    };
     return;
   }
   fault.value = error;
@@ -105,7 +126,8 @@ export function watchParameters(): () => void {
     effect(() => void load(request())),
     effect(() => void readColumns(project.value)),
     onLive((event) => {
-      if (timer || (event.changed.length === 0 && event.gone.length === 0) || event.version === table.peek()?.version) return;
+      if (timer || (event.changed.length === 0 && event.gone.length === 0) || event.version === table.peek()?.version)
+        return;
       timer = setTimeout(() => ((timer = undefined), void load(request())), REST_MS);
     }),
   ];

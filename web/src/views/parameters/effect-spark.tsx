@@ -21,7 +21,15 @@ export function EffectSpark({ scope, parameter }: { scope: ParamScope; parameter
       const high = Math.max(...effect.y);
       const least = metric ? (metric.high - metric.low) * 0.2 : 0;
       const slack = Math.max(0, least - (high - low)) / 2;
-      drawSmallEffect(ctx, effect, scope.scale(column), column.kind !== "number", [low - slack, high + slack], size, inks);
+      drawSmallEffect(
+        ctx,
+        effect,
+        scope.scale(column),
+        column.kind !== "number",
+        [low - slack, high + slack],
+        size,
+        inks,
+      );
     },
     [effect, column, metric, log],
   );

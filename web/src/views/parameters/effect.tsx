@@ -14,9 +14,22 @@ import { Layers, type Size } from "./layers";
 import { RunTip } from "./run-tip";
 import type { ParamScope } from "./scope";
 
-const boxOf = (size: Size) => ({ left: 64, top: 14, width: Math.max(40, size.width - 80), height: Math.max(40, size.height - 68) });
+const boxOf = (size: Size) => ({
+  left: 64,
+  top: 14,
+  width: Math.max(40, size.width - 80),
+  height: Math.max(40, size.height - 68),
+});
 
-export function EffectPlot({ scope, parameter, metric }: { scope: ParamScope; parameter: ParameterImportance; metric: string }) {
+export function EffectPlot({
+  scope,
+  parameter,
+  metric,
+}: {
+  scope: ParamScope;
+  parameter: ParameterImportance;
+  metric: string;
+}) {
   const x = scope.table.value.byKey.get(parameter.key);
   const y = scope.table.value.metric;
   if (!x || !y) return null;
@@ -30,12 +43,26 @@ export function EffectPlot({ scope, parameter, metric }: { scope: ParamScope; pa
         {canLog(x) ? <Toggle checked={scope.isLog(x)} label="Log" onChange={() => scope.flip(x)} /> : null}
       </header>
       <Plot scope={scope} parameter={parameter} x={x} y={y} />
-      <p class="quiet">{parameter.effect ? "Dots are runs; the line is what the model expects, all else as it was." : "Dots are runs. There is no model of them."}</p>
+      <p class="quiet">
+        {parameter.effect
+          ? "Dots are runs; the line is what the model expects, all else as it was."
+          : "Dots are runs. There is no model of them."}
+      </p>
     </section>
   );
 }
 
-function Plot({ scope, parameter, x, y }: { scope: ParamScope; parameter: ParameterImportance; x: ParamColumn; y: ParamColumn }) {
+function Plot({
+  scope,
+  parameter,
+  x,
+  y,
+}: {
+  scope: ParamScope;
+  parameter: ParameterImportance;
+  x: ParamColumn;
+  y: ParamColumn;
+}) {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   const logs = `${scope.isLog(x)} ${scope.isLog(y)}`;
@@ -44,8 +71,16 @@ function Plot({ scope, parameter, x, y }: { scope: ParamScope; parameter: Parame
   const paint = { passing: everyone, shades: scope.shades.value, ramp: scope.ramp.value, ranking: scope.ranking.value };
   const run = scope.hover.value;
   const { effect } = parameter;
-  const below = useCallback((ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => drawEffect(ctx, dims[0], dims[1], effect, boxOf(room), paint, inks), [dims, effect, ...Object.values(paint)]);
-  const above = useCallback((ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => run >= 0 && markPoint(ctx, dims[0], dims[1], boxOf(room), run, inks), [dims, run]);
+  const below = useCallback(
+    (ctx: CanvasRenderingContext2D, room: Size, inks: Inks) =>
+      drawEffect(ctx, dims[0], dims[1], effect, boxOf(room), paint, inks),
+    [dims, effect, ...Object.values(paint)],
+  );
+  const above = useCallback(
+    (ctx: CanvasRenderingContext2D, room: Size, inks: Inks) =>
+      run >= 0 && markPoint(ctx, dims[0], dims[1], boxOf(room), run, inks),
+    [dims, run],
+  );
   const find = (spot: { x: number; y: number }) => pointAt(dims[0], dims[1], boxOf(size), everyone, spot.x, spot.y);
   return (
     <Layers
@@ -61,7 +96,9 @@ function Plot({ scope, parameter, x, y }: { scope: ParamScope; parameter: Parame
       }}
       onLeave={() => ((scope.hover.value = -1), setAt(null))}
     >
-      {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} /> : null}
+      {run >= 0 && at ? (
+        <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} />
+      ) : null}
     </Layers>
   );
 }

@@ -12,13 +12,15 @@ import * as data from "./data";
 const CONFIG = `run = stepscope.init(project="vae", config={"lr": 1e-3, "depth": 4})`;
 
 export function NothingHere({ table }: { table: ParamTable }) {
-  if (table.size === 0 && query.value === "" && project.value === "" && data.whose.value === "all") return <EmptyStore />;
+  if (table.size === 0 && query.value === "" && project.value === "" && data.whose.value === "all")
+    return <EmptyStore />;
   if (table.size === 0) return <NoRuns />;
   return (
     <EmptyState title="These runs do not differ" icon={<ChartIcon size={28} />}>
       <p>
         {table.size === 1 ? "There is one run only" : `All ${table.size} runs have the same config`}
-        {table.unique.length ? ", apart from text that is different in every run" : ""}. Parameters are drawn when runs were set to different values.
+        {table.unique.length ? ", apart from text that is different in every run" : ""}. Parameters are drawn when runs
+        were set to different values.
       </p>
       <div class="lessons">
         <Lesson title="Say what a run was set to" text={CONFIG} />
@@ -37,7 +39,9 @@ function NoRuns() {
       ) : null}
       <div class="state-actions">
         {query.value ? <Button onClick={() => (query.value = "")}>Clear the query</Button> : null}
-        {data.whose.value === "chosen" ? <Button onClick={() => (data.whose.value = "all")}>All runs instead of the chosen ones</Button> : null}
+        {data.whose.value === "chosen" ? (
+          <Button onClick={() => (data.whose.value = "all")}>All runs instead of the chosen ones</Button>
+        ) : null}
         {project.value ? <Button onClick={() => (project.value = "")}>All projects</Button> : null}
       </div>
     </EmptyState>

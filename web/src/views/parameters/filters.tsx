@@ -22,7 +22,10 @@ export function Filters({ scope, hint }: { scope: ParamScope; hint: string }) {
         <span key={key} class="filter-chip">
           <b class="isolate ellipsis">{visibleText(table.byKey.get(key)?.label ?? key)}</b>
           <span class="isolate ellipsis">{visibleText(brushWords(brush))}</span>
-          <IconButton label={`Clear ${visibleText(table.byKey.get(key)?.label ?? key)}`} onClick={() => scope.brush(key, NO_BRUSH)}>
+          <IconButton
+            label={`Clear ${visibleText(table.byKey.get(key)?.label ?? key)}`}
+            onClick={() => scope.brush(key, NO_BRUSH)}
+          >
             <CloseIcon size={10} />
           </IconButton>
         </span>

@@ -14,8 +14,10 @@ const RAIL_PX = 10;
 
 /** What lies under the mouse on an axis: an end or the middle of a range, a name, a rail, or nothing yet. */
 export function gripAt(layout: ParallelLayout, axis: ParallelAxis, brush: Brush, y: number): Grip {
-  if (layout.broken !== null && axis.column.broken > 0 && Math.abs(y - layout.broken) < RAIL_PX) return { kind: "broken", range: -1 };
-  if (layout.missing !== null && axis.column.missing > 0 && Math.abs(y - layout.missing) < RAIL_PX) return { kind: "missing", range: -1 };
+  if (layout.broken !== null && axis.column.broken > 0 && Math.abs(y - layout.broken) < RAIL_PX)
+    return { kind: "broken", range: -1 };
+  if (layout.missing !== null && axis.column.missing > 0 && Math.abs(y - layout.missing) < RAIL_PX)
+    return { kind: "missing", range: -1 };
   const boxes = brushBoxes(layout, axis, { ...NO_BRUSH, ranges: brush.ranges });
   for (const [range, [from, to]] of boxes.entries()) {
     if (Math.abs(y - from) <= EDGE_PX) return { kind: "high", range };
@@ -29,7 +31,14 @@ const placeAt = (layout: ParallelLayout, y: number): number => (layout.bottom - 
 const held = (place: number): number => Math.max(0, Math.min(1, place));
 
 /** The brush while the mouse is pulled from one height to another. */
-export function pulled(layout: ParallelLayout, axis: ParallelAxis, before: Brush | undefined, grip: Grip, from: number, to: number): Brush {
+export function pulled(
+  layout: ParallelLayout,
+  axis: ParallelAxis,
+  before: Brush | undefined,
+  grip: Grip,
+  from: number,
+  to: number,
+): Brush {
   const brush = before ?? NO_BRUSH;
   if (grip.kind === "missing" || grip.kind === "broken") return brush;
   const start = placeAt(layout, from);
@@ -62,7 +71,10 @@ export function clickAxis(layout: ParallelLayout, axis: ParallelAxis, brush: Bru
     const place = placeAt(layout, y);
     const [name] = place < 0 || place > 1 ? [] : namesBetween(axis, place, place);
     if (name === undefined) return brush;
-    return { ...brush, names: brush.names.includes(name) ? brush.names.filter((other) => other !== name) : [...brush.names, name] };
+    return {
+      ...brush,
+      names: brush.names.includes(name) ? brush.names.filter((other) => other !== name) : [...brush.names, name],
+    };
   }
   return grip.range < 0 ? brush : { ...brush, ranges: brush.ranges.filter((_, at) => at !== grip.range) };
 }

@@ -61,7 +61,15 @@ function useImportance(): { found: Importance | null; fault: unknown; retry(): v
 
 const MOST = 12;
 
-export function ImportanceBody({ found, scope, small = false }: { found: Importance; scope: ParamScope; small?: boolean }) {
+export function ImportanceBody({
+  found,
+  scope,
+  small = false,
+}: {
+  found: Importance;
+  scope: ParamScope;
+  small?: boolean;
+}) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [all, setAll] = useState(false);
   if (found.metric === null || found.parameters.length === 0)
@@ -75,7 +83,8 @@ export function ImportanceBody({ found, scope, small = false }: { found: Importa
       </p>
     );
   const rows = all ? found.parameters : found.parameters.slice(0, small ? 8 : MOST);
-  const one = found.parameters.find((parameter) => parameter.key === chosen) ?? (found.parameters[0] as ParameterImportance);
+  const one =
+    found.parameters.find((parameter) => parameter.key === chosen) ?? (found.parameters[0] as ParameterImportance);
   const most = Math.max(...found.parameters.map((parameter) => parameter.importance ?? 0), 1e-9);
   return (
     <div class="importance" data-small={small || undefined}>
@@ -85,10 +94,16 @@ export function ImportanceBody({ found, scope, small = false }: { found: Importa
           <thead>
             <tr>
               <th scope="col">Parameter</th>
-              <th scope="col" title="By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance; the line is the standard error">
+              <th
+                scope="col"
+                title="By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance; the line is the standard error"
+              >
                 Importance
               </th>
-              <th scope="col" title="Spearman's rank correlation with its 95% interval; for text with more than two values ε, which has no sign">
+              <th
+                scope="col"
+                title="Spearman's rank correlation with its 95% interval; for text with more than two values ε, which has no sign"
+              >
                 Correlation
               </th>
               <th scope="col">Effect</th>
@@ -99,7 +114,15 @@ export function ImportanceBody({ found, scope, small = false }: { found: Importa
           </thead>
           <tbody>
             {rows.map((parameter) => (
-              <Row key={parameter.key} parameter={parameter} most={most} scope={scope} total={found.runs} chosen={parameter === one} onChoose={() => setChosen(parameter.key)} />
+              <Row
+                key={parameter.key}
+                parameter={parameter}
+                most={most}
+                scope={scope}
+                total={found.runs}
+                chosen={parameter === one}
+                onChoose={() => setChosen(parameter.key)}
+              />
             ))}
           </tbody>
         </table>
@@ -120,24 +143,41 @@ function Verdict({ found }: { found: Importance }) {
   if (found.verdict === "few")
     return (
       <p class="importance-verdict" data-kind="warn">
-        <b>Too few runs for a model.</b> {count(found.runs, "run")} {found.runs === 1 ? "has" : "have"} a finite value; 10 are needed. Only correlations are shown.{left}
+        <b>Too few runs for a model.</b> {count(found.runs, "run")} {found.runs === 1 ? "has" : "have"} a finite value;
+        10 are needed. Only correlations are shown.{left}
       </p>
     );
   if (found.verdict === "nothing")
     return (
       <p class="importance-verdict" data-kind="warn">
-        <b>These parameters explain nothing of it.</b> On runs it has not seen the model is no better than the mean (R² {formatNumber(found.r2 ?? 0, 2)}), so no importance is shown.{left}
+        <b>These parameters explain nothing of it.</b> On runs it has not seen the model is no better than the mean (R²{" "}
+        {formatNumber(found.r2 ?? 0, 2)}), so no importance is shown.{left}
       </p>
     );
   return (
     <p class="importance-verdict">
-      The model explains <b>{Math.round((found.r2 ?? 0) * 100)}%</b> of the variance of <b class="isolate">{visibleText(found.metric ?? "")}</b> ({found.stat}
+      The model explains <b>{Math.round((found.r2 ?? 0) * 100)}%</b> of the variance of{" "}
+      <b class="isolate">{visibleText(found.metric ?? "")}</b> ({found.stat}
       {found.log ? ", log" : ""}) on runs it has not seen, from {count(found.runs, "run")}.{left}
     </p>
   );
 }
 
-function Row({ parameter, most, scope, total, chosen, onChoose }: { parameter: ParameterImportance; most: number; scope: ParamScope; total: number; chosen: boolean; onChoose(): void }) {
+function Row({
+  parameter,
+  most,
+  scope,
+  total,
+  chosen,
+  onChoose,
+}: {
+  parameter: ParameterImportance;
+  most: number;
+  scope: ParamScope;
+  total: number;
+  chosen: boolean;
+  onChoose(): void;
+}) {
   const { importance, error } = parameter;
   const part = Math.max(0, importance ?? 0) / most;
   const far = (error ?? 0) / most;
@@ -154,7 +194,12 @@ function Row({ parameter, most, scope, total, chosen, onChoose }: { parameter: P
         ) : (
           <span class="importance-bar" title={`${formatNumber(importance, 3)} ± ${formatNumber(error ?? 0, 2)}`}>
             <i style={{ width: `${part * 100}%` }} />
-            <em style={{ left: `${Math.max(0, part - far) * 100}%`, width: `${(Math.min(1, part + far) - Math.max(0, part - far)) * 100}%` }} />
+            <em
+              style={{
+                left: `${Math.max(0, part - far) * 100}%`,
+                width: `${(Math.min(1, part + far) - Math.max(0, part - far)) * 100}%`,
+              }}
+            />
             <b>{importance < 0.0005 ? "0" : importance.toFixed(importance < 0.1 ? 3 : 2)}</b>
           </span>
         )}
@@ -165,7 +210,9 @@ function Row({ parameter, most, scope, total, chosen, onChoose }: { parameter: P
       <td class="importance-effect">
         <EffectSpark scope={scope} parameter={parameter} />
       </td>
-      <td class="number">{parameter.runs === total ? formatNumber(total) : `${formatNumber(parameter.runs)} of ${formatNumber(total)}`}</td>
+      <td class="number">
+        {parameter.runs === total ? formatNumber(total) : `${formatNumber(parameter.runs)} of ${formatNumber(total)}`}
+      </td>
     </tr>
   );
 }
@@ -192,15 +239,20 @@ function Method({ found }: { found: Importance }) {
     <details class="importance-method">
       <summary>How this is computed</summary>
       <p>
-        <b>Importance</b>: a forest of extremely randomised trees is fitted to the metric{found.log ? "’s logarithm" : ""}, each tree on a bootstrap sample of the runs. A parameter’s importance is how much the error on the runs a
-        tree has not seen grows when that parameter is shuffled among them, as a share of the metric’s variance. The whisker is one standard error over the trees. A value that is not set counts as a value of its own. Parameters that
-        go together share their importance.
+        <b>Importance</b>: a forest of extremely randomised trees is fitted to the metric
+        {found.log ? "’s logarithm" : ""}, each tree on a bootstrap sample of the runs. A parameter’s importance is how
+        much the error on the runs a tree has not seen grows when that parameter is shuffled among them, as a share of
+        the metric’s variance. The whisker is one standard error over the trees. A value that is not set counts as a
+        value of its own. Parameters that go together share their importance.
       </p>
       <p>
-        <b>Correlation</b>: Spearman’s, of ranks, with the 95% interval of resampled runs. For text with more than two values it is ε: the root of the share of the rank variance that lies between the values, less what chance would put there. It has no sign.
+        <b>Correlation</b>: Spearman’s, of ranks, with the 95% interval of resampled runs. For text with more than two
+        values it is ε: the root of the share of the rank variance that lies between the values, less what chance would
+        put there. It has no sign.
       </p>
       <p>
-        <b>Effect</b>: what the model expects on average when all runs have this value and keep the rest (partial dependence). None of this proves a cause: runs were not set at random, unless you did so.
+        <b>Effect</b>: what the model expects on average when all runs have this value and keep the rest (partial
+        dependence). None of this proves a cause: runs were not set at random, unless you did so.
       </p>
     </details>
   );

@@ -32,7 +32,19 @@ export interface LayersProps {
 }
 
 /** Draws again when a drawing function changes, with the size, and with the theme. */
-export function Layers({ label, cursor, below, above, onSize, onDown, onMove, onUp, onLeave, onDouble, children }: LayersProps) {
+export function Layers({
+  label,
+  cursor,
+  below,
+  above,
+  onSize,
+  onDown,
+  onMove,
+  onUp,
+  onLeave,
+  onDouble,
+  children,
+}: LayersProps) {
   const place = useRef<HTMLDivElement>(null);
   const lower = useRef<HTMLCanvasElement>(null);
   const upper = useRef<HTMLCanvasElement>(null);

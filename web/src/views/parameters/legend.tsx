@@ -10,10 +10,16 @@ export function Legend({ scope }: { scope: ParamScope }) {
   if (!metric || !ends) return null;
   const [worst, middle, best] = ends;
   return (
-    <p class="params-legend" title="Coloured by rank: each colour has as many runs, so that outliers do not hide the rest">
+    <p
+      class="params-legend"
+      title="Coloured by rank: each colour has as many runs, so that outliers do not hide the rest"
+    >
       <span class="isolate ellipsis">{visibleText(metric.label)}</span>
       <span>{formatNumber(worst, 3)}</span>
-      <span class="params-ramp" style={{ background: `linear-gradient(90deg, ${scope.ramp.value.filter((_, at) => at % 7 === 0).join(", ")})` }}>
+      <span
+        class="params-ramp"
+        style={{ background: `linear-gradient(90deg, ${scope.ramp.value.filter((_, at) => at % 7 === 0).join(", ")})` }}
+      >
         <span class="params-middle">median {formatNumber(middle, 3)}</span>
       </span>
       <span>{formatNumber(best, 3)}</span>

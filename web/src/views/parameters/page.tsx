@@ -59,14 +59,19 @@ function Body() {
   const table = data.table.value;
   if (data.fault.value && !table) return <ErrorState error={data.fault.value} onRetry={data.retry} />;
   if (!table) return <Waiting />;
-  if (table.size === 0 || !table.columns.some((column) => column.source === "config")) return <NothingHere table={table} />;
+  if (table.size === 0 || !table.columns.some((column) => column.source === "config"))
+    return <NothingHere table={table} />;
   const view = data.view.value;
   return (
     <div class="params-body" aria-busy={data.loading.value} data-view={view}>
       {view === "importance" ? null : <Filters scope={data.scope} hint={HINTS[view]} />}
       <View view={view} />
       {view === "parallel" || view === "scatter" ? <Legend scope={data.scope} /> : null}
-      {table.omitted > 0 ? <p class="params-note">The newest {table.size.toLocaleString("en-US")} runs; {table.omitted.toLocaleString("en-US")} more match.</p> : null}
+      {table.omitted > 0 ? (
+        <p class="params-note">
+          The newest {table.size.toLocaleString("en-US")} runs; {table.omitted.toLocaleString("en-US")} more match.
+        </p>
+      ) : null}
     </div>
   );
 }

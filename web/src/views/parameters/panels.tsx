@@ -29,12 +29,23 @@ export interface ParamPanelProps {
 }
 
 /** What is asked for; equal for the same words, so that a shared file finds its answer. */
-function requestOf({ query = "", runs = [], metric = "", stat = "best", goal = null, axes = [], metrics = [] }: ParamPanelProps): ParametersRequest {
+function requestOf({
+  query = "",
+  runs = [],
+  metric = "",
+  stat = "best",
+  goal = null,
+  axes = [],
+  metrics = [],
+}: ParamPanelProps): ParametersRequest {
   const named = [...metrics, ...axes.map(metricOfKey).filter((name) => name !== null)];
   return { query, runs: [...runs], metric, stat, goal, metrics: [...new Set(named)].filter((name) => name !== metric) };
 }
 
-function useAnswer<T>(ask: (stop: AbortSignal) => Promise<T>, what: string): { answer: T | null; error: string | null; retry(): void } {
+function useAnswer<T>(
+  ask: (stop: AbortSignal) => Promise<T>,
+  what: string,
+): { answer: T | null; error: string | null; retry(): void } {
   const [answer, setAnswer] = useState<T | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
@@ -49,9 +60,17 @@ function useAnswer<T>(ask: (stop: AbortSignal) => Promise<T>, what: string): { a
   return { answer, error, retry: () => setAgain(again + 1) };
 }
 
-function useScope(props: ParamPanelProps): { scope: ParamScope | null; table: ParamTable | null; error: string | null; retry(): void } {
+function useScope(props: ParamPanelProps): {
+  scope: ParamScope | null;
+  table: ParamTable | null;
+  error: string | null;
+  retry(): void;
+} {
   const request = requestOf(props);
-  const { answer, error, retry } = useAnswer((stop) => call("POST /api/parameters", request, { signal: stop }), JSON.stringify(request));
+  const { answer, error, retry } = useAnswer(
+    (stop) => call("POST /api/parameters", request, { signal: stop }),
+    JSON.stringify(request),
+  );
   const axes = props.axes?.join("\n") ?? "";
   const made = useMemo(() => {
     if (!answer) return null;
@@ -82,7 +101,9 @@ function Cover({ error, retry }: { error: string | null; retry(): void }) {
 
 function nothing(table: ParamTable): string | null {
   if (table.size === 0) return "No run matches.";
-  return table.columns.some((column) => column.source === "config") ? null : `${count(table.size, "run")} with the same config.`;
+  return table.columns.some((column) => column.source === "config")
+    ? null
+    : `${count(table.size, "run")} with the same config.`;
 }
 
 export function ParallelPanel(props: ParamPanelProps) {
@@ -105,7 +126,9 @@ export interface ScatterPanelProps extends ParamPanelProps {
 }
 
 export function ScatterPanel({ x, y, ...given }: ScatterPanelProps) {
-  const named = [y, x].map((name) => (name === undefined || name.startsWith("config.") ? null : metricOfKey(name))).filter((name) => name !== null);
+  const named = [y, x]
+    .map((name) => (name === undefined || name.startsWith("config.") ? null : metricOfKey(name)))
+    .filter((name) => name !== null);
   const props = { ...given, metric: given.metric || named[0] || "", metrics: [...(given.metrics ?? []), ...named] };
   const { scope, table, error, retry } = useScope(props);
   if (!scope || !table) return <Cover error={error} retry={retry} />;
@@ -114,7 +137,8 @@ export function ScatterPanel({ x, y, ...given }: ScatterPanelProps) {
   const across = x === undefined ? undefined : columnNamed(table, x);
   const up = y === undefined ? (table.metric ?? undefined) : columnNamed(table, y);
   const gone = [x !== undefined && !across ? x : null, y !== undefined && !up ? y : null].find((name) => name !== null);
-  if (gone) return <p class="importance-none">These runs have no parameter or metric “{visibleText(gone)}” that differs.</p>;
+  if (gone)
+    return <p class="importance-none">These runs have no parameter or metric “{visibleText(gone)}” that differs.</p>;
   return (
     <div class="param-panel">
       {across && up ? <LargeScatter scope={scope} x={across} y={up} /> : <Scatter scope={scope} />}
@@ -124,13 +148,20 @@ export function ScatterPanel({ x, y, ...given }: ScatterPanelProps) {
 }
 
 function columnNamed(table: ParamTable, name: string): ParamColumn | undefined {
-  return columnOfKey(table, name) ?? table.byKey.get(`config.${name}`) ?? table.columns.find((column) => column.label === name || metricOfKey(column.key) === (metricOfKey(name) ?? ""));
+  return (
+    columnOfKey(table, name) ??
+    table.byKey.get(`config.${name}`) ??
+    table.columns.find((column) => column.label === name || metricOfKey(column.key) === (metricOfKey(name) ?? ""))
+  );
 }
 
 export function ImportancePanel(props: ParamPanelProps) {
   const request = requestOf(props);
   const { scope, error, retry } = useScope(props);
-  const found = useAnswer<Importance>((stop) => call("POST /api/importance", request, { signal: stop }), JSON.stringify(request));
+  const found = useAnswer<Importance>(
+    (stop) => call("POST /api/importance", request, { signal: stop }),
+    JSON.stringify(request),
+  );
   if (!scope || !found.answer) return <Cover error={error ?? found.error} retry={error ? retry : found.retry} />;
   return (
     <div class="param-panel">

@@ -1,9 +1,20 @@
 /** Parallel coordinates: drag along an axis to brush it, drag its name to move it, click a line to open its run. */
 
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
-import { axisAt, drawParallelAxes, drawParallelLines, drawParallelRun, type ParallelAxis, type ParallelLayout, parallelLayout, parallelRunAt } from "../../charts/draw-parallel";
+import {
+  axisAt,
+  drawParallelAxes,
+  drawParallelLines,
+  drawParallelRun,
+  type ParallelAxis,
+  type ParallelLayout,
+  parallelLayout,
+  parallelRunAt,
+} from "../../charts/draw-parallel";
 import type { Inks } from "../../charts/inks";
+import { SpokenTable } from "../../components/spoken-table";
 import { count, visibleText } from "../../lib/format";
+import { spokenRuns } from "../../lib/param-spoken";
 import { go } from "../../router";
 import { AxisTitle } from "./axis-title";
 import { clickAxis, type Grip, gripAt, pulled } from "./grip";
@@ -20,15 +31,28 @@ export function Parallel({ scope }: { scope: ParamScope }) {
   const held = useRef<{ grip: Grip; axis: ParallelAxis; x: number; y: number; moved: boolean } | null>(null);
   const columns = scope.axes.value;
   const logs = columns.map((column) => scope.isLog(column)).join();
-  const layout = useMemo<ParallelLayout>(() => parallelLayout(columns, (column) => scope.scale(column), size.width, size.height), [columns, logs, size]);
+  const layout = useMemo<ParallelLayout>(
+    () => parallelLayout(columns, (column) => scope.scale(column), size.width, size.height),
+    [columns, logs, size],
+  );
   const { passing, brushed, shades, ramp, ranking, hover } = scope;
-  const paint = { passing: passing.value, brushed: brushed.value, shades: shades.value, ramp: ramp.value, ranking: ranking.value };
-  const below = useCallback((ctx: CanvasRenderingContext2D, _size: Size, inks: Inks) => drawParallelLines(ctx, layout, paint, inks), [layout, ...Object.values(paint)]);
+  const paint = {
+    passing: passing.value,
+    brushed: brushed.value,
+    shades: shades.value,
+    ramp: ramp.value,
+    ranking: ranking.value,
+  };
+  const below = useCallback(
+    (ctx: CanvasRenderingContext2D, _size: Size, inks: Inks) => drawParallelLines(ctx, layout, paint, inks),
+    [layout, ...Object.values(paint)],
+  );
   const run = hover.value;
   const brushes = scope.brushes.value;
   const above = useCallback(
     (ctx: CanvasRenderingContext2D, _size: Size, inks: Inks) => {
-      if (run >= 0 && run < scope.table.peek().size) drawParallelRun(ctx, layout, run, scope.colourOf(run, inks.text), inks);
+      if (run >= 0 && run < scope.table.peek().size)
+        drawParallelRun(ctx, layout, run, scope.colourOf(run, inks.text), inks);
       drawParallelAxes(ctx, layout, (key) => scope.brushOf(key), inks);
     },
     [layout, run, brushes, ramp.value],
@@ -44,19 +68,32 @@ export function Parallel({ scope }: { scope: ParamScope }) {
     if (drag) {
       drag.moved ||= Math.abs(y - drag.y) > STILL_PX;
       const { key } = drag.axis.column;
-      if (drag.moved) scope.sketch({ [key]: pulled(layout, drag.axis, scope.settings.brushes.peek()[key], drag.grip, drag.y, y) });
+      if (drag.moved)
+        scope.sketch({ [key]: pulled(layout, drag.axis, scope.settings.brushes.peek()[key], drag.grip, drag.y, y) });
       return;
     }
     const axis = axisAt(layout, x, 8);
     hover.value = axis ? -1 : parallelRunAt(layout, passing.peek(), x, y);
     setAt({ x, y });
-    setCursor(axis ? (gripAt(layout, axis, scope.brushOf(axis.column.key), y).kind === "new" ? "crosshair" : "ns-resize") : hover.peek() >= 0 ? "pointer" : "default");
+    setCursor(
+      axis
+        ? gripAt(layout, axis, scope.brushOf(axis.column.key), y).kind === "new"
+          ? "crosshair"
+          : "ns-resize"
+        : hover.peek() >= 0
+          ? "pointer"
+          : "default",
+    );
   };
   const onUp = ({ x, y }: Spot) => {
     const drag = held.current;
     held.current = null;
     if (drag?.moved) return scope.settle();
-    if (drag) return scope.brush(drag.axis.column.key, clickAxis(layout, drag.axis, scope.brushOf(drag.axis.column.key), drag.grip, y));
+    if (drag)
+      return scope.brush(
+        drag.axis.column.key,
+        clickAxis(layout, drag.axis, scope.brushOf(drag.axis.column.key), drag.grip, y),
+      );
     const found = parallelRunAt(layout, passing.peek(), x, y);
     if (found >= 0) go(`/run/${scope.table.peek().ids[found]}`);
   };
@@ -65,7 +102,8 @@ export function Parallel({ scope }: { scope: ParamScope }) {
     if (axis) scope.brush(axis.column.key, { ranges: [], names: [], missing: false, broken: false });
   };
   const { metric, size: runs } = scope.table.value;
-  const gap = layout.axes.length > 1 ? (layout.axes[1] as ParallelAxis).x - (layout.axes[0] as ParallelAxis).x : size.width;
+  const gap =
+    layout.axes.length > 1 ? (layout.axes[1] as ParallelAxis).x - (layout.axes[0] as ParallelAxis).x : size.width;
   return (
     <div class="parallel">
       <Layers
@@ -80,7 +118,7 @@ export function Parallel({ scope }: { scope: ParamScope }) {
         onLeave={() => ((hover.value = -1), setAt(null))}
         onDouble={clear}
       >
-        {layout.axes.map((axis, index) => (
+        {(size.width > 0 ? layout.axes : []).map((axis, index) => (
           <AxisTitle
             key={axis.column.key}
             scope={scope}
@@ -94,6 +132,7 @@ export function Parallel({ scope }: { scope: ParamScope }) {
         ))}
         {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={columns} /> : null}
       </Layers>
+      <SpokenTable {...spokenRuns(scope.table.value, columns, passing.value, ranking.value)} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** A card beside the mouse: which run it is, how it came out, what it was set to. */
 
-import { formatCell, visibleText } from "../../lib/format";
+import { visibleText } from "../../lib/format";
+import { cellWords } from "../../lib/param-spoken";
 import { cellOf, type ParamColumn } from "../../lib/param-table";
 import { inkOfRun } from "../../state";
 import type { ParamScope } from "./scope";
@@ -34,14 +35,10 @@ export function RunTip({ scope, run, x, y, room, columns }: RunTipProps) {
         {shown.map((column) => (
           <div key={column.key} data-metric={column === metric || undefined}>
             <dt class="isolate ellipsis">{visibleText(column.label)}</dt>
-            <dd class="isolate ellipsis">{words(cellOf(column, run))}</dd>
+            <dd class="isolate ellipsis">{cellWords(cellOf(column, run))}</dd>
           </div>
         ))}
       </dl>
     </div>
   );
-}
-
-export function words(cell: ReturnType<typeof cellOf>): string {
-  return cell === null ? "not set" : visibleText(formatCell(cell));
 }

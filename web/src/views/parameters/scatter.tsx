@@ -1,12 +1,26 @@
 /** Every pair of a few columns, linked: what is brushed in one cell is kept in all. A click enlarges a cell. */
 
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
-import { type Dim, dimOf, drawLargeScatter, drawRubber, drawScatterMatrix, largeBox, markPoint, placesAt, pointAt, type ScatterCell, scatterCells } from "../../charts/draw-scatter";
+import {
+  type Dim,
+  dimOf,
+  drawLargeScatter,
+  drawRubber,
+  drawScatterMatrix,
+  largeBox,
+  markPoint,
+  placesAt,
+  pointAt,
+  type ScatterCell,
+  scatterCells,
+} from "../../charts/draw-scatter";
 import type { Inks } from "../../charts/inks";
 import { Button, Toggle } from "../../components";
 import { ChevronLeftIcon } from "../../components/icons";
+import { SpokenTable } from "../../components/spoken-table";
 import type { Box } from "../../lib/chart-project";
 import { count, visibleText } from "../../lib/format";
+import { spokenRuns } from "../../lib/param-spoken";
 import { type Brush, type Brushes, NO_BRUSH } from "../../lib/param-brush";
 import { canLog } from "../../lib/param-scale";
 import type { ParamColumn } from "../../lib/param-table";
@@ -26,7 +40,12 @@ export function Scatter({ scope }: { scope: ParamScope }) {
 }
 
 function paintOf(scope: ParamScope) {
-  return { passing: scope.passing.value, shades: scope.shades.value, ramp: scope.ramp.value, ranking: scope.ranking.value };
+  return {
+    passing: scope.passing.value,
+    shades: scope.shades.value,
+    ramp: scope.ramp.value,
+    ranking: scope.ranking.value,
+  };
 }
 
 /** Dims are made anew only when a column or its scale changes. */
@@ -52,15 +71,21 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
   const cells = useMemo(() => scatterCells(dims.length, size.width, size.height), [dims.length, size]);
   const paint = paintOf(scope);
   const run = scope.hover.value;
-  const below = useCallback((ctx: CanvasRenderingContext2D, _size: Size, inks: Inks) => drawScatterMatrix(ctx, dims, cells, paint, inks), [dims, cells, ...Object.values(paint)]);
+  const below = useCallback(
+    (ctx: CanvasRenderingContext2D, _size: Size, inks: Inks) => drawScatterMatrix(ctx, dims, cells, paint, inks),
+    [dims, cells, ...Object.values(paint)],
+  );
   const above = useCallback(
     (ctx: CanvasRenderingContext2D, _size: Size, inks: Inks) => {
-      if (run >= 0) for (const { row, column, box } of cells) if (row !== column) markPoint(ctx, dims[column] as Dim, dims[row] as Dim, box, run, inks);
+      if (run >= 0)
+        for (const { row, column, box } of cells)
+          if (row !== column) markPoint(ctx, dims[column] as Dim, dims[row] as Dim, box, run, inks);
       if (rubber?.moved) drawRubber(ctx, rubber.from, rubber.to, inks);
     },
     [dims, cells, run, rubber],
   );
-  const cellAt = ({ x, y }: { x: number; y: number }) => cells.find(({ box }) => x >= box.left && x <= box.left + box.width && y >= box.top && y <= box.top + box.height);
+  const cellAt = ({ x, y }: { x: number; y: number }) =>
+    cells.find(({ box }) => x >= box.left && x <= box.left + box.width && y >= box.top && y <= box.top + box.height);
   const onDown = (spot: Spot) => {
     const cell = cellAt(spot);
     held.current = cell ? { cell, from: { x: spot.x, y: spot.y }, to: { x: spot.x, y: spot.y }, moved: false } : null;
@@ -68,7 +93,11 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
   const onMove = (spot: Spot) => {
     const drag = held.current;
     if (drag) {
-      const next = { ...drag, to: within(drag.cell.box, spot), moved: drag.moved || Math.hypot(spot.x - drag.from.x, spot.y - drag.from.y) > STILL_PX };
+      const next = {
+        ...drag,
+        to: within(drag.cell.box, spot),
+        moved: drag.moved || Math.hypot(spot.x - drag.from.x, spot.y - drag.from.y) > STILL_PX,
+      };
       held.current = next;
       setRubber(next);
       if (next.moved) scope.sketch(brushOfDrag(dims, next));
@@ -76,8 +105,14 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
     }
     const cell = cellAt(spot);
     const isPair = cell && cell.row !== cell.column;
-    scope.hover.value = isPair ? pointAt(dims[cell.column] as Dim, dims[cell.row] as Dim, cell.box, scope.passing.peek(), spot.x, spot.y) : -1;
-    setAt({ x: spot.x, y: spot.y, columns: isPair ? [columns[cell.column] as ParamColumn, columns[cell.row] as ParamColumn] : [] });
+    scope.hover.value = isPair
+      ? pointAt(dims[cell.column] as Dim, dims[cell.row] as Dim, cell.box, scope.passing.peek(), spot.x, spot.y)
+      : -1;
+    setAt({
+      x: spot.x,
+      y: spot.y,
+      columns: isPair ? [columns[cell.column] as ParamColumn, columns[cell.row] as ParamColumn] : [],
+    });
   };
   const onUp = () => {
     const drag = held.current;
@@ -85,7 +120,8 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
     setRubber(null);
     if (!drag) return;
     if (drag.moved) scope.settle();
-    else if (drag.cell.row !== drag.cell.column) onLarge([(columns[drag.cell.column] as ParamColumn).key, (columns[drag.cell.row] as ParamColumn).key]);
+    else if (drag.cell.row !== drag.cell.column)
+      onLarge([(columns[drag.cell.column] as ParamColumn).key, (columns[drag.cell.row] as ParamColumn).key]);
   };
   return (
     <div class="scatter">
@@ -103,17 +139,31 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
         <PairList columns={columns} onLarge={onLarge} />
         {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={at.columns} /> : null}
       </Layers>
+      <SpokenTable {...spokenRuns(scope.table.value, columns, paint.passing, paint.ranking)} />
     </div>
   );
 }
 
 /** The same as clicking a cell, for the keyboard: in the empty corner of the matrix. */
-function PairList({ columns, onLarge }: { columns: readonly ParamColumn[]; onLarge(pair: readonly [string, string]): void }) {
+function PairList({
+  columns,
+  onLarge,
+}: {
+  columns: readonly ParamColumn[];
+  onLarge(pair: readonly [string, string]): void;
+}) {
   const pairs = columns.flatMap((y, row) => columns.slice(0, row).map((x) => [x, y] as const));
   return (
     <label class="scatter-pick">
       <span class="quiet">Enlarge</span>
-      <select class="select" aria-label="Enlarge a pair" value="" onChange={(event) => event.currentTarget.value && onLarge(JSON.parse(event.currentTarget.value) as [string, string])}>
+      <select
+        class="select"
+        aria-label="Enlarge a pair"
+        value=""
+        onChange={(event) =>
+          event.currentTarget.value && onLarge(JSON.parse(event.currentTarget.value) as [string, string])
+        }
+      >
         <option value="">a pair …</option>
         {pairs.map(([x, y]) => (
           <option key={`${x.key} ${y.key}`} value={JSON.stringify([x.key, y.key])}>
@@ -144,10 +194,23 @@ function between({ column, scale }: Dim, a: number, b: number): Brush {
   const low = Math.max(0, Math.min(a, b));
   const high = Math.min(1, Math.max(a, b));
   if (column.kind === "number") return { ...NO_BRUSH, ranges: [[scale.value(low), scale.value(high)]] };
-  return { ...NO_BRUSH, names: column.names.filter((_, at) => scale.place(at + 0.5) > low && scale.place(at - 0.5) < high) };
+  return {
+    ...NO_BRUSH,
+    names: column.names.filter((_, at) => scale.place(at + 0.5) > low && scale.place(at - 0.5) < high),
+  };
 }
 
-export function LargeScatter({ scope, x, y, onBack }: { scope: ParamScope; x: ParamColumn; y: ParamColumn; onBack?: () => void }) {
+export function LargeScatter({
+  scope,
+  x,
+  y,
+  onBack,
+}: {
+  scope: ParamScope;
+  x: ParamColumn;
+  y: ParamColumn;
+  onBack?: () => void;
+}) {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   const [rubber, setRubber] = useState<Drag | null>(null);
@@ -157,7 +220,11 @@ export function LargeScatter({ scope, x, y, onBack }: { scope: ParamScope; x: Pa
   const paint = paintOf(scope);
   const run = scope.hover.value;
   const box = largeBox(size.width, size.height);
-  const below = useCallback((ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => drawLargeScatter(ctx, dims[0], dims[1], room, paint, inks), [dims, ...Object.values(paint)]);
+  const below = useCallback(
+    (ctx: CanvasRenderingContext2D, room: Size, inks: Inks) =>
+      drawLargeScatter(ctx, dims[0], dims[1], room, paint, inks),
+    [dims, ...Object.values(paint)],
+  );
   const above = useCallback(
     (ctx: CanvasRenderingContext2D, room: Size, inks: Inks) => {
       if (run >= 0) markPoint(ctx, dims[0], dims[1], largeBox(room.width, room.height), run, inks);
@@ -172,7 +239,11 @@ export function LargeScatter({ scope, x, y, onBack }: { scope: ParamScope; x: Pa
       scope.hover.value = find(spot);
       return setAt({ x: spot.x, y: spot.y });
     }
-    held.current = { ...drag, to: within(box, spot), moved: drag.moved || Math.hypot(spot.x - drag.from.x, spot.y - drag.from.y) > STILL_PX };
+    held.current = {
+      ...drag,
+      to: within(box, spot),
+      moved: drag.moved || Math.hypot(spot.x - drag.from.x, spot.y - drag.from.y) > STILL_PX,
+    };
     setRubber(held.current);
     if (held.current.moved) scope.sketch(brushOfDrag(dims, held.current));
   };
@@ -184,7 +255,9 @@ export function LargeScatter({ scope, x, y, onBack }: { scope: ParamScope; x: Pa
     const found = find(spot);
     if (found >= 0) go(`/run/${scope.table.peek().ids[found]}`);
   };
-  const absent = scope.table.value.ids.filter((_, at) => Number.isNaN(x.values[at] as number) || Number.isNaN(y.values[at] as number)).length;
+  const absent = scope.table.value.ids.filter(
+    (_, at) => Number.isNaN(x.values[at] as number) || Number.isNaN(y.values[at] as number),
+  ).length;
   return (
     <div class="scatter">
       <div class="scatter-bar">
@@ -193,7 +266,16 @@ export function LargeScatter({ scope, x, y, onBack }: { scope: ParamScope; x: Pa
             <ChevronLeftIcon size={14} /> All pairs
           </Button>
         ) : null}
-        {columns.map((column) => (canLog(column) ? <Toggle key={column.key} checked={scope.isLog(column)} label={`Log ${visibleText(column.label)}`} onChange={() => scope.flip(column)} /> : null))}
+        {columns.map((column) =>
+          canLog(column) ? (
+            <Toggle
+              key={column.key}
+              checked={scope.isLog(column)}
+              label={`Log ${visibleText(column.label)}`}
+              onChange={() => scope.flip(column)}
+            />
+          ) : null,
+        )}
         {absent > 0 ? <span class="quiet">{count(absent, "run")} without both values not drawn</span> : null}
       </div>
       <Layers
@@ -202,13 +284,23 @@ export function LargeScatter({ scope, x, y, onBack }: { scope: ParamScope; x: Pa
         below={below}
         above={above}
         onSize={setSize}
-        onDown={(spot) => (held.current = { cell: { row: 1, column: 0, box }, from: within(box, spot), to: within(box, spot), moved: false })}
+        onDown={(spot) =>
+          (held.current = {
+            cell: { row: 1, column: 0, box },
+            from: within(box, spot),
+            to: within(box, spot),
+            moved: false,
+          })
+        }
         onMove={onMove}
         onUp={onUp}
         onLeave={() => ((scope.hover.value = -1), setAt(null))}
       >
-        {run >= 0 && at ? <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} /> : null}
+        {run >= 0 && at ? (
+          <RunTip scope={scope} run={run} x={at.x} y={at.y} room={size} columns={scope.axes.value} />
+        ) : null}
       </Layers>
+      <SpokenTable {...spokenRuns(scope.table.value, columns, paint.passing, paint.ranking)} />
     </div>
   );
 }

@@ -91,7 +91,9 @@ export class ParamScope {
 
   flip(column: ParamColumn): void {
     const { flipped } = this.settings;
-    flipped.value = flipped.peek().includes(column.key) ? flipped.peek().filter((key) => key !== column.key) : [...flipped.peek(), column.key];
+    flipped.value = flipped.peek().includes(column.key)
+      ? flipped.peek().filter((key) => key !== column.key)
+      : [...flipped.peek(), column.key];
   }
 
   brushOf(key: string): Brush {

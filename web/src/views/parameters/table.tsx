@@ -12,7 +12,7 @@ import { text } from "../../lib/url";
 import { linkTo, param } from "../../router";
 import { inkOfRun } from "../../state";
 import { useSize } from "../charts/visible";
-import { words } from "./run-tip";
+import { cellWords } from "../../lib/param-spoken";
 import type { ParamScope } from "./scope";
 
 const ROW = 32;
@@ -29,16 +29,26 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
   const columns = [...(metric ? [metric] : []), ...table.columns.filter((column) => column !== metric)];
   const wanted = search.value.trim().toLowerCase();
   const passing = scope.passing.value;
-  const kept = scope.ranking.value.filter((run) => passing[run] && (wanted === "" || matches(scope, columns, run, wanted)));
+  const kept = scope.ranking.value.filter(
+    (run) => passing[run] && (wanted === "" || matches(scope, columns, run, wanted)),
+  );
   const runs = sortedRuns(table, kept, sort.value);
   const span = visibleSpan(top - HEAD, size?.height ?? 600, ROW, runs.length);
   const best = metric && table.goal && scope.ranking.value.length ? scope.ranking.value[0] : -1;
   return (
     <div class="param-table-view">
       <div class="scatter-bar">
-        <TextInput label="Find in the table" placeholder="Find in the table" icon={<SearchIcon size={14} />} value={search.value} onInput={(value) => (search.value = value)} />
+        <TextInput
+          label="Find in the table"
+          placeholder="Find in the table"
+          icon={<SearchIcon size={14} />}
+          value={search.value}
+          onInput={(value) => (search.value = value)}
+        />
         <span class="quiet" role="status">
-          {runs.length === table.size ? count(runs.length, "run") : `${runs.length.toLocaleString("en-US")} of ${count(table.size, "run")}`}
+          {runs.length === table.size
+            ? count(runs.length, "run")
+            : `${runs.length.toLocaleString("en-US")} of ${count(table.size, "run")}`}
         </span>
         <span class="spring" />
         <Button onClick={() => saveText(parametersCsv(table, runs, columns), "text/csv", "parameters.csv")}>
@@ -46,7 +56,14 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
           CSV
         </Button>
       </div>
-      <div ref={box} class="param-scroll" onScroll={(event) => setTop(event.currentTarget.scrollTop)} tabIndex={0} role="region" aria-label="Table of runs">
+      <div
+        ref={box}
+        class="param-scroll"
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        tabIndex={0}
+        role="region"
+        aria-label="Table of runs"
+      >
         <table class="param-table" aria-rowcount={runs.length + 1}>
           <thead>
             <tr>
@@ -60,7 +77,11 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
           <tbody>
             {span.start > 0 ? <tr style={{ height: `${span.start * ROW}px` }} aria-hidden="true" /> : null}
             {Array.from(runs.slice(span.start, span.end), (run, at) => (
-              <tr key={table.ids[run]} aria-rowindex={span.start + at + 2} data-hovered={scope.hover.value === run || undefined}>
+              <tr
+                key={table.ids[run]}
+                aria-rowindex={span.start + at + 2}
+                data-hovered={scope.hover.value === run || undefined}
+              >
                 <th scope="row">
                   <span class="ink" style={inkOfRun(table.ids[run] ?? "", table.hues[run])} />
                   <a class="isolate ellipsis" href={linkTo(`/run/${table.ids[run]}`)}>
@@ -73,7 +94,9 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
                 ))}
               </tr>
             ))}
-            {span.end < runs.length ? <tr style={{ height: `${(runs.length - span.end) * ROW}px` }} aria-hidden="true" /> : null}
+            {span.end < runs.length ? (
+              <tr style={{ height: `${(runs.length - span.end) * ROW}px` }} aria-hidden="true" />
+            ) : null}
           </tbody>
         </table>
         {runs.length === 0 ? <p class="importance-none">No run is left. Clear the brushes or the search.</p> : null}
@@ -85,7 +108,11 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
 function matches(scope: ParamScope, columns: readonly ParamColumn[], run: number, wanted: string): boolean {
   const { names, statuses } = scope.table.peek();
   if (names[run]?.toLowerCase().includes(wanted) || statuses[run]?.includes(wanted)) return true;
-  return columns.some((column) => String(cellOf(column, run) ?? "").toLowerCase().includes(wanted));
+  return columns.some((column) =>
+    String(cellOf(column, run) ?? "")
+      .toLowerCase()
+      .includes(wanted),
+  );
 }
 
 /** Up, then down, then back to the best first. */
@@ -94,9 +121,18 @@ function Head({ name, label, number = false }: { name: string; label: string; nu
   const state = now === name ? "ascending" : now === `-${name}` ? "descending" : "none";
   return (
     <th scope="col" aria-sort={state} class={number ? "number" : undefined}>
-      <button type="button" class="isolate ellipsis" title={visibleText(label)} onClick={() => (sort.value = state === "none" ? name : state === "ascending" ? `-${name}` : "")}>
+      <button
+        type="button"
+        class="isolate ellipsis"
+        title={visibleText(label)}
+        onClick={() => (sort.value = state === "none" ? name : state === "ascending" ? `-${name}` : "")}
+      >
         <span class="ellipsis">{visibleText(label)}</span>
-        {state === "ascending" ? <ArrowUpIcon size={12} /> : state === "descending" ? <ArrowDownIcon size={12} /> : null}
+        {state === "ascending" ? (
+          <ArrowUpIcon size={12} />
+        ) : state === "descending" ? (
+          <ArrowDownIcon size={12} />
+        ) : null}
       </button>
     </th>
   );
@@ -107,8 +143,13 @@ function Cell({ column, run, best }: { column: ParamColumn; run: number; best: b
   const number = column.kind === "number" ? "number" : undefined;
   if (state === MISSING) return <td class={`${number ?? ""} quiet`}>–</td>;
   return (
-    <td class={number} data-bad={state === BROKEN || undefined} data-best={best || undefined} title={String(cellOf(column, run))}>
-      <span class="isolate ellipsis">{words(cellOf(column, run))}</span>
+    <td
+      class={number}
+      data-bad={state === BROKEN || undefined}
+      data-best={best || undefined}
+      title={String(cellOf(column, run))}
+    >
+      <span class="isolate ellipsis">{cellWords(cellOf(column, run))}</span>
     </td>
   );
 }

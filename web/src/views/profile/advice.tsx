@@ -48,9 +48,12 @@ export function Headline({ asked: { advice, fault } }: { asked: AskedAdvice }) {
     <header class="verdict" data-kind={advice.kind}>
       <p class="verdict-text isolate">{visibleText(typeset(capital(advice.headline || advice.why)))}</p>
       {advice.saving_ns > 0 ? (
-        <p class="verdict-gain" title="If all of the advice below holds; what two tips share is counted once. Estimated.">
-          {advice.advice.length === 1 ? "with the advice" : "all of the advice together"}: a step of about <b>{formatNs(then)}</b> instead of {formatNs(advice.step_ns)} (
-          {formatFactor(advice.step_ns / then)})
+        <p
+          class="verdict-gain"
+          title="If all of the advice below holds; what two tips share is counted once. Estimated."
+        >
+          {advice.advice.length === 1 ? "with the advice" : "all of the advice together"}: a step of about{" "}
+          <b>{formatNs(then)}</b> instead of {formatNs(advice.step_ns)} ({formatFactor(advice.step_ns / then)})
         </p>
       ) : null}
     </header>
@@ -66,13 +69,22 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
       <header class="card-head">
         <h2>Advice</h2>
         {advice.advice.length > 0 ? (
-          <Button kind="quiet" title="Copy the headline and the advice as Markdown" onClick={() => void copyText(adviceMarkdown(advice), "Copied as Markdown")}>
+          <Button
+            kind="quiet"
+            title="Copy the headline and the advice as Markdown"
+            onClick={() => void copyText(adviceMarkdown(advice), "Copied as Markdown")}
+          >
             <CopyIcon size={13} /> Copy
           </Button>
         ) : null}
       </header>
       {advice.advice.map((one, at) => (
-        <FindingCard key={`${one.finding.rule} ${one.finding.place}`} finding={shownFinding(one)} number={at + 1} gain={<Gain one={one} step={advice.step_ns} />} />
+        <FindingCard
+          key={`${one.finding.rule} ${one.finding.place}`}
+          finding={shownFinding(one)}
+          number={at + 1}
+          gain={<Gain one={one} step={advice.step_ns} />}
+        />
       ))}
       {advice.advice.length === 0 && !advice.why ? (
         <p class="card-none advice-none">
@@ -85,7 +97,11 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
 }
 
 /** Its share of the step stands in the line of the gain; under the source it says what was seen there. */
-const shownFinding = ({ finding }: ShownAdvice) => ({ ...finding, message: typeset(finding.message), seen: finding.lines.length > 0 ? finding.seen : "" });
+const shownFinding = ({ finding }: ShownAdvice) => ({
+  ...finding,
+  message: typeset(finding.message),
+  seen: finding.lines.length > 0 ? finding.seen : "",
+});
 
 /** How large the part is that it is about, and how much of that would go. */
 function Gain({ one, step }: { one: ShownAdvice; step: number }) {
@@ -100,7 +116,9 @@ function Gain({ one, step }: { one: ShownAdvice; step: number }) {
       <b class="isolate">{visibleText(typeset(one.gain))}</b>
       {one.share > 0 ? <span>concerns {formatShare(one.share)} of each step</span> : null}
       {one.how ? <span class="quiet isolate">{visibleText(one.how)}</span> : null}
-      {one.shares_with ? <span class="quiet">shares its part of the step with {visibleText(one.shares_with)}</span> : null}
+      {one.shares_with ? (
+        <span class="quiet">shares its part of the step with {visibleText(one.shares_with)}</span>
+      ) : null}
     </p>
   );
 }

@@ -30,7 +30,11 @@ export function Answers({ spot, tab }: { spot: Spot; tab: ProfileTab }) {
           ))}
         </div>
       ) : null}
-      <Tables spot={spot} offered={tab.answers.filter((one) => one.kind === "sheet" || one.kind === "failed")} fill={drawn.length === 0} />
+      <Tables
+        spot={spot}
+        offered={tab.answers.filter((one) => one.kind === "sheet" || one.kind === "failed")}
+        fill={drawn.length === 0}
+      />
     </div>
   );
 }
@@ -47,7 +51,15 @@ function Drawn({ spot, offered }: { spot: Spot; offered: OfferedAnswer }) {
 }
 
 /** One table at a time; where there are several, their names are the choice. */
-export function Tables({ spot, offered, fill = false }: { spot: Spot; offered: readonly OfferedAnswer[]; fill?: boolean }) {
+export function Tables({
+  spot,
+  offered,
+  fill = false,
+}: {
+  spot: Spot;
+  offered: readonly OfferedAnswer[];
+  fill?: boolean;
+}) {
   const chosen = offered.find((one) => one.id === table.value) ?? offered[0];
   if (!chosen) return null;
   const pills =
@@ -59,7 +71,9 @@ export function Tables({ spot, offered, fill = false }: { spot: Spot; offered: r
             type="button"
             role="radio"
             aria-checked={one === chosen}
-            title={visibleText([one.about, one.kind === "sheet" ? count(one.size, "row") : one.why].filter(Boolean).join("\n"))}
+            title={visibleText(
+              [one.about, one.kind === "sheet" ? count(one.size, "row") : one.why].filter(Boolean).join("\n"),
+            )}
             onClick={() => (table.value = one.id)}
           >
             {visibleText(one.title)}
@@ -74,9 +88,28 @@ export function Tables({ spot, offered, fill = false }: { spot: Spot; offered: r
   );
 }
 
-function Table({ spot, offered, fill, pills }: { spot: Spot; offered: OfferedAnswer; fill: boolean; pills: ComponentChildren }) {
+function Table({
+  spot,
+  offered,
+  fill,
+  pills,
+}: {
+  spot: Spot;
+  offered: OfferedAnswer;
+  fill: boolean;
+  pills: ComponentChildren;
+}) {
   const { answer, fault } = useAnswer(spot, offered.kind === "failed" ? "" : offered.id);
-  if (answer?.sheet) return <SheetTable sheet={answer.sheet} rows={answer.rows} fill={fill} pills={pills} csv={downloadAddress({ ...spot, kind: "csv", analysis: offered.id })} />;
+  if (answer?.sheet)
+    return (
+      <SheetTable
+        sheet={answer.sheet}
+        rows={answer.rows}
+        fill={fill}
+        pills={pills}
+        csv={downloadAddress({ ...spot, kind: "csv", analysis: offered.id })}
+      />
+    );
   const broken = offered.kind === "failed" || answer?.kind === "failed";
   return (
     <>

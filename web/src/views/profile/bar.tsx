@@ -110,10 +110,20 @@ function AskButton() {
     }
     setAsking(false);
   };
-  const hint = why || (waiting === null ? "Ask the running script for a profile of its next steps" : silent ? SILENT : "The run looks for requests about once a second.");
+  const hint =
+    why ||
+    (waiting === null
+      ? "Ask the running script for a profile of its next steps"
+      : silent
+        ? SILENT
+        : "The run looks for requests about once a second.");
   return (
     <Button disabled={asking || waiting !== null || why !== ""} title={hint} onClick={() => void ask()}>
-      {why || waiting === null ? "Profile the next steps" : silent ? "The run does not answer" : "Waiting for the run …"}
+      {why || waiting === null
+        ? "Profile the next steps"
+        : silent
+          ? "The run does not answer"
+          : "Waiting for the run …"}
     </Button>
   );
 }

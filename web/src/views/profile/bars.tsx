@@ -17,7 +17,9 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
   const { column, slices, of } = found;
   const colours = hues(slices.map((one) => one.name)).map((hue) => lookOf(hue, isDark.value).colour);
   const tell = (name: string, value: number, share: number) =>
-    visibleText(`${name}: ${exactUnit(value, column.unit)}, ${formatShare(share)}\n${column.label}. ${column.help ?? ""}`);
+    visibleText(
+      `${name}: ${exactUnit(value, column.unit)}, ${formatShare(share)}\n${column.label}. ${column.help ?? ""}`,
+    );
   return (
     <section class="card parts" aria-label={visibleText(sheet.title)}>
       <header class="card-head">
@@ -29,7 +31,11 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
       <div class="typical">
         <div class="typical-bar" role="img" aria-label={visibleText(sheet.title)}>
           {slices.map((one, at) => (
-            <span key={at} style={{ flexGrow: one.share, background: colours[at] }} title={tell(one.name, one.value, one.share)} />
+            <span
+              key={at}
+              style={{ flexGrow: one.share, background: colours[at] }}
+              title={tell(one.name, one.value, one.share)}
+            />
           ))}
         </div>
         <ul class="legend">

@@ -19,8 +19,9 @@ export function CurveCard({ curve }: { curve: Curve }) {
   const [hover, setHover] = useState<number | null>(null);
   const [tip, setTip] = useState<TipPlace | null>(null);
   const draw = useMemo(
-    () => (ctx: CanvasRenderingContext2D, size: { width: number; height: number }, inks: Parameters<typeof drawCurve>[3]) =>
-      drawCurve(ctx, { curve, colours, hover, peak }, size, inks),
+    () =>
+      (ctx: CanvasRenderingContext2D, size: { width: number; height: number }, inks: Parameters<typeof drawCurve>[3]) =>
+        drawCurve(ctx, { curve, colours, hover, peak }, size, inks),
     [curve, hover, colours.join()],
   );
   const unit = curve.unit ?? "bytes";
@@ -29,7 +30,10 @@ export function CurveCard({ curve }: { curve: Curve }) {
       <header class="card-head">
         <h2>{visibleText(curve.title)}</h2>
         {peak ? (
-          <span class="curve-peak" title={`${exactUnit(peak.value, unit)}${curve.stacked ? "" : `, ${visibleText(names[peak.line] ?? "")}`}`}>
+          <span
+            class="curve-peak"
+            title={`${exactUnit(peak.value, unit)}${curve.stacked ? "" : `, ${visibleText(names[peak.line] ?? "")}`}`}
+          >
             peak <b>{formatUnit(peak.value, unit)}</b> at {formatNs(curve.at_ns[peak.at] ?? 0)}
           </span>
         ) : null}
@@ -43,7 +47,12 @@ export function CurveCard({ curve }: { curve: Curve }) {
         ))}
       </ul>
       <div class="curve-plot" onPointerMove={(event) => setTip(tipAt(event))}>
-        <Canvas label={curve.title} draw={draw} onPoint={(px, _, size) => setHover(curveSpot(curve, size, px))} onLeave={() => setHover(null)} />
+        <Canvas
+          label={curve.title}
+          draw={draw}
+          onPoint={(px, _, size) => setHover(curveSpot(curve, size, px))}
+          onLeave={() => setHover(null)}
+        />
       </div>
       {hover !== null && tip ? (
         <Tip place={tip}>

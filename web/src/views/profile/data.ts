@@ -9,7 +9,18 @@ import { number, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 import { project, remember, selected } from "../../state";
 
-export const TABS = ["overview", "operators", "kernels", "modules", "python", "timeline", "memory", "data", "ranks", "diff"] as const;
+export const TABS = [
+  "overview",
+  "operators",
+  "kernels",
+  "modules",
+  "python",
+  "timeline",
+  "memory",
+  "data",
+  "ranks",
+  "diff",
+] as const;
 export type Tab = (typeof TABS)[number];
 
 /** The run on the page; "" for the newest one (of the chosen runs, if any are chosen) that has a profile. */
@@ -47,7 +58,13 @@ function choose(): ShownProfile | null {
   const all = listed.value?.found.profiles ?? [];
   const whole = all.filter((one) => one.error === null);
   const deep = whole.filter((one) => one.kind !== "simple"); // every run has its phases; who profiled wants the profile
-  return all.find((one) => one.id === profile.value) ?? deep[deep.length - 1] ?? whole[whole.length - 1] ?? all[all.length - 1] ?? null;
+  return (
+    all.find((one) => one.id === profile.value) ??
+    deep[deep.length - 1] ??
+    whole[whole.length - 1] ??
+    all[all.length - 1] ??
+    null
+  );
 }
 
 function quoted(value: string): string {

@@ -32,7 +32,10 @@ export function DiffTab({ spot }: { spot: data.Spot }) {
         <Select
           label="Run to compare with"
           value={run}
-          options={runs.map((id) => ({ value: id, label: id === spot.run ? `${cut(nameOf(id))} (this run)` : cut(nameOf(id)) }))}
+          options={runs.map((id) => ({
+            value: id,
+            label: id === spot.run ? `${cut(nameOf(id))} (this run)` : cut(nameOf(id)),
+          }))}
           onChange={(id) => ((otherProfile.value = ""), (otherRun.value = id))}
         />
         {other ? (
@@ -47,7 +50,11 @@ export function DiffTab({ spot }: { spot: data.Spot }) {
       </div>
       {found.fault ? <ErrorState error={found.fault} /> : null}
       {found.profiles && !other ? (
-        <p class="diff-none quiet">{run === spot.run ? "This run has no other profile: choose another run." : "That run has no profile that can be read."}</p>
+        <p class="diff-none quiet">
+          {run === spot.run
+            ? "This run has no other profile: choose another run."
+            : "That run has no profile that can be read."}
+        </p>
       ) : null}
       {other ? <Compared spot={spot} run={run} profile={other.id} /> : null}
     </div>
@@ -60,7 +67,11 @@ function bestOf(usable: readonly ShownProfile[]): ShownProfile | undefined {
 }
 
 function useProfiles(run: string): { profiles: readonly ShownProfile[] | null; fault: unknown } {
-  const [state, setState] = useState<{ run: string; profiles: readonly ShownProfile[] | null; fault: unknown }>({ run: "", profiles: null, fault: null });
+  const [state, setState] = useState<{ run: string; profiles: readonly ShownProfile[] | null; fault: unknown }>({
+    run: "",
+    profiles: null,
+    fault: null,
+  });
   useEffect(() => {
     const control = new AbortController();
     call("POST /api/profiles", { run }, { signal: control.signal }).then(
@@ -81,7 +92,10 @@ function Compared({ spot, run, profile }: { spot: data.Spot; run: string; profil
     setFound(null);
     setFault(null);
     const request = { a: { run, profile }, b: { run: spot.run, profile: spot.profile }, rank: spot.rank };
-    call("POST /api/profile/diff", request, { signal: control.signal }).then(setFound, (error: unknown) => isAbort(error) || setFault(error));
+    call("POST /api/profile/diff", request, { signal: control.signal }).then(
+      setFound,
+      (error: unknown) => isAbort(error) || setFault(error),
+    );
     return () => control.abort();
   }, [spot.run, spot.profile, spot.rank, run, profile]);
   if (fault) return <ErrorState error={fault} title="These two cannot be compared" />;
@@ -102,7 +116,8 @@ function Compared({ spot, run, profile }: { spot: data.Spot; run: string; profil
     <>
       <header class="verdict" data-faster={faster ?? undefined}>
         <p class="verdict-text isolate">
-          {faster === null ? null : faster ? <ArrowDownIcon size={16} /> : <ArrowUpIcon size={16} />} {visibleText(found.headline)}
+          {faster === null ? null : faster ? <ArrowDownIcon size={16} /> : <ArrowUpIcon size={16} />}{" "}
+          {visibleText(found.headline)}
         </p>
       </header>
       <Notes notes={found.notes ?? []} />

@@ -34,5 +34,13 @@ export function ProfileExport({ shown: { run, page } }: { shown: { run: string; 
     ...(isStacked ? [item("speedscope", "Python call tree", "for speedscope")] : []),
     ...(page.profile.kinds.includes("prof") ? [item("prof", "Python statistics", ".prof")] : []),
   ];
-  return <Menu label="Export the profile" align="end" buttonClass="icon-button" button={<DownloadIcon size={15} />} items={items} />;
+  return (
+    <Menu
+      label="Export the profile"
+      align="end"
+      buttonClass="icon-button"
+      button={<DownloadIcon size={15} />}
+      items={items}
+    />
+  );
 }

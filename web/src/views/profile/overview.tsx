@@ -53,13 +53,28 @@ function Steps({ spot, offered }: { spot: Spot; offered: readonly OfferedAnswer[
       {offered.length > 1 ? (
         <div class="pills" role="radiogroup" aria-label="Steps by">
           {offered.map((one) => (
-            <button key={one.id} type="button" role="radio" aria-checked={one === chosen} title={visibleText(one.about)} onClick={() => setId(one.id)}>
+            <button
+              key={one.id}
+              type="button"
+              role="radio"
+              aria-checked={one === chosen}
+              title={visibleText(one.about)}
+              onClick={() => setId(one.id)}
+            >
               {visibleText(one.title)}
             </button>
           ))}
         </div>
       ) : null}
-      {fault ? <ErrorState error={fault} /> : answer?.parts ? <PartsCard data={answer.parts} /> : answer?.why ? <Broken title={chosen.title} why={answer.why} /> : <Skeleton height={260} />}
+      {fault ? (
+        <ErrorState error={fault} />
+      ) : answer?.parts ? (
+        <PartsCard data={answer.parts} />
+      ) : answer?.why ? (
+        <Broken title={chosen.title} why={answer.why} />
+      ) : (
+        <Skeleton height={260} />
+      )}
     </>
   );
 }

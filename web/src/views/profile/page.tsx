@@ -33,8 +33,16 @@ describeKeys("Profile", {
 });
 
 const NAMES: Record<data.Tab, string> = {
-  overview: "Overview", operators: "Operators", kernels: "Kernels", modules: "Modules", python: "Python",
-  timeline: "Timeline", memory: "Memory", data: "Data", ranks: "Ranks", diff: "Diff",
+  overview: "Overview",
+  operators: "Operators",
+  kernels: "Kernels",
+  modules: "Modules",
+  python: "Python",
+  timeline: "Timeline",
+  memory: "Memory",
+  data: "Data",
+  ranks: "Ranks",
+  diff: "Diff",
 }; // prettier-ignore
 
 /** With `only`, the profiles of that run alone, and no choice of runs; its id is in the address as `of` already. */
@@ -47,7 +55,9 @@ export function Profile({ only }: { only?: string; params?: Record<string, strin
   useKeys({
     "/": () => document.querySelector<HTMLInputElement>(".timeline-find-box input, .sheet-filter input")?.focus(),
     // On a run's page the numbers are its own parts.
-    ...Object.fromEntries((only ? [] : data.TABS).map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)])),
+    ...Object.fromEntries(
+      (only ? [] : data.TABS).map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)]),
+    ),
   });
   return (
     <div class="profile">
@@ -70,7 +80,13 @@ function Body() {
     <>
       <Tabs page={shown.page} />
       {shown.page.damaged ? <Damage why={shown.page.damaged} /> : null}
-      <div class="profile-body" role="tabpanel" aria-label={NAMES[data.tab.value]} aria-busy={data.loading.value} data-tab={data.tab.value}>
+      <div
+        class="profile-body"
+        role="tabpanel"
+        aria-label={NAMES[data.tab.value]}
+        aria-busy={data.loading.value}
+        data-tab={data.tab.value}
+      >
         <TabBody spot={data.spotOf(shown)} page={shown.page} />
       </div>
     </>
@@ -114,7 +130,9 @@ function TabBody({ spot, page }: { spot: data.Spot; page: ProfilePage }) {
   const name = data.tab.value;
   const tab: ProfileTab = page.tabs.find((one) => one.id === name) ?? { id: name, answers: [], why: "" };
   if (name === "diff") return <DiffTab spot={spot} />;
-  const full = data.TABS.filter((one) => one !== name && (page.tabs.find(({ id }) => id === one)?.answers.length ?? 0) > 0);
+  const full = data.TABS.filter(
+    (one) => one !== name && (page.tabs.find(({ id }) => id === one)?.answers.length ?? 0) > 0,
+  );
   const others = full.map((one) => ({ name: NAMES[one], onGo: () => (data.tab.value = one) }));
   const nothing = <NothingHere tab={NAMES[name]} why={tab.why} others={others} />;
   if (name === "overview") return <Overview spot={spot} page={page} tab={tab} nothing={nothing} />;

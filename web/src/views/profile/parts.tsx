@@ -42,7 +42,9 @@ interface TypicalProps {
 function Typical({ data, colours, part, onPart }: TypicalProps) {
   const shown = slices(data);
   const tell = (at: number, ns: number, share: number) =>
-    visibleText(`${data.parts[at]?.label}: ${exactUnit(Math.round(ns))}, ${formatShare(share)} of a typical step\n${data.parts[at]?.help ?? ""}`);
+    visibleText(
+      `${data.parts[at]?.label}: ${exactUnit(Math.round(ns))}, ${formatShare(share)} of a typical step\n${data.parts[at]?.help ?? ""}`,
+    );
   return (
     <div class="typical" onPointerLeave={() => onPart(null)}>
       <div class="typical-bar" role="img" aria-label="A typical step">
@@ -58,7 +60,12 @@ function Typical({ data, colours, part, onPart }: TypicalProps) {
       </div>
       <ul class="legend">
         {shown.map((one) => (
-          <li key={one.part} title={tell(one.part, one.ns, one.share)} data-on={part === one.part || undefined} onPointerEnter={() => onPart(one.part)}>
+          <li
+            key={one.part}
+            title={tell(one.part, one.ns, one.share)}
+            data-on={part === one.part || undefined}
+            onPointerEnter={() => onPart(one.part)}
+          >
             <span class="swatch" style={{ background: colours[one.part] }} />
             <span class="isolate">{visibleText(data.parts[one.part]?.label ?? "")}</span>
             <b>{formatShare(one.share)}</b>
@@ -84,10 +91,15 @@ function Bars({ data, colours, noun, onPart }: BarsProps) {
   const found = useMemo(() => bars(data, mostBars(width || 600)), [data, width]);
   const picture = { bars: found, colours, hover };
   const draw = useMemo(
-    () => (ctx: CanvasRenderingContext2D, size: { width: number; height: number }, inks: Parameters<typeof drawParts>[3]) => {
-      if (size.width !== width) setWidth(size.width);
-      drawParts(ctx, picture, size, inks);
-    },
+    () =>
+      (
+        ctx: CanvasRenderingContext2D,
+        size: { width: number; height: number },
+        inks: Parameters<typeof drawParts>[3],
+      ) => {
+        if (size.width !== width) setWidth(size.width);
+        drawParts(ctx, picture, size, inks);
+      },
     [found, hover, colours.join()],
   );
   const bar = hover ? found[hover.bar] : undefined;
@@ -112,9 +124,22 @@ function Bars({ data, colours, noun, onPart }: BarsProps) {
   );
 }
 
-function BarTip({ data, bar, part, colours, noun }: { data: StepParts; bar: Bar; part: number; colours: readonly string[]; noun: string }) {
+function BarTip({
+  data,
+  bar,
+  part,
+  colours,
+  noun,
+}: {
+  data: StepParts;
+  bar: Bar;
+  part: number;
+  colours: readonly string[];
+  noun: string;
+}) {
   const say = (step: number) => step.toLocaleString("en-US");
-  const name = bar.first === bar.last ? `${noun} ${say(bar.first)}` : `mean of ${noun}s ${say(bar.first)} to ${say(bar.last)}`;
+  const name =
+    bar.first === bar.last ? `${noun} ${say(bar.first)}` : `mean of ${noun}s ${say(bar.first)} to ${say(bar.last)}`;
   return (
     <>
       <header>
@@ -146,11 +171,18 @@ function BarTip({ data, bar, part, colours, noun }: { data: StepParts; bar: Bar;
 
 function Figures({ data }: { data: StepParts }) {
   const first = firstEffect(data);
-  const figures: [string, string, string][] = [["median step", formatNs(data.p50_ns ?? 0), "Half of the steps are shorter."]];
+  const figures: [string, string, string][] = [
+    ["median step", formatNs(data.p50_ns ?? 0), "Half of the steps are shorter."],
+  ];
   if (data.steps.length >= 10) figures.push(["p90", formatNs(data.p90_ns ?? 0), "Nine of ten steps are shorter."]);
   if (data.steps.length >= 50) figures.push(["p99", formatNs(data.p99_ns ?? 0), "99 of 100 steps are shorter."]);
   const usable = data.p50_ns ? figures : [];
-  if (first !== null) usable.push(["first step", `${formatFactor(first)} as long`, "Warm-up or compilation; it is left out of the typical step."]);
+  if (first !== null)
+    usable.push([
+      "first step",
+      `${formatFactor(first)} as long`,
+      "Warm-up or compilation; it is left out of the typical step.",
+    ]);
   if (usable.length === 0) return null;
   return (
     <dl class="figures">

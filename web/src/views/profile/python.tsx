@@ -34,8 +34,11 @@ export function PythonView({ run, profile, rank }: Spot) {
     f: () => (state.flame.value = !state.flame.value),
   });
   const sources = state.sources.value;
-  const tables = (data.page.value?.page.tabs.find((tab) => tab.id === "python")?.answers ?? []).filter((one) => one.kind === "sheet" || one.kind === "failed");
-  if (state.fault.value && !state.stack.value) return <ErrorState error={state.fault.value} onRetry={() => void state.load()} />;
+  const tables = (data.page.value?.page.tabs.find((tab) => tab.id === "python")?.answers ?? []).filter(
+    (one) => one.kind === "sheet" || one.kind === "failed",
+  );
+  if (state.fault.value && !state.stack.value)
+    return <ErrorState error={state.fault.value} onRetry={() => void state.load()} />;
   if (sources && sources.length === 0 && tables.length === 0) return <NoStacks failed={state.failed.value} />;
   const onTables = shown.value === "tables" || sources?.length === 0;
   return (
@@ -76,7 +79,10 @@ function Functions({ state }: { state: PythonState }) {
   const tree = state.base.value;
   const functions = state.functions.value;
   const root = state.part.value;
-  const sheet = useMemo(() => (tree ? functionsSheet(tree, functions, root >= 0 ? (tree.total[root] as number) : tree.whole) : null), [tree, functions]);
+  const sheet = useMemo(
+    () => (tree ? functionsSheet(tree, functions, root >= 0 ? (tree.total[root] as number) : tree.whole) : null),
+    [tree, functions],
+  );
   if (!sheet) return null;
   const pick = (row: number) => {
     const name = functions[row]?.name ?? null;
@@ -96,7 +102,8 @@ function NoStacks({ failed }: { failed: readonly string[] }) {
         <p key={why}>{visibleText(why)}</p>
       ))}
       <p>
-        <code>stepscope profile --profiler advanced train.py</code> records them; <code>stepscope profile --open run.prof</code> shows those of another tool.
+        <code>stepscope profile --profiler advanced train.py</code> records them;{" "}
+        <code>stepscope profile --open run.prof</code> shows those of another tool.
       </p>
     </EmptyState>
   );

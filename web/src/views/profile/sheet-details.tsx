@@ -28,7 +28,9 @@ export function RowDetails({ sheet, row, onClose }: { sheet: Sheet; row: number;
           return (
             <div key={column.key} title={tellCell(column, value)}>
               <dt>{visibleText(column.label)}</dt>
-              <dd class={column.unit === "line" ? "mono isolate" : "isolate"}>{visibleText(column.unit === "line" ? formatUnit(value, "line") : formatCell(value, column))}</dd>
+              <dd class={column.unit === "line" ? "mono isolate" : "isolate"}>
+                {visibleText(column.unit === "line" ? formatUnit(value, "line") : formatCell(value, column))}
+              </dd>
             </div>
           );
         })}

@@ -10,7 +10,15 @@ import { type Choice, isShown, NO_CHOICE, toggled } from "../../lib/sheet-column
 import { sheetCsv, sheetMarkdown } from "../../lib/sheet-export";
 import { follow } from "./export";
 
-export function SheetColumns({ columns, choice, onChange }: { columns: readonly Column[]; choice: Choice; onChange(next: Choice): void }) {
+export function SheetColumns({
+  columns,
+  choice,
+  onChange,
+}: {
+  columns: readonly Column[];
+  choice: Choice;
+  onChange(next: Choice): void;
+}) {
   const [open, setOpen] = useState(false);
   const anchor = useRef<HTMLSpanElement>(null);
   return (
@@ -19,10 +27,21 @@ export function SheetColumns({ columns, choice, onChange }: { columns: readonly 
         <ColumnsIcon size={15} />
       </IconButton>
       {open ? (
-        <Popover anchor={anchor.current} label="Columns" align="end" class="sheet-columns" onClose={() => setOpen(false)}>
+        <Popover
+          anchor={anchor.current}
+          label="Columns"
+          align="end"
+          class="sheet-columns"
+          onClose={() => setOpen(false)}
+        >
           {columns.slice(1).map((column) => (
             <div key={column.key} title={visibleText(column.help ?? "")}>
-              <Checkbox visible label={visibleText(column.label)} checked={isShown(column, choice)} onChange={() => onChange(toggled(column, choice))} />
+              <Checkbox
+                visible
+                label={visibleText(column.label)}
+                checked={isShown(column, choice)}
+                onChange={() => onChange(toggled(column, choice))}
+              />
               {column.help ? <p class="quiet">{visibleText(column.help)}</p> : null}
             </div>
           ))}
@@ -35,7 +54,17 @@ export function SheetColumns({ columns, choice, onChange }: { columns: readonly 
   );
 }
 
-export function SheetExport({ sheet, rows, columns, csv }: { sheet: Sheet; rows: readonly number[]; columns: readonly number[]; csv?: string | undefined }) {
+export function SheetExport({
+  sheet,
+  rows,
+  columns,
+  csv,
+}: {
+  sheet: Sheet;
+  rows: readonly number[];
+  columns: readonly number[];
+  csv?: string | undefined;
+}) {
   const all = sheet.rows.map((_, row) => row);
   return (
     <Menu

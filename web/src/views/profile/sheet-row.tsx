@@ -36,21 +36,51 @@ export function SheetRow({ sheet, row, top, columns, most, sorted, depth, open, 
     >
       {columns.map((at, index) => {
         const column = sheet.columns[at] as Column;
-        if (index === 0) return <Name key={at} column={column} value={cells[at]} depth={depth} open={open} onToggle={() => onToggle(row)} />;
-        return <CellOf key={at} column={column} value={cells[at] ?? null} most={most[at] ?? 0} sorted={sorted === column.key} clear={clear} />;
+        if (index === 0)
+          return (
+            <Name key={at} column={column} value={cells[at]} depth={depth} open={open} onToggle={() => onToggle(row)} />
+          );
+        return (
+          <CellOf
+            key={at}
+            column={column}
+            value={cells[at] ?? null}
+            most={most[at] ?? 0}
+            sorted={sorted === column.key}
+            clear={clear}
+          />
+        );
       })}
     </div>
   );
 }
 
-function Name({ column, value, depth, open, onToggle }: { column: Column; value: unknown; depth: number; open: RowProps["open"]; onToggle(): void }) {
+function Name({
+  column,
+  value,
+  depth,
+  open,
+  onToggle,
+}: {
+  column: Column;
+  value: unknown;
+  depth: number;
+  open: RowProps["open"];
+  onToggle(): void;
+}) {
   const text = visibleText(formatUnit(value, column.unit));
   return (
     <span class="sheet-name" role="rowheader" style={depth ? { paddingLeft: `${10 + depth * 14}px` } : undefined}>
       {open === undefined ? null : open === null ? (
         <span class="sheet-caret" />
       ) : (
-        <button type="button" class="sheet-caret" tabIndex={-1} aria-label={open ? "Close" : "Open"} onClick={(event) => (event.stopPropagation(), onToggle())}>
+        <button
+          type="button"
+          class="sheet-caret"
+          tabIndex={-1}
+          aria-label={open ? "Close" : "Open"}
+          onClick={(event) => (event.stopPropagation(), onToggle())}
+        >
           {open ? <ChevronDownIcon size={12} /> : <ChevronRightIcon size={12} />}
         </button>
       )}
@@ -67,9 +97,26 @@ export function tellCell(column: Column, value: unknown): string {
   return visibleText(`${column.label}: ${said}${column.help ? `\n${column.help}` : ""}`);
 }
 
-function CellOf({ column, value, most, sorted, clear }: { column: Column; value: unknown; most: number; sorted: boolean; clear: boolean }) {
+function CellOf({
+  column,
+  value,
+  most,
+  sorted,
+  clear,
+}: {
+  column: Column;
+  value: unknown;
+  most: number;
+  sorted: boolean;
+  clear: boolean;
+}) {
   const tip = tellCell(column, value);
-  if (value === null) return <span class={isNumeric(column.unit) ? "number quiet" : "quiet"} role="gridcell" title={tip}>–</span>;
+  if (value === null)
+    return (
+      <span class={isNumeric(column.unit) ? "number quiet" : "quiet"} role="gridcell" title={tip}>
+        –
+      </span>
+    );
   if (column.unit === "flag") {
     return (
       <span class="sheet-flag" role="gridcell" title={tip}>
@@ -91,7 +138,9 @@ function CellOf({ column, value, most, sorted, clear }: { column: Column; value:
   return (
     <span class="number sheet-amount" role="gridcell" title={tip}>
       {part > 0 ? <span class="sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
-      <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "sheet-more" : "sheet-less") : undefined}>{signed && value > 0 ? `+${text}` : text}</span>
+      <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "sheet-more" : "sheet-less") : undefined}>
+        {signed && value > 0 ? `+${text}` : text}
+      </span>
     </span>
   );
 }

@@ -73,7 +73,11 @@ export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill =
         />
         <SheetExport sheet={sheet} rows={seen} columns={columns} csv={csv} />
       </header>
-      {filter.error ? <p class="sheet-error" role="alert">{filter.error}</p> : null}
+      {filter.error ? (
+        <p class="sheet-error" role="alert">
+          {filter.error}
+        </p>
+      ) : null}
       <Grid
         tree={tree}
         seen={seen}
@@ -100,8 +104,11 @@ export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill =
 }
 
 function sizeWords(sheet: Sheet, rows: number, filter: view.SheetFilter, text: string): string {
-  if (text.trim() && !filter.error) return `${filter.hits.toLocaleString("en-US")} of ${count(sheet.rows.length, "row")}`;
-  return rows > sheet.rows.length ? `the first ${count(sheet.rows.length, "row")} of ${rows.toLocaleString("en-US")}` : count(rows, "row");
+  if (text.trim() && !filter.error)
+    return `${filter.hits.toLocaleString("en-US")} of ${count(sheet.rows.length, "row")}`;
+  return rows > sheet.rows.length
+    ? `the first ${count(sheet.rows.length, "row")} of ${rows.toLocaleString("en-US")}`
+    : count(rows, "row");
 }
 
 interface GridProps {
@@ -119,7 +126,20 @@ interface GridProps {
   totals: ComponentChildren;
 }
 
-function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, at, onAt, onDetails, totals }: GridProps) {
+function Grid({
+  tree,
+  seen,
+  columns,
+  order,
+  onSort,
+  open,
+  isFiltered,
+  onToggle,
+  at,
+  onAt,
+  onDetails,
+  totals,
+}: GridProps) {
   const { sheet } = tree;
   const box = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState<Span>({ start: 0, end: 40 });
@@ -141,17 +161,30 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
     const row = seen[Math.max(0, Math.min(seen.length - 1, index))];
     if (row === undefined || !box.current) return;
     onAt(row);
-    box.current.scrollTop = scrollToShow(seen.indexOf(row), box.current.scrollTop, box.current.clientHeight - 2 * ROW, ROW);
+    box.current.scrollTop = scrollToShow(
+      seen.indexOf(row),
+      box.current.scrollTop,
+      box.current.clientHeight - 2 * ROW,
+      ROW,
+    );
   };
   const onKey = (event: KeyboardEvent) => {
     const index = at === null ? -1 : seen.indexOf(at);
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / ROW) - 2);
-    const moves: Record<string, number> = { ArrowDown: index + 1, ArrowUp: index - 1, PageDown: index + page, PageUp: index - page, Home: 0, End: seen.length - 1 };
+    const moves: Record<string, number> = {
+      ArrowDown: index + 1,
+      ArrowUp: index - 1,
+      PageDown: index + page,
+      PageUp: index - page,
+      Home: 0,
+      End: seen.length - 1,
+    };
     const to = moves[event.key];
     if (to !== undefined) goTo(to);
     else if (at !== null && event.key === "Enter") onDetails(at);
     else if (event.key === "Escape") onDetails(null);
-    else if (at !== null && (event.key === "ArrowRight" || event.key === "ArrowLeft")) sideways(event.key === "ArrowRight", at);
+    else if (at !== null && (event.key === "ArrowRight" || event.key === "ArrowLeft"))
+      sideways(event.key === "ArrowRight", at);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -176,7 +209,13 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
     >
       <div class="sheet-head" role="row">
         {columns.map((index, at) => (
-          <HeadCell key={index} column={sheet.columns[index] as Column} right={at > 0 && isNumeric(sheet.columns[index]?.unit)} order={order} onSort={onSort} />
+          <HeadCell
+            key={index}
+            column={sheet.columns[index] as Column}
+            right={at > 0 && isNumeric(sheet.columns[index]?.unit)}
+            order={order}
+            onSort={onSort}
+          />
         ))}
       </div>
       <div class="sheet-space" style={{ height: `${seen.length * ROW}px` }}>
@@ -190,7 +229,9 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
             most={most}
             sorted={order.by}
             depth={tree.depth(row)}
-            open={(tree.children[row]?.length ?? 0) > 0 ? isFiltered || open.has(row) : view.isTree(tree) ? null : undefined}
+            open={
+              (tree.children[row]?.length ?? 0) > 0 ? isFiltered || open.has(row) : view.isTree(tree) ? null : undefined
+            }
             chosen={row === at}
             onToggle={onToggle}
             onPick={onDetails}
@@ -203,7 +244,17 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
   );
 }
 
-function HeadCell({ column, right, order, onSort }: { column: Column; right: boolean; order: view.SheetOrder; onSort(column: Column): void }) {
+function HeadCell({
+  column,
+  right,
+  order,
+  onSort,
+}: {
+  column: Column;
+  right: boolean;
+  order: view.SheetOrder;
+  onSort(column: Column): void;
+}) {
   const on = order.by === column.key;
   const arrow = on ? order.down ? <ArrowDownIcon size={11} /> : <ArrowUpIcon size={11} /> : null;
   return (
@@ -223,7 +274,15 @@ function HeadCell({ column, right, order, onSort }: { column: Column; right: boo
   );
 }
 
-function Totals({ tree, filter, columns }: { tree: view.SheetTree; filter: view.SheetFilter; columns: readonly number[] }) {
+function Totals({
+  tree,
+  filter,
+  columns,
+}: {
+  tree: view.SheetTree;
+  filter: view.SheetFilter;
+  columns: readonly number[];
+}) {
   const sums = useMemo(() => view.totals(tree, filter), [tree, filter]);
   if (!columns.some((at) => sums[at]) || tree.sheet.rows.length < 2) return null;
   return (
@@ -231,10 +290,20 @@ function Totals({ tree, filter, columns }: { tree: view.SheetTree; filter: view.
       {columns.map((at, index) => {
         const total = sums[at];
         const column = tree.sheet.columns[at];
-        if (!total) return <span key={at} role="gridcell">{index === 0 ? (filter.kept ? "Sum of what fits" : "Sum") : ""}</span>;
+        if (!total)
+          return (
+            <span key={at} role="gridcell">
+              {index === 0 ? (filter.kept ? "Sum of what fits" : "Sum") : ""}
+            </span>
+          );
         const part = filter.kept ? ` (${formatShare(total.share)} of all)` : "";
         return (
-          <span key={at} role="gridcell" class="number" title={`${column?.label}: the sum of ${filter.kept ? "the rows that fit" : "all rows"}${part}`}>
+          <span
+            key={at}
+            role="gridcell"
+            class="number"
+            title={`${column?.label}: the sum of ${filter.kept ? "the rows that fit" : "all rows"}${part}`}
+          >
             {formatUnit(total.sum, column?.unit)}
           </span>
         );

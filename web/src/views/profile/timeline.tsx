@@ -46,7 +46,10 @@ export function Timeline({ run, profile, rank }: TimelineProps) {
   });
   const all = useSignal(false);
   const ranks = state.sources.value[0]?.page.ranks ?? [];
-  useEffect(() => void state.load(all.value ? [rank, ...ranks.filter((one) => one !== rank)] : [rank]), [state, all.value]);
+  useEffect(
+    () => void state.load(all.value ? [rank, ...ranks.filter((one) => one !== rank)] : [rank]),
+    [state, all.value],
+  );
   useEffect(() => () => state.close(), [state]);
   useKeys({
     r: () => state.fitAll(),
@@ -56,7 +59,8 @@ export function Timeline({ run, profile, rank }: TimelineProps) {
     Escape: () => (state.chosen.value ? state.unchoose() : void state.select(null)),
   });
   const ready = state.sources.value.length > 0;
-  if (!ready && state.fault.value) return <ErrorState error={state.fault.value} onRetry={() => void state.load([rank])} />;
+  if (!ready && state.fault.value)
+    return <ErrorState error={state.fault.value} onRetry={() => void state.load([rank])} />;
   return (
     <div class="timeline" data-ready={ready || undefined}>
       <Toolbar state={state} ranks={ranks} all={all.value} onAll={(on) => (all.value = on)} />
@@ -84,7 +88,11 @@ function Fault({ state }: { state: TimelineState }) {
   return (
     <p class="timeline-fault" role="alert">
       {fault instanceof Error ? fault.message : String(fault)}{" "}
-      <button type="button" class="button button-quiet" onClick={() => ((state.fault.value = null), state.fetchVisible())}>
+      <button
+        type="button"
+        class="button button-quiet"
+        onClick={() => ((state.fault.value = null), state.fetchVisible())}
+      >
         Try again
       </button>
     </p>

@@ -45,5 +45,11 @@ export function Notes({ notes }: { notes: readonly string[] }) {
 
 /** Text with its `code` set as code. */
 export function Prose({ text }: { text: string }) {
-  return <>{text.split("`").map((piece, at) => (at % 2 ? <code key={at}>{visibleText(piece)}</code> : visibleText(typeset(piece))))}</>;
+  return (
+    <>
+      {text
+        .split("`")
+        .map((piece, at) => (at % 2 ? <code key={at}>{visibleText(piece)}</code> : visibleText(typeset(piece))))}
+    </>
+  );
 }

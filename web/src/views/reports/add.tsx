@@ -54,7 +54,11 @@ export function AddToReport({ panel, options, runs, onClose }: AddToReportProps)
   const addNew = () =>
     guarded(async () => {
       const title = `Notes on ${String(options.key ?? panel)}`;
-      const saved = await call("POST /api/report/save", { id: null, text: `---\ntitle: ${JSON.stringify(title)}\n---\n\n${block}\n`, base: 0 });
+      const saved = await call("POST /api/report/save", {
+        id: null,
+        text: `---\ntitle: ${JSON.stringify(title)}\n---\n\n${block}\n`,
+        base: 0,
+      });
       done(saved.id, title);
     });
   const fits = found?.reports.filter((row) => row.title.toLowerCase().includes(find.trim().toLowerCase())) ?? [];
@@ -68,7 +72,15 @@ export function AddToReport({ panel, options, runs, onClose }: AddToReportProps)
         <p>This server is read-only: reports cannot be changed here.</p>
       ) : (
         <div class="add-report" aria-busy={busy}>
-          {found.reports.length > 6 ? <TextInput label="Find a report" placeholder="Find a report" icon={<SearchIcon size={14} />} value={find} onInput={setFind} /> : null}
+          {found.reports.length > 6 ? (
+            <TextInput
+              label="Find a report"
+              placeholder="Find a report"
+              icon={<SearchIcon size={14} />}
+              value={find}
+              onInput={setFind}
+            />
+          ) : null}
           <ul>
             {fits.slice(0, 50).map((row) => (
               <li key={row.id}>

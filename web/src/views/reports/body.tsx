@@ -46,7 +46,12 @@ export function ReportBody({ shown, around }: ReportBodyProps) {
         if (one.kind === "markdown") return <ReportText key={one.key} tree={one.tree} />;
         const panel = <ReportPanel block={one.block} />;
         return (
-          <div key={one.key} class="report-place" data-narrow={kindNamed(one.block.panel)?.narrow || undefined} data-line={one.block.line}>
+          <div
+            key={one.key}
+            class="report-place"
+            data-narrow={kindNamed(one.block.panel)?.narrow || undefined}
+            data-line={one.block.line}
+          >
             {around ? around(one.block, at, panel) : panel}
           </div>
         );
@@ -58,7 +63,9 @@ export function ReportBody({ shown, around }: ReportBodyProps) {
 function ReportText({ tree }: { tree: readonly ShownNode[] }) {
   return (
     <div class="report-text">
-      {tree.map((node, at) => (node.kind === "heading" ? <HeadingView key={at} node={node} /> : markdownBlocks([node], 0)))}
+      {tree.map((node, at) =>
+        node.kind === "heading" ? <HeadingView key={at} node={node} /> : markdownBlocks([node], 0),
+      )}
     </div>
   );
 }
@@ -79,7 +86,13 @@ export function ReportPanel({ block }: { block: PanelBlock }) {
   const title = visibleText(textOf(block.options, "title"));
   const caption = visibleText(textOf(block.options, "caption"));
   const height = numberOf(block.options, "height");
-  if (block.error || !kind) return <PanelProblem panel={block.panel} error={block.error ?? `this version has no panel ${JSON.stringify(block.panel)}`} />;
+  if (block.error || !kind)
+    return (
+      <PanelProblem
+        panel={block.panel}
+        error={block.error ?? `this version has no panel ${JSON.stringify(block.panel)}`}
+      />
+    );
   if (fault) {
     return (
       <PanelProblem panel={block.panel} error={fault instanceof Error ? fault.message : String(fault)}>
@@ -88,7 +101,12 @@ export function ReportPanel({ block }: { block: PanelBlock }) {
     );
   }
   return (
-    <figure class="report-panel" data-panel={block.panel} aria-label={title || kind.title} style={height ? { "--panel-height": `${Math.min(1200, Math.max(80, height))}px` } : undefined}>
+    <figure
+      class="report-panel"
+      data-panel={block.panel}
+      aria-label={title || kind.title}
+      style={height ? { "--panel-height": `${Math.min(1200, Math.max(80, height))}px` } : undefined}
+    >
       {title ? <p class="report-panel-title isolate">{title}</p> : null}
       <kind.Panel options={block.options} runs={block.runs} />
       {caption ? <figcaption class="isolate">{caption}</figcaption> : null}
@@ -101,7 +119,9 @@ function PanelProblem({ panel, error, children }: { panel: string; error: string
     <div class="report-problem" role="alert">
       <WarningIcon size={16} />
       <p>
-        <span class="isolate">{inline(error.toLowerCase().startsWith(panel.toLowerCase()) ? error : `${panel}: ${error}`).map(inlineView)}</span>
+        <span class="isolate">
+          {inline(error.toLowerCase().startsWith(panel.toLowerCase()) ? error : `${panel}: ${error}`).map(inlineView)}
+        </span>
       </p>
       {children}
     </div>

@@ -55,7 +55,11 @@ function useReading(headings: readonly Heading[], scroller: HTMLElement | null):
     const look = () => {
       waiting = 0;
       const edge = (scroller?.getBoundingClientRect().top ?? 0) + 120;
-      const passed = ids.split("\n").filter((id) => (document.getElementById(`at-${id}`)?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY) < edge);
+      const passed = ids
+        .split("\n")
+        .filter(
+          (id) => (document.getElementById(`at-${id}`)?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY) < edge,
+        );
       setHere(passed.at(-1) ?? ids.split("\n")[0] ?? "");
     };
     const soon = () => (waiting ||= requestAnimationFrame(look));

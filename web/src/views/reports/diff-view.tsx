@@ -13,7 +13,8 @@ export function DiffView({ older, newer }: { older: string; newer: string }) {
   return (
     <>
       <p class="diff-count">
-        {added ? <span data-kind="in">+{count(added, "line")}</span> : null} {removed ? <span data-kind="out">−{count(removed, "line")}</span> : null}
+        {added ? <span data-kind="in">+{count(added, "line")}</span> : null}{" "}
+        {removed ? <span data-kind="out">−{count(removed, "line")}</span> : null}
       </p>
       <div class="diff-lines" tabIndex={0} role="region" aria-label="Differences">
         {shortDiff(all, 3).map((line, at) => (
@@ -25,7 +26,9 @@ export function DiffView({ older, newer }: { older: string; newer: string }) {
               {SIGNS[line.kind]}
             </span>
             <span class="visually-hidden">{WORDS[line.kind]}</span>
-            <span class="isolate">{line.kind === "gap" ? count(line.number, "equal line") : visibleText(line.text)}</span>
+            <span class="isolate">
+              {line.kind === "gap" ? count(line.number, "equal line") : visibleText(line.text)}
+            </span>
           </div>
         ))}
       </div>

@@ -21,7 +21,9 @@ const storedName = (id: string): string => `report-draft.${id}`;
 export function keptDraft(id: string): Kept | null {
   try {
     const kept = JSON.parse(readStored(storedName(id)) ?? "null") as Partial<Kept> | null;
-    return kept && typeof kept.text === "string" && typeof kept.base === "number" && typeof kept.time === "number" ? (kept as Kept) : null;
+    return kept && typeof kept.text === "string" && typeof kept.base === "number" && typeof kept.time === "number"
+      ? (kept as Kept)
+      : null;
   } catch {
     return null;
   }
@@ -89,7 +91,11 @@ export class Editing {
     const stop = (this.stop = new AbortController());
     this.previewing.value = true;
     try {
-      const answer = await call("POST /api/report/preview", { text: this.text.peek(), runs: [...this.runs] }, { signal: stop.signal });
+      const answer = await call(
+        "POST /api/report/preview",
+        { text: this.text.peek(), runs: [...this.runs] },
+        { signal: stop.signal },
+      );
       batch(() => {
         this.blocks.value = answer.blocks;
         this.problems.value = answer.problems;

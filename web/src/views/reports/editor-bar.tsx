@@ -74,7 +74,15 @@ export function EditorBar({ editing, box, side, onPanel, onSave, onDone }: Edito
 }
 
 function SaveState({ editing }: { editing: Editing }) {
-  const words = editing.saving.value ? "saving…" : editing.fault.value ? "no preview: the server does not answer" : editing.dirty.value ? "not saved yet" : editing.id ? `version ${editing.base.value}` : "";
+  const words = editing.saving.value
+    ? "saving…"
+    : editing.fault.value
+      ? "no preview: the server does not answer"
+      : editing.dirty.value
+        ? "not saved yet"
+        : editing.id
+          ? `version ${editing.base.value}`
+          : "";
   return (
     <span class="report-save-state" role="status" data-bad={editing.fault.value ? true : undefined}>
       {!editing.dirty.value && editing.id ? <CheckIcon size={12} /> : null} {words}

@@ -36,7 +36,10 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
   const side = useSignal<"write" | "preview">("write");
   const line = useSignal(0);
   useLeaveGuard(editing);
-  const problems = useMemo(() => new Map(editing.problems.value.map((one) => [one.line, one.text])), [editing.problems.value]);
+  const problems = useMemo(
+    () => new Map(editing.problems.value.map((one) => [one.line, one.text])),
+    [editing.problems.value],
+  );
   const save = () => void saveNow(editing, onSaved);
   const change = (next: string) => box.current?.change(next);
   const done = (text: string) => {
@@ -50,8 +53,19 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
   const close = () => (setAsking(null), backToText());
   const move = (block: PanelBlock, before: number) => change(moveSpan(editing.text.peek(), block, before));
   return (
-    <div class="report-editor" data-side={side.value} onKeyDown={(event) => isSave(event) && (event.preventDefault(), save())}>
-      <EditorBar editing={editing} box={box} side={side} onPanel={(kind) => setAsking({ kind, line: box.current?.line() ?? 0, block: null })} onSave={save} onDone={onDone} />
+    <div
+      class="report-editor"
+      data-side={side.value}
+      onKeyDown={(event) => isSave(event) && (event.preventDefault(), save())}
+    >
+      <EditorBar
+        editing={editing}
+        box={box}
+        side={side}
+        onPanel={(kind) => setAsking({ kind, line: box.current?.line() ?? 0, block: null })}
+        onSave={save}
+        onDone={onDone}
+      />
       <div class="report-sides">
         <TextBox
           handle={box}
@@ -76,7 +90,17 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
           onMove={move}
         />
       </div>
-      {asking ? <PanelForm kind={asking.kind} options={asking.block?.options ?? {}} front={frontOf(editing.text.peek())} runs={runs} isNew={asking.block === null} onDone={done} onClose={close} /> : null}
+      {asking ? (
+        <PanelForm
+          kind={asking.kind}
+          options={asking.block?.options ?? {}}
+          front={frontOf(editing.text.peek())}
+          runs={runs}
+          isNew={asking.block === null}
+          onDone={done}
+          onClose={close}
+        />
+      ) : null}
       {editing.conflict.value ? <Conflict editing={editing} onSave={save} onLeave={backToText} /> : null}
     </div>
   );
@@ -129,7 +153,9 @@ function Conflict({ editing, onSave, onLeave }: { editing: Editing; onSave(): vo
     <Dialog title="Somebody saved before you" onClose={() => (editing.conflict.value = null)} wide>
       <div class="conflict">
         <p>
-          You began with version {editing.base.value}; <span class="isolate">{visibleText(theirs.author) || "somebody"}</span> has saved version {theirs.version} since. Nothing was overwritten. Below, from their text to yours:
+          You began with version {editing.base.value};{" "}
+          <span class="isolate">{visibleText(theirs.author) || "somebody"}</span> has saved version {theirs.version}{" "}
+          since. Nothing was overwritten. Below, from their text to yours:
         </p>
         <DiffView older={theirs.text} newer={editing.text.value} />
         <footer>

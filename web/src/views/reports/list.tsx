@@ -3,7 +3,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { useActions } from "../../actions";
-import { Button, EmptyState, ErrorState, IconButton, Menu, type MenuItem, Skeleton, TextInput, toast } from "../../components";
+import {
+  Button,
+  EmptyState,
+  ErrorState,
+  IconButton,
+  Menu,
+  type MenuItem,
+  Skeleton,
+  TextInput,
+  toast,
+} from "../../components";
 import { ChevronDownIcon, PlusIcon, ReportIcon, ResetIcon, SearchIcon, TrashIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { useAsker } from "../../components/use-asker";
@@ -38,7 +48,13 @@ export function ReportList() {
     <div class="reports">
       <header class="reports-bar" role="toolbar" aria-label="Reports">
         <h1>{deleted ? "Deleted reports" : "Reports"}</h1>
-        <TextInput label="Find a report" placeholder="Find a report" icon={<SearchIcon size={14} />} value={find.value} onInput={(value) => (find.value = value)} />
+        <TextInput
+          label="Find a report"
+          placeholder="Find a report"
+          icon={<SearchIcon size={14} />}
+          value={find.value}
+          onInput={(value) => (find.value = value)}
+        />
         <span class="spring" />
         <Button kind="quiet" aria-pressed={deleted} onClick={() => setDeleted(!deleted)}>
           {deleted ? "All reports" : "Deleted"}
@@ -46,15 +62,21 @@ export function ReportList() {
         {kept && !kept.found.read_only ? <NewMenu templates={kept.found.templates} /> : null}
       </header>
       <div class="reports-scroll">
-        {found === null ? <Skeleton height={120} /> : rows.length > 0 ? <Table rows={rows} editable={!found.read_only} deleted={deleted} onChange={() => void load()} /> : <Nothing found={found} deleted={deleted} />}
+        {found === null ? (
+          <Skeleton height={120} />
+        ) : rows.length > 0 ? (
+          <Table rows={rows} editable={!found.read_only} deleted={deleted} onChange={() => void load()} />
+        ) : (
+          <Nothing found={found} deleted={deleted} />
+        )}
       </div>
     </div>
   );
 }
 
 const matches = (row: ReportRow, find: string, chosen: string): boolean =>
-  (!chosen || !row.project || row.project === chosen) && `${row.title} ${row.project} ${row.author}`.toLowerCase().includes(find.trim().toLowerCase());
-
+  (!chosen || !row.project || row.project === chosen) &&
+  `${row.title} ${row.project} ${row.author}`.toLowerCase().includes(find.trim().toLowerCase());
 
 function NewMenu({ templates }: { templates: readonly ReportTemplate[] }) {
   const runs = selected.value.length;
@@ -154,7 +176,11 @@ function Act({ row, deleted, onChange }: { row: ReportRow; deleted: boolean; onC
 }
 
 /** A deleted report can be brought back, so deleting does not ask; what cannot is a link that was given away, so that is told. */
-async function moved(route: "POST /api/report/delete" | "POST /api/report/restore", row: ReportRow, then: () => void): Promise<void> {
+async function moved(
+  route: "POST /api/report/delete" | "POST /api/report/restore",
+  row: ReportRow,
+  then: () => void,
+): Promise<void> {
   try {
     await call(route, { id: row.id });
     const lost = row.shares > 0 ? ` Its ${count(row.shares, "link")} stopped working.` : "";
@@ -173,13 +199,18 @@ function Nothing({ found, deleted }: { found: Reports; deleted: boolean }) {
   if (found.reports.length > 0) return <EmptyState title="No report matches" icon={<SearchIcon size={24} />} />;
   return (
     <EmptyState title="Tell others what you found" icon={<ReportIcon size={28} />}>
-      <p>A report is text with live charts, tables, pictures and findings of your runs. It can be sent as one file that works offline, or read by a link.</p>
+      <p>
+        A report is text with live charts, tables, pictures and findings of your runs. It can be sent as one file that
+        works offline, or read by a link.
+      </p>
       {found.read_only ? (
         <p>This server is read-only: reports cannot be written here.</p>
       ) : (
         <p class="state-actions">
           <Button kind="primary" onClick={() => beginReport([], found.templates[0]?.name)}>
-            {selected.value.length ? `Make a report of the ${count(selected.value.length, "chosen run")}` : "Make a report of the newest runs"}
+            {selected.value.length
+              ? `Make a report of the ${count(selected.value.length, "chosen run")}`
+              : "Make a report of the newest runs"}
           </Button>
           <Button onClick={() => beginReport([], "blank")}>Begin with an empty page</Button>
         </p>

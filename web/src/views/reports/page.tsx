@@ -58,7 +58,10 @@ function OneReport({ id }: { id: string }) {
   }, [id, wanted]);
   // New runs may match the query of a panel; what is drawn already stays as it is.
   const bound = page !== null && /^\s*query:/m.test(page.text);
-  useEffect(() => (bound && !edit.value ? everySoOften(() => void load()) : undefined), [bound, id, wanted, edit.value]);
+  useEffect(
+    () => (bound && !edit.value ? everySoOften(() => void load()) : undefined),
+    [bound, id, wanted, edit.value],
+  );
   useTitle(page?.title || null);
   if (fault && !page) return <Missing fault={fault} onRetry={() => void load()} />;
   if (!page || (wanted && page.version !== wanted)) return <Waiting />;
@@ -91,7 +94,11 @@ async function bringBack(page: ReportPage, old: ReportPage, then: () => void): P
     then();
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
-    toast(fault.status === 409 ? "Somebody saved a newer version meanwhile; look at it first." : fault.message, "error", "Not brought back");
+    toast(
+      fault.status === 409 ? "Somebody saved a newer version meanwhile; look at it first." : fault.message,
+      "error",
+      "Not brought back",
+    );
   }
 }
 
@@ -125,7 +132,11 @@ function EditReport({ page, onSaved }: { page: ReportPage; onSaved(): void }) {
     return found && found.text !== page.text ? found : null;
   });
   const [begin, setBegin] = useState<Kept | null>(null);
-  const editing = useMemo(() => new Editing(page.id, first.current.text, begin?.base ?? first.current.version, begin?.text ?? first.current.text), [page.id, begin]);
+  const editing = useMemo(
+    () =>
+      new Editing(page.id, first.current.text, begin?.base ?? first.current.version, begin?.text ?? first.current.text),
+    [page.id, begin],
+  );
   if (kept) {
     return (
       <KeptDraft
@@ -140,13 +151,25 @@ function EditReport({ page, onSaved }: { page: ReportPage; onSaved(): void }) {
 }
 
 /** A text that was not saved the last time. */
-function KeptDraft({ kept, page, onGoOn, onDrop }: { kept: Kept; page: ReportPage | null; onGoOn(): void; onDrop(): void }) {
+function KeptDraft({
+  kept,
+  page,
+  onGoOn,
+  onDrop,
+}: {
+  kept: Kept;
+  page: ReportPage | null;
+  onGoOn(): void;
+  onDrop(): void;
+}) {
   const moved = page !== null && kept.base !== page.newest;
   return (
     <EmptyState title="You have changes that were not saved" icon={<ReportIcon size={24} />}>
       <p>
         This browser has kept them since {formatAge(kept.time, now.value)}.
-        {moved ? ` They were begun with version ${kept.base}; the newest is ${page.newest}. Saving will show both.` : ""}
+        {moved
+          ? ` They were begun with version ${kept.base}; the newest is ${page.newest}. Saving will show both.`
+          : ""}
       </p>
       <p class="state-actions">
         <Button kind="primary" onClick={onGoOn}>
@@ -165,7 +188,9 @@ async function runsToTellOf(stop: AbortSignal): Promise<readonly string[]> {
   const named = about.peek().length ? about.peek() : selected.peek();
   if (named.length || template.peek() === "blank") return named;
   const query = project.peek() ? `project = ${JSON.stringify(project.peek())}` : "";
-  return (await call("POST /api/runs", { query, sort: "created", descending: true, limit: NEWEST }, { signal: stop })).rows.map((row) => row.id);
+  return (
+    await call("POST /api/runs", { query, sort: "created", descending: true, limit: NEWEST }, { signal: stop })
+  ).rows.map((row) => row.id);
 }
 
 function NewReport() {
@@ -178,15 +203,34 @@ function NewReport() {
     const stop = new AbortController();
     const work = async () => {
       const found = await runsToTellOf(stop.signal);
-      const draft = await call("POST /api/report/draft", { runs: [...found], template: template.peek() }, { signal: stop.signal });
+      const draft = await call(
+        "POST /api/report/draft",
+        { runs: [...found], template: template.peek() },
+        { signal: stop.signal },
+      );
       batch(() => (setRuns(found), setBegin(draft.text)));
     };
     work().catch((error: unknown) => isAbort(error) || setFault(error));
     return () => stop.abort();
   }, [kept]);
   const editing = useMemo(() => (begin === null ? null : new Editing(null, "", 0, begin, runs)), [begin]);
-  if (kept) return <KeptDraft kept={kept} page={null} onGoOn={() => (setBegin(kept.text), setKept(null))} onDrop={() => setKept(null)} />;
+  if (kept)
+    return (
+      <KeptDraft
+        kept={kept}
+        page={null}
+        onGoOn={() => (setBegin(kept.text), setKept(null))}
+        onDrop={() => setKept(null)}
+      />
+    );
   if (fault) return <ErrorState error={fault} onRetry={() => leaveReport()} />;
   if (!editing) return <Waiting />;
-  return <Editor editing={editing} runs={runs} onSaved={(id) => go(`/report/${id}`, { ...NOTHING_OPEN, edit: "1" })} onDone={() => leaveReport()} />;
+  return (
+    <Editor
+      editing={editing}
+      runs={runs}
+      onSaved={(id) => go(`/report/${id}`, { ...NOTHING_OPEN, edit: "1" })}
+      onDone={() => leaveReport()}
+    />
+  );
 }

@@ -3,7 +3,15 @@
 import { useId, useState } from "preact/hooks";
 import { Select, Slider, TextInput, Toggle } from "../../components";
 import { CloseIcon } from "../../components/icons";
-import { amountAt, SMOOTHINGS, sliderOf, smoothCodec, smoothOf, NO_SMOOTHING, type SmoothingKind } from "../../lib/chart-settings";
+import {
+  amountAt,
+  SMOOTHINGS,
+  sliderOf,
+  smoothCodec,
+  smoothOf,
+  NO_SMOOTHING,
+  type SmoothingKind,
+} from "../../lib/chart-settings";
 import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import type { Field } from "../../panels/panel";
@@ -30,7 +38,12 @@ function offered(type: Field["type"], logged: readonly PanelInfo[]): string[] {
       return keys((info) => info.kind !== "scalar" && info.kind !== "histogram");
     case "column":
     case "columns":
-      return ["status", "created", "duration", ...keys((info) => info.kind === "scalar").flatMap((key) => [`${key}.last`, `${key}.min`, `${key}.max`])];
+      return [
+        "status",
+        "created",
+        "duration",
+        ...keys((info) => info.kind === "scalar").flatMap((key) => [`${key}.last`, `${key}.min`, `${key}.max`]),
+      ];
     default:
       return [];
   }
@@ -63,18 +76,53 @@ function Control({ field, value, logged, onValue }: FieldRowProps) {
   const text = value === undefined || value === null ? "" : String(value);
   switch (field.type) {
     case "choice":
-      return <Select label={label} value={text} options={field.choices ?? []} onChange={(next) => onValue(next || undefined)} />;
+      return (
+        <Select
+          label={label}
+          value={text}
+          options={field.choices ?? []}
+          onChange={(next) => onValue(next || undefined)}
+        />
+      );
     case "smoothing":
       return <Smoothing value={text} onValue={onValue} />;
     case "number":
-      return <TextInput label={label} inputMode="decimal" placeholder={hint ?? ""} value={text} bad={text !== "" && !Number.isFinite(Number(text))} onInput={(next) => onValue(next.trim() === "" ? undefined : Number.isFinite(Number(next)) ? Number(next) : next)} />;
+      return (
+        <TextInput
+          label={label}
+          inputMode="decimal"
+          placeholder={hint ?? ""}
+          value={text}
+          bad={text !== "" && !Number.isFinite(Number(text))}
+          onInput={(next) =>
+            onValue(next.trim() === "" ? undefined : Number.isFinite(Number(next)) ? Number(next) : next)
+          }
+        />
+      );
     case "long":
-      return <textarea class="panel-form-long" aria-label={label} placeholder={hint} rows={3} value={text} onInput={(event) => onValue(event.currentTarget.value)} />;
+      return (
+        <textarea
+          class="panel-form-long"
+          aria-label={label}
+          placeholder={hint}
+          rows={3}
+          value={text}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      );
     case "metrics":
     case "columns":
       return <Several field={field} value={value} options={offered(field.type, logged)} onValue={onValue} />;
     default:
-      return <Completed label={label} hint={hint ?? ""} value={text} options={offered(field.type, logged)} onValue={(next) => onValue(next || undefined)} />;
+      return (
+        <Completed
+          label={label}
+          hint={hint ?? ""}
+          value={text}
+          options={offered(field.type, logged)}
+          onValue={(next) => onValue(next || undefined)}
+        />
+      );
   }
 }
 
@@ -115,16 +163,42 @@ function Completed({ label, hint, value, options, onValue, onEnter }: CompletedP
 }
 
 /** Several names as chips. One alone is written as plain text, as people would. */
-function Several({ field, value, options, onValue }: { field: Field; value: unknown; options: readonly string[]; onValue(value: unknown): void }) {
+function Several({
+  field,
+  value,
+  options,
+  onValue,
+}: {
+  field: Field;
+  value: unknown;
+  options: readonly string[];
+  onValue(value: unknown): void;
+}) {
   const columns = field.type === "columns";
   const [typed, setTyped] = useState("");
-  const [names, setNames] = useState<readonly string[]>(() => (Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? (columns ? value.split(",").map((one) => one.trim()) : [value]) : []));
+  const [names, setNames] = useState<readonly string[]>(() =>
+    Array.isArray(value)
+      ? value.map(String)
+      : typeof value === "string" && value
+        ? columns
+          ? value.split(",").map((one) => one.trim())
+          : [value]
+        : [],
+  );
   // What is being typed counts already: nobody should have to know that a name wants an Enter.
   const put = (chips: readonly string[], half: string) => {
     setNames(chips);
     setTyped(half);
     const all = half.trim() && !chips.includes(half.trim()) ? [...chips, half.trim()] : chips;
-    onValue(all.length === 0 ? undefined : all.length === 1 ? all[0] : columns && all.every((one) => !one.includes(",")) ? all.join(", ") : all);
+    onValue(
+      all.length === 0
+        ? undefined
+        : all.length === 1
+          ? all[0]
+          : columns && all.every((one) => !one.includes(","))
+            ? all.join(", ")
+            : all,
+    );
   };
   const add = (name: string) => put(names.includes(name) ? names : [...names, name], "");
   return (
@@ -132,26 +206,57 @@ function Several({ field, value, options, onValue }: { field: Field; value: unkn
       {names.map((name) => (
         <span key={name} class="chip">
           <span class="isolate">{visibleText(name)}</span>
-          <button type="button" aria-label={`Remove ${visibleText(name)}`} onClick={() => put(names.filter((other) => other !== name), typed)}>
+          <button
+            type="button"
+            aria-label={`Remove ${visibleText(name)}`}
+            onClick={() =>
+              put(
+                names.filter((other) => other !== name),
+                typed,
+              )
+            }
+          >
             <CloseIcon size={10} />
           </button>
         </span>
       ))}
-      <Completed label={field.label} hint={names.length ? "add another" : (field.hint ?? "")} value={typed} options={options.filter((one) => !names.includes(one))} onValue={(half) => put(names, half)} onEnter={add} />
+      <Completed
+        label={field.label}
+        hint={names.length ? "add another" : (field.hint ?? "")}
+        value={typed}
+        options={options.filter((one) => !names.includes(one))}
+        onValue={(half) => put(names, half)}
+        onEnter={add}
+      />
     </span>
   );
 }
 
 function Smoothing({ value, onValue }: { value: string; onValue(value: unknown): void }) {
   const now = smoothCodec.read(value) ?? NO_SMOOTHING;
-  const kinds = (Object.keys(SMOOTHINGS) as SmoothingKind[]).map((kind) => ({ value: kind, label: SMOOTHINGS[kind].label }));
+  const kinds = (Object.keys(SMOOTHINGS) as SmoothingKind[]).map((kind) => ({
+    value: kind,
+    label: SMOOTHINGS[kind].label,
+  }));
   const put = (kind: SmoothingKind, amount: number) => onValue(smoothCodec.write(smoothOf(kind, amount)) || undefined);
   return (
     <>
-      <Select label="Smoothing" value={now.kind} options={kinds} onChange={(kind) => put(kind, SMOOTHINGS[kind].start)} />
+      <Select
+        label="Smoothing"
+        value={now.kind}
+        options={kinds}
+        onChange={(kind) => put(kind, SMOOTHINGS[kind].start)}
+      />
       {now.kind === "none" ? null : (
         <>
-          <Slider label={`Smoothing, ${SMOOTHINGS[now.kind].hint}`} min={0} max={1} step={0.005} value={sliderOf(now)} onInput={(slider) => put(now.kind, amountAt(now.kind, slider))} />
+          <Slider
+            label={`Smoothing, ${SMOOTHINGS[now.kind].hint}`}
+            min={0}
+            max={1}
+            step={0.005}
+            value={sliderOf(now)}
+            onInput={(slider) => put(now.kind, amountAt(now.kind, slider))}
+          />
           <output>{now.amount}</output>
         </>
       )}

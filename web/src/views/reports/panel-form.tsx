@@ -34,10 +34,20 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
   const [options, setOptions] = useState<Options>(begin);
   const [bound, setBound] = useState<Bound>(begin.runs ? "runs" : begin.query ? "query" : "report");
   const set = (name: string, value: unknown) => setOptions((old) => ({ ...old, [name]: value }));
-  const wanted = useMemo(() => ({ ...options, runs: bound === "runs" ? options.runs : undefined, query: bound === "query" ? options.query : undefined }), [options, bound]);
+  const wanted = useMemo(
+    () => ({
+      ...options,
+      runs: bound === "runs" ? options.runs : undefined,
+      query: bound === "query" ? options.query : undefined,
+    }),
+    [options, bound],
+  );
   const text = panelText(kind.kind, wanted);
   // The second block tells the runs even while the first is not complete: names are completed from them.
-  const { block, found, fault } = useTried(`${front}${text}\n\n${panelText("table", { runs: wanted.runs, query: wanted.query })}\n`, runs);
+  const { block, found, fault } = useTried(
+    `${front}${text}\n\n${panelText("table", { runs: wanted.runs, query: wanted.query })}\n`,
+    runs,
+  );
   const logged = useLogged(found);
   const missing = kind.fields.find((field) => field.required && !filled(options[field.name]));
   return (
@@ -52,7 +62,13 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
         <p class="quiet">{kind.hint}</p>
         <div class="panel-form-fields">
           {kind.fields.map((field) => (
-            <FieldRow key={field.name} field={field} value={options[field.name]} logged={logged} onValue={(value) => set(field.name, value)} />
+            <FieldRow
+              key={field.name}
+              field={field}
+              value={options[field.name]}
+              logged={logged}
+              onValue={(value) => set(field.name, value)}
+            />
           ))}
           {kind.needs === 0 ? null : (
             <div class="panel-form-row">
@@ -70,11 +86,27 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
               </span>
             </div>
           )}
-          <FieldRow field={{ name: "title", label: "Title", type: "text" }} value={options.title} logged={logged} onValue={(value) => set("title", value)} />
-          <FieldRow field={{ name: "caption", label: "Caption", type: "text" }} value={options.caption} logged={logged} onValue={(value) => set("caption", value)} />
+          <FieldRow
+            field={{ name: "title", label: "Title", type: "text" }}
+            value={options.title}
+            logged={logged}
+            onValue={(value) => set("title", value)}
+          />
+          <FieldRow
+            field={{ name: "caption", label: "Caption", type: "text" }}
+            value={options.caption}
+            logged={logged}
+            onValue={(value) => set("caption", value)}
+          />
         </div>
         <div class="panel-form-preview" aria-live="polite">
-          {missing ? <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p> : fault ? <p role="alert">{String((fault as Error).message ?? fault)}</p> : block ? <TriedPanel block={block} /> : null}
+          {missing ? (
+            <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p>
+          ) : fault ? (
+            <p role="alert">{String((fault as Error).message ?? fault)}</p>
+          ) : block ? (
+            <TriedPanel block={block} />
+          ) : null}
         </div>
         <footer class="panel-form-foot">
           <span class="spring" />
@@ -94,7 +126,8 @@ function TriedPanel({ block }: { block: PanelBlock }) {
   return shown?.kind === "panel" ? <ReportPanel key={shown.key + block.panel} block={shown.block} /> : null;
 }
 
-const filled = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && String(value).trim() !== "");
+const filled = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && String(value).trim() !== "";
 const article = (title: string): string => `${/^[aeiou]/i.test(title) ? "an" : "a"} ${title.toLowerCase()}`;
 
 interface Tried {

@@ -65,9 +65,13 @@ export function Preview({ editing, line, onEdit, onShow, onRemove, onMove }: Pre
       onDrop={drop}
     >
       <article class="report" data-compact>
-        {beginsWithTitle(shown) || !editing.title.value ? null : <h1 class="report-title isolate">{visibleText(editing.title.value)}</h1>}
+        {beginsWithTitle(shown) || !editing.title.value ? null : (
+          <h1 class="report-title isolate">{visibleText(editing.title.value)}</h1>
+        )}
         <ReportBody shown={shown} around={around} />
-        {shown.length === 0 && !editing.previewing.value ? <p class="quiet report-text">Nothing is written yet.</p> : null}
+        {shown.length === 0 && !editing.previewing.value ? (
+          <p class="quiet report-text">Nothing is written yet.</p>
+        ) : null}
       </article>
       {dragged ? <DropMark scroller={scroller.current} shown={shown} line={target} /> : null}
     </div>
@@ -163,5 +167,6 @@ function keepInView(scroller: HTMLElement | null, shown: readonly Shown[], line:
   const block = shown[at]?.block;
   const share = block && block.end > block.line ? (line - block.line) / (block.end - block.line) : 0;
   const wanted = inner.top + inner.height * share;
-  if (wanted < outer.top + 40 || wanted > outer.bottom - 80) scroller.scrollTop += wanted - outer.top - outer.height / 3;
+  if (wanted < outer.top + 40 || wanted > outer.bottom - 80)
+    scroller.scrollTop += wanted - outer.top - outer.height / 3;
 }

@@ -29,7 +29,10 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
   const [versions, setVersions] = useState(false);
   useEffect(() => lightOnPaper(), []);
   const old = page.version !== page.newest;
-  useActions(page.editable && !old ? [{ id: "report.edit", title: "Edit this report", keys: "e", run: onEdit }] : [], [page.editable, old]);
+  useActions(page.editable && !old ? [{ id: "report.edit", title: "Edit this report", keys: "e", run: onEdit }] : [], [
+    page.editable,
+    old,
+  ]);
   useKeys(page.editable && !old ? { e: onEdit } : {});
   return (
     <div class="report-page">
@@ -89,6 +92,8 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
 }
 
 function Byline({ page }: { page: ReportPage }) {
-  const parts = [visibleText(page.author), visibleText(page.project), formatTime(page.changed).slice(0, 16)].filter(Boolean);
+  const parts = [visibleText(page.author), visibleText(page.project), formatTime(page.changed).slice(0, 16)].filter(
+    Boolean,
+  );
   return <p class="report-byline isolate">{parts.join(" · ")}</p>;
 }

@@ -2,7 +2,19 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { fileName, saveBlob } from "../../charts/download";
-import { Button, copyText, Dialog, EmptyState, ErrorState, Menu, type MenuItem, Select, Skeleton, TextInput, toast } from "../../components";
+import {
+  Button,
+  copyText,
+  Dialog,
+  EmptyState,
+  ErrorState,
+  Menu,
+  type MenuItem,
+  Select,
+  Skeleton,
+  TextInput,
+  toast,
+} from "../../components";
 import { CopyIcon, DownloadIcon, ShareIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { ApiError, call, callBytes } from "../../lib/api";
@@ -51,7 +63,13 @@ export function ShareMenu({ page }: { page: ReportPage }) {
     file("html", "One HTML file", "works offline"),
     file("pdf", "PDF", "to print"),
     file("zip", "Markdown with pictures", "zip"),
-    { key: "links", label: "View-only links…", icon: <CopyIcon size={14} />, hint: page.shares ? String(page.shares) : "", onPick: () => setLinks(true) },
+    {
+      key: "links",
+      label: "View-only links…",
+      icon: <CopyIcon size={14} />,
+      hint: page.shares ? String(page.shares) : "",
+      onPick: () => setLinks(true),
+    },
   ];
   return (
     <>
@@ -90,7 +108,11 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
   useEffect(() => void load(), [page.id]);
   const make = () =>
     guarded(async () => {
-      const answer = await call("POST /api/report/share", { id: page.id, label: label.trim(), days: days ? Number(days) : null });
+      const answer = await call("POST /api/report/share", {
+        id: page.id,
+        label: label.trim(),
+        days: days ? Number(days) : null,
+      });
       const address = new URL(answer.url, location.origin).href;
       setMade(address);
       setLabel("");
@@ -106,10 +128,19 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
   return (
     <Dialog title="View-only links" onClose={onClose} wide>
       <div class="links">
-        <p class="quiet">Whoever has such a link can read this report with the data that it shows, always in its newest version, and nothing else.</p>
+        <p class="quiet">
+          Whoever has such a link can read this report with the data that it shows, always in its newest version, and
+          nothing else.
+        </p>
         {page.editable ? (
           <form class="links-new" onSubmit={(event) => (event.preventDefault(), void make())}>
-            <TextInput label="Whom it is for" placeholder="whom it is for (you see this)" value={label} maxLength={200} onInput={setLabel} />
+            <TextInput
+              label="Whom it is for"
+              placeholder="whom it is for (you see this)"
+              value={label}
+              maxLength={200}
+              onInput={setLabel}
+            />
             <Select label="How long it works" value={days} options={TERMS} onChange={setDays} />
             <Button kind="primary" type="submit">
               Make a link
@@ -127,13 +158,29 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
             <span class="quiet">It is shown this once: only a fingerprint of it is kept.</span>
           </p>
         ) : null}
-        {fault ? <ErrorState error={fault} /> : shares === null ? <Skeleton height={60} /> : shares.length === 0 ? <EmptyState title="No link yet" /> : <LinkTable shares={shares} editable={page.editable} onRevoke={revoke} />}
+        {fault ? (
+          <ErrorState error={fault} />
+        ) : shares === null ? (
+          <Skeleton height={60} />
+        ) : shares.length === 0 ? (
+          <EmptyState title="No link yet" />
+        ) : (
+          <LinkTable shares={shares} editable={page.editable} onRevoke={revoke} />
+        )}
       </div>
     </Dialog>
   );
 }
 
-function LinkTable({ shares, editable, onRevoke }: { shares: readonly ReportShare[]; editable: boolean; onRevoke(share: ReportShare): void }) {
+function LinkTable({
+  shares,
+  editable,
+  onRevoke,
+}: {
+  shares: readonly ReportShare[];
+  editable: boolean;
+  onRevoke(share: ReportShare): void;
+}) {
   return (
     <table class="report-table">
       <thead>

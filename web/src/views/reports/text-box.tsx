@@ -34,7 +34,8 @@ export interface TextBoxProps {
 function type(box: HTMLTextAreaElement, from: number, to: number, text: string): void {
   box.focus();
   box.setSelectionRange(from, to);
-  const done = text === "" ? from === to || document.execCommand("delete") : document.execCommand("insertText", false, text);
+  const done =
+    text === "" ? from === to || document.execCommand("delete") : document.execCommand("insertText", false, text);
   if (done) return;
   box.setRangeText(text, from, to, "end");
   box.dispatchEvent(new Event("input", { bubbles: true }));
@@ -48,7 +49,9 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
   const caret = useRef(0);
   const [slash, setSlash] = useState<{ from: number; word: string } | null>(null);
   const [at, setAt] = useState(0);
-  const found = slash ? PANELS.filter((one) => `${one.kind} ${one.title}`.toLowerCase().includes(slash.word.trim())) : [];
+  const found = slash
+    ? PANELS.filter((one) => `${one.kind} ${one.title}`.toLowerCase().includes(slash.word.trim()))
+    : [];
   const open = slash !== null && found.length > 0;
   useLayoutEffect(() => {
     if (box.current && box.current.value !== text) box.current.value = text;
@@ -70,11 +73,13 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
     onPanel(kind, lineAt(element.value, element.selectionStart));
   };
   const onKey = (event: KeyboardEvent) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") return void (event.preventDefault(), onSave());
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s")
+      return void (event.preventDefault(), onSave());
     if (open) {
       const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
       if (step) return void (event.preventDefault(), setAt((at + step + found.length) % found.length));
-      if (event.key === "Enter" || event.key === "Tab") return void (event.preventDefault(), pick(found[at] as PanelKind));
+      if (event.key === "Enter" || event.key === "Tab")
+        return void (event.preventDefault(), pick(found[at] as PanelKind));
       if (event.key === "Escape") return void (event.preventDefault(), event.stopPropagation(), setSlash(null));
     }
     if (event.key === "Escape") onEscape();
@@ -93,7 +98,13 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
         defaultValue={first}
         onInput={(event) => (onText(event.currentTarget.value), look())}
         onKeyDown={onKey}
-        onKeyUp={(event) => ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"].includes(event.key) && !open && look()}
+        onKeyUp={(event) =>
+          ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"].includes(
+            event.key,
+          ) &&
+          !open &&
+          look()
+        }
         onClick={look}
         onBlur={(event) => {
           caret.current = event.currentTarget.selectionEnd;
@@ -104,7 +115,13 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
         A slash at the start of a line offers panels. Control S saves a version.
       </p>
       {open ? (
-        <ul id="report-slash" class="report-slash" role="listbox" aria-label="Insert a panel" style={slashPlace(box.current, slash.from)}>
+        <ul
+          id="report-slash"
+          class="report-slash"
+          role="listbox"
+          aria-label="Insert a panel"
+          style={slashPlace(box.current, slash.from)}
+        >
           {found.map((kind, n) => (
             <li
               key={kind.kind}
@@ -120,7 +137,9 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
           ))}
         </ul>
       ) : null}
-      {problems.size > 0 ? <Problems problems={problems} onGo={(line) => handleOf(box, caret).select(line, line + 1)} /> : null}
+      {problems.size > 0 ? (
+        <Problems problems={problems} onGo={(line) => handleOf(box, caret).select(line, line + 1)} />
+      ) : null}
     </div>
   );
 }
@@ -146,14 +165,23 @@ function slashPlace(box: HTMLTextAreaElement | null, from: number): { top?: stri
   if (!box) return {};
   const mirror = document.createElement("div");
   const look = getComputedStyle(box);
-  for (const name of ["font", "lineHeight", "padding", "boxSizing", "letterSpacing", "tabSize"] as const) mirror.style[name] = look[name];
-  Object.assign(mirror.style, { position: "absolute", visibility: "hidden", whiteSpace: "pre-wrap", overflowWrap: "break-word", width: `${box.clientWidth}px` });
+  for (const name of ["font", "lineHeight", "padding", "boxSizing", "letterSpacing", "tabSize"] as const)
+    mirror.style[name] = look[name];
+  Object.assign(mirror.style, {
+    position: "absolute",
+    visibility: "hidden",
+    whiteSpace: "pre-wrap",
+    overflowWrap: "break-word",
+    width: `${box.clientWidth}px`,
+  });
   mirror.textContent = `${box.value.slice(0, from)}/`;
   document.body.append(mirror);
   const bottom = mirror.clientHeight - Number.parseFloat(look.paddingBottom) - box.scrollTop;
   mirror.remove();
   const room = box.clientHeight - bottom;
-  return room > 220 || bottom < box.clientHeight / 2 ? { top: `${bottom + 4}px` } : { bottom: `${room + Number.parseFloat(look.lineHeight) + 4}px` };
+  return room > 220 || bottom < box.clientHeight / 2
+    ? { top: `${bottom + 4}px` }
+    : { bottom: `${room + Number.parseFloat(look.lineHeight) + 4}px` };
 }
 
 /** Enter at the end of a list's line begins the next item; on an empty item it ends the list. */
@@ -191,13 +219,21 @@ function handleOf(box: { current: HTMLTextAreaElement | null }, caret: { current
         const { selectionStart, selectionEnd, value } = element;
         const from = value.lastIndexOf("\n", selectionStart - 1) + 1;
         const lines = value.slice(from, selectionEnd).split("\n");
-        type(element, from, selectionEnd, lines.map((line) => mark + line.replace(/^(#{1,6}|[-*+]|>)\s+/, "")).join("\n"));
+        type(
+          element,
+          from,
+          selectionEnd,
+          lines.map((line) => mark + line.replace(/^(#{1,6}|[-*+]|>)\s+/, "")).join("\n"),
+        );
       }),
     line: () => (box.current ? lineAt(box.current.value, box.current.selectionStart) : 0),
     select: (line, end) =>
       withBox((element) => {
         element.focus();
-        element.setSelectionRange(offsetOf(element.value, line), Math.max(offsetOf(element.value, line), offsetOf(element.value, end) - 1));
+        element.setSelectionRange(
+          offsetOf(element.value, line),
+          Math.max(offsetOf(element.value, line), offsetOf(element.value, end) - 1),
+        );
         const height = Number.parseFloat(getComputedStyle(element).lineHeight) || 20;
         element.scrollTop = Math.max(0, line * height - element.clientHeight / 3);
       }),

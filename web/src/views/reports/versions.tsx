@@ -21,7 +21,10 @@ export function Versions({ page, onRead, onBringBack, onClose }: VersionsProps) 
   const [fault, setFault] = useState<unknown>(null);
   useEffect(() => {
     let gone = false;
-    Promise.all([call("POST /api/report", { id: page.id, version: chosen }), call("POST /api/report", { id: page.id })]).then(
+    Promise.all([
+      call("POST /api/report", { id: page.id, version: chosen }),
+      call("POST /api/report", { id: page.id }),
+    ]).then(
       ([old, current]) => gone || (setTexts({ old, current }), setFault(null)),
       (error: unknown) => gone || setFault(error),
     );
@@ -34,7 +37,13 @@ export function Versions({ page, onRead, onBringBack, onClose }: VersionsProps) 
       <div class="versions">
         <ol class="versions-list" aria-label="Versions">
           {[...page.versions].reverse().map((one) => (
-            <VersionRow key={one.version} one={one} newest={one.version === page.newest} chosen={one.version === chosen} onPick={() => setChosen(one.version)} />
+            <VersionRow
+              key={one.version}
+              one={one}
+              newest={one.version === page.newest}
+              chosen={one.version === chosen}
+              onPick={() => setChosen(one.version)}
+            />
           ))}
         </ol>
         <div class="versions-diff">
@@ -52,14 +61,32 @@ export function Versions({ page, onRead, onBringBack, onClose }: VersionsProps) 
               </>
             )}
           </header>
-          {fault ? <ErrorState error={fault} /> : !here ? <Skeleton height={120} /> : newest ? <p class="quiet">Choose an older one to see what has changed since.</p> : <DiffView older={here.old.text} newer={here.current.text} />}
+          {fault ? (
+            <ErrorState error={fault} />
+          ) : !here ? (
+            <Skeleton height={120} />
+          ) : newest ? (
+            <p class="quiet">Choose an older one to see what has changed since.</p>
+          ) : (
+            <DiffView older={here.old.text} newer={here.current.text} />
+          )}
         </div>
       </div>
     </Dialog>
   );
 }
 
-function VersionRow({ one, newest, chosen, onPick }: { one: ReportVersion; newest: boolean; chosen: boolean; onPick(): void }) {
+function VersionRow({
+  one,
+  newest,
+  chosen,
+  onPick,
+}: {
+  one: ReportVersion;
+  newest: boolean;
+  chosen: boolean;
+  onPick(): void;
+}) {
   return (
     <li>
       <button type="button" aria-pressed={chosen} onClick={onPick} title={formatTimeZone(one.time)}>

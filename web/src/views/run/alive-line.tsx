@@ -32,7 +32,14 @@ export function AliveLine({ run }: { run: RunDetail }) {
         </span>
       ) : null}
       {alive?.progress != null ? (
-        <span class="alive-progress" role="progressbar" aria-valuenow={Math.round(alive.progress * 100)} aria-valuemin={0} aria-valuemax={100} aria-label="Progress">
+        <span
+          class="alive-progress"
+          role="progressbar"
+          aria-valuenow={Math.round(alive.progress * 100)}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-label="Progress"
+        >
           <span class="alive-bar">
             <i style={{ width: `${alive.progress * 100}%` }} />
           </span>
@@ -43,7 +50,11 @@ export function AliveLine({ run }: { run: RunDetail }) {
         <span key={fact.replace(/\d.*/, "")}>{fact}</span>
       ))}
       {alive ? null : <span class="quiet">…</span>}
-      <IconButton label={on ? "Do not notify me about this run" : "Notify me on the desktop when it ends or goes wrong"} pressed={on} onClick={() => void toggleFollowed(run.id)}>
+      <IconButton
+        label={on ? "Do not notify me about this run" : "Notify me on the desktop when it ends or goes wrong"}
+        pressed={on}
+        onClick={() => void toggleFollowed(run.id)}
+      >
         {on ? <BellOffIcon size={14} /> : <BellIcon size={14} />}
       </IconButton>
     </div>

@@ -14,8 +14,16 @@ export interface Answered<T> {
 }
 
 /** `request` null: nothing is asked. `version`: ask again when it changes, though the question is the same. */
-export function useAnswer<R extends keyof Routes>(route: R, request: Routes[R]["request"] | null, version: unknown = 0): Answered<Routes[R]["response"]> {
-  const [state, setState] = useState<{ key: string; answer: Routes[R]["response"] | null; fault: unknown }>({ key: "", answer: null, fault: null });
+export function useAnswer<R extends keyof Routes>(
+  route: R,
+  request: Routes[R]["request"] | null,
+  version: unknown = 0,
+): Answered<Routes[R]["response"]> {
+  const [state, setState] = useState<{ key: string; answer: Routes[R]["response"] | null; fault: unknown }>({
+    key: "",
+    answer: null,
+    fault: null,
+  });
   const [tries, setTries] = useState(0);
   const key = JSON.stringify(request);
   const asker = useAsker();
@@ -25,10 +33,16 @@ export function useAnswer<R extends keyof Routes>(route: R, request: Routes[R]["
       call(route, request, { signal: stop }).then(
         (answer) => setState({ key, answer, fault: null }),
         (fault: unknown) => {
-          if (!isAbort(fault)) setState((before) => ({ key, answer: before.key === key ? before.answer : null, fault }));
+          if (!isAbort(fault))
+            setState((before) => ({ key, answer: before.key === key ? before.answer : null, fault }));
         },
       ),
     );
   }, [key, version, tries]);
-  return { answer: state.answer, fault: state.fault, waiting: request !== null && state.key !== key, again: () => setTries(tries + 1) };
+  return {
+    answer: state.answer,
+    fault: state.fault,
+    waiting: request !== null && state.key !== key,
+    again: () => setTries(tries + 1),
+  };
 }

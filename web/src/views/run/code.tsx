@@ -92,7 +92,8 @@ function Size({ files }: { files: readonly DiffFile[] }) {
 function Counts({ added, removed }: { added: number; removed: number }) {
   return (
     <span class="diff-counts">
-      <span class="diff-plus">+{added.toLocaleString("en-US")}</span> <span class="diff-minus">−{removed.toLocaleString("en-US")}</span>
+      <span class="diff-plus">+{added.toLocaleString("en-US")}</span>{" "}
+      <span class="diff-minus">−{removed.toLocaleString("en-US")}</span>
     </span>
   );
 }
@@ -122,7 +123,9 @@ export function Changes({ run }: { run: RunDetail }) {
         </>
       }
     >
-      {run.git?.diff_truncated ? <p class="card-line note-warn">The diff was longer than what is kept (1 MiB); its end is missing.</p> : null}
+      {run.git?.diff_truncated ? (
+        <p class="card-line note-warn">The diff was longer than what is kept (1 MiB); its end is missing.</p>
+      ) : null}
       <DiffFiles files={files} open={small} />
     </Section>
   );
@@ -133,7 +136,11 @@ export function DiffFiles({ files, open }: { files: readonly DiffFile[]; open: b
   return (
     <>
       {files.map((file, at) => (
-        <FileDiff key={`${at} ${file.path}`} file={file} open={open || (files.length === 1 && file.added + file.removed < 400)} />
+        <FileDiff
+          key={`${at} ${file.path}`}
+          file={file}
+          open={open || (files.length === 1 && file.added + file.removed < 400)}
+        />
       ))}
     </>
   );
@@ -164,7 +171,8 @@ function FileDiff({ file, open: first }: { file: DiffFile; open: boolean }) {
 function FileLines({ file, name }: { file: DiffFile; name: string }) {
   const [all, setAll] = useState(false);
   const total = file.stretches.reduce((sum, stretch) => sum + stretch.lines.length, 0);
-  if (total === 0) return <p class="card-none">{file.change === "binary" ? "Binary: not shown." : "No line changed."}</p>;
+  if (total === 0)
+    return <p class="card-none">{file.change === "binary" ? "Binary: not shown." : "No line changed."}</p>;
   let room = all ? Infinity : MOST_LINES;
   return (
     <div class="diff-lines mono" tabIndex={0} role="group" aria-label={`Changes of ${name}`}>

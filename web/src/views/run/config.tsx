@@ -28,7 +28,10 @@ export function Config({ config }: { config: Readonly<Record<string, unknown>> }
       aside={
         <>
           <CardSearch title="Config" amount={amount} value={search} onInput={setSearch} />
-          <IconButton label="Copy as JSON" onClick={() => void copyText(JSON.stringify(config, null, 2), "Config copied as JSON")}>
+          <IconButton
+            label="Copy as JSON"
+            onClick={() => void copyText(JSON.stringify(config, null, 2), "Config copied as JSON")}
+          >
             <CopyIcon size={14} />
           </IconButton>
         </>

@@ -36,7 +36,9 @@ const INKS = ["var(--level)", "var(--accent)", "var(--text-3)"];
 
 /** Values the rule kept, one after the other. */
 function Numbers({ drawn: { names, lines } }: { drawn: Drawn }) {
-  const words = lines.map(({ y }, at) => `${names[at]}: ${y.map((value) => formatCell(value === null ? "NaN" : value)).join(", ")}`);
+  const words = lines.map(
+    ({ y }, at) => `${names[at]}: ${y.map((value) => formatCell(value === null ? "NaN" : value)).join(", ")}`,
+  );
   return (
     <figure class="evidence-plot">
       <figcaption>
@@ -79,7 +81,9 @@ function Plot({ lines, colours, label, mark = null, dots = false }: PlotProps) {
           {words}
         </text>
       ))}
-      {plot.mark !== null ? <line class="evidence-mark" x1={plot.mark} x2={plot.mark} y1={BOX.top - 6} y2={floor} /> : null}
+      {plot.mark !== null ? (
+        <line class="evidence-mark" x1={plot.mark} x2={plot.mark} y1={BOX.top - 6} y2={floor} />
+      ) : null}
       {plot.paths.map((path, at) => (
         <path key={at} class={dots ? "evidence-line evidence-dots" : "evidence-line"} d={path} stroke={colours[at]} />
       ))}
@@ -109,11 +113,15 @@ function Bars({ series }: { series: EvidenceSeries }) {
             <span class="evidence-bar" aria-hidden="true">
               <i style={{ width: `${Math.max(1, (lengths[at] ?? 0) * 100)}%` }} />
             </span>
-            <span class="evidence-value">{series.values[at] === null ? "NaN" : formatNumber(series.values[at] as number, 3)}</span>
+            <span class="evidence-value">
+              {series.values[at] === null ? "NaN" : formatNumber(series.values[at] as number, 3)}
+            </span>
           </li>
         ))}
       </ul>
-      {series.labels.length > MOST_BARS ? <p class="quiet evidence-none">and {series.labels.length - MOST_BARS} more</p> : null}
+      {series.labels.length > MOST_BARS ? (
+        <p class="quiet evidence-none">and {series.labels.length - MOST_BARS} more</p>
+      ) : null}
     </figure>
   );
 }
@@ -136,7 +144,12 @@ function Metrics({ run, keys, step }: { run: string; keys: readonly string[]; st
               {step !== null ? <span class="evidence-step">step {step.toLocaleString("en-US")}</span> : null}
             </figcaption>
             {line ? (
-              <Plot lines={[{ x: line.x, y: line.value }]} colours={[colour]} mark={step} label={`${key} over the steps${step === null ? "" : `, step ${step} marked`}`} />
+              <Plot
+                lines={[{ x: line.x, y: line.value }]}
+                colours={[colour]}
+                mark={step}
+                label={`${key} over the steps${step === null ? "" : `, step ${step} marked`}`}
+              />
             ) : (
               <div class="evidence-wait" />
             )}
@@ -151,7 +164,9 @@ function useNear(place: { current: Element | null }): boolean {
   const [near, setNear] = useState(false);
   useEffect(() => {
     if (!place.current || near) return;
-    const watch = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && setNear(true), { rootMargin: "300px" });
+    const watch = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && setNear(true), {
+      rootMargin: "300px",
+    });
     watch.observe(place.current);
     return () => watch.disconnect();
   }, [near]);
@@ -169,7 +184,9 @@ function useLines(run: string, keys: readonly string[], step: number | null): re
       const whole = await call("POST /api/series", request, { signal: control.signal });
       const last = Math.max(0, ...whole.lines.map((line) => line.x[line.x.length - 1] ?? 0));
       const around = stretchAround(step, last);
-      const shown = around ? await call("POST /api/series", { ...request, ...around }, { signal: control.signal }) : whole;
+      const shown = around
+        ? await call("POST /api/series", { ...request, ...around }, { signal: control.signal })
+        : whole;
       setLines(shown.lines.filter((line) => !line.superseded));
     };
     ask().catch((fault: unknown) => isAbort(fault) || setLines([])); // the words of the finding stand without them

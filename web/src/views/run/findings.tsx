@@ -36,7 +36,14 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
     card.current?.focus({ preventScroll: true });
   }, [wanted]);
   return (
-    <article ref={card} class="finding" data-level={finding.severity} data-finding={finding.id || undefined} data-wanted={wanted || undefined} tabIndex={wanted ? -1 : undefined}>
+    <article
+      ref={card}
+      class="finding"
+      data-level={finding.severity}
+      data-finding={finding.id || undefined}
+      data-wanted={wanted || undefined}
+      tabIndex={wanted ? -1 : undefined}
+    >
       <header>
         {number === undefined ? null : <span class="finding-number">{number}</span>}
         <strong class="isolate">
@@ -90,7 +97,10 @@ function Share({ finding, run, linked }: { finding: ShownFinding; run: string; l
           <LinkIcon size={14} />
         </IconButton>
       ) : null}
-      <IconButton label="Copy as Markdown" onClick={() => void copyText(findingMarkdown(finding, nameOf(run), link()), "Copied as Markdown")}>
+      <IconButton
+        label="Copy as Markdown"
+        onClick={() => void copyText(findingMarkdown(finding, nameOf(run), link()), "Copied as Markdown")}
+      >
         <CopyIcon size={14} />
       </IconButton>
     </>

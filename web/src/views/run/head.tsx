@@ -2,7 +2,19 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Button, copyText, Menu, type MenuItem, StatusDot } from "../../components";
-import { ChartIcon, CheckIcon, ChevronLeftIcon, ColumnsIcon, CopyIcon, FolderIcon, MoreIcon, PencilIcon, PlusIcon, ReportIcon, TrashIcon } from "../../components/icons";
+import {
+  ChartIcon,
+  CheckIcon,
+  ChevronLeftIcon,
+  ColumnsIcon,
+  CopyIcon,
+  FolderIcon,
+  MoreIcon,
+  PencilIcon,
+  PlusIcon,
+  ReportIcon,
+  TrashIcon,
+} from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { now } from "../../clock";
 import { formatAge, formatDuration, formatTime, formatTimeZone, visibleText } from "../../lib/format";
@@ -49,7 +61,14 @@ function Name({ run }: { run: RunDetail }) {
       </h1>
       {editing ? <NameField run={run} onClose={close} /> : null}
       {run.editable && !editing ? (
-        <button ref={button} type="button" class="icon-button run-rename" aria-label="Rename" title="Rename" onClick={() => setEditing(true)}>
+        <button
+          ref={button}
+          type="button"
+          class="icon-button run-rename"
+          aria-label="Rename"
+          title="Rename"
+          onClick={() => setEditing(true)}
+        >
           <PencilIcon size={13} />
         </button>
       ) : null}
@@ -84,8 +103,8 @@ function NameField({ run, onClose }: { run: RunDetail; onClose(): void }) {
       onBlur={() => finish(true)}
       onKeyDown={(event) => {
         // Kept from the button that gets the focus now: it would open the field again.
-        if (event.key === "Enter") (event.preventDefault(), finish(true));
-        else if (event.key === "Escape") (event.stopPropagation(), finish(false));
+        if (event.key === "Enter") event.preventDefault(), finish(true);
+        else if (event.key === "Escape") event.stopPropagation(), finish(false);
       }}
     />
   );
@@ -95,10 +114,16 @@ function Facts({ run }: { run: RunDetail }) {
   const seconds = run.status === "running" ? run.duration_s + Math.max(0, now.value - fetchedAt.value) : run.duration_s;
   return (
     <div class="run-line row-like">
-      <a class="cell-filter" title={visibleText(run.status_detail) || `All runs that are ${run.status}`} href={linkTo("/runs", { q: toggled("", "status", run.status) })}>
+      <a
+        class="cell-filter"
+        title={visibleText(run.status_detail) || `All runs that are ${run.status}`}
+        href={linkTo("/runs", { q: toggled("", "status", run.status) })}
+      >
         <StatusDot status={run.status} />
       </a>
-      <span title={`Took ${formatDuration(seconds)}${run.ended ? `, until ${formatTime(run.ended)}` : ""}`}>{formatDuration(seconds)}</span>
+      <span title={`Took ${formatDuration(seconds)}${run.ended ? `, until ${formatTime(run.ended)}` : ""}`}>
+        {formatDuration(seconds)}
+      </span>
       <span class="quiet" title={formatTimeZone(run.created)}>
         {formatAge(run.created, now.value)}
       </span>
@@ -122,7 +147,11 @@ function Facts({ run }: { run: RunDetail }) {
 /** What other runs share, as a way to them. */
 function Fact({ field, value }: { field: string; value: string }) {
   return (
-    <a class="cell-filter" title={`All runs with this ${field}`} href={linkTo("/runs", { q: toggled("", field, value) })}>
+    <a
+      class="cell-filter"
+      title={`All runs with this ${field}`}
+      href={linkTo("/runs", { q: toggled("", field, value) })}
+    >
       {visibleText(value)}
     </a>
   );
@@ -132,16 +161,47 @@ function Actions({ run }: { run: RunDetail }) {
   const chosen = selectedSet.value.has(run.id);
   const others = selected.value.filter((id) => id !== run.id).length;
   const items: MenuItem[] = [
-    { key: "charts", label: "Alone on the Charts page", icon: <ChartIcon size={14} />, onPick: () => (setSelected([run.id]), go("/charts")) },
+    {
+      key: "charts",
+      label: "Alone on the Charts page",
+      icon: <ChartIcon size={14} />,
+      onPick: () => (setSelected([run.id]), go("/charts")),
+    },
     { key: "report", label: "Make a report", icon: <ReportIcon size={14} />, onPick: () => beginReport([run.id]) },
-    { key: "link", label: "Copy the link to this page", icon: <CopyIcon size={14} />, onPick: () => void copyText(location.href, "Link copied") },
-    { key: "id", label: "Copy the id", hint: run.id.slice(-6), icon: <CopyIcon size={14} />, onPick: () => void copyText(run.id) },
-    { key: "path", label: "Copy the path of the run folder", icon: <FolderIcon size={14} />, onPick: () => void copyText(run.path) },
+    {
+      key: "link",
+      label: "Copy the link to this page",
+      icon: <CopyIcon size={14} />,
+      onPick: () => void copyText(location.href, "Link copied"),
+    },
+    {
+      key: "id",
+      label: "Copy the id",
+      hint: run.id.slice(-6),
+      icon: <CopyIcon size={14} />,
+      onPick: () => void copyText(run.id),
+    },
+    {
+      key: "path",
+      label: "Copy the path of the run folder",
+      icon: <FolderIcon size={14} />,
+      onPick: () => void copyText(run.path),
+    },
   ];
   const archived = run.tags.includes(ARCHIVED);
   if (run.editable) {
-    items.push({ key: "archive", label: archived ? "Unarchive" : "Archive", icon: <FolderIcon size={14} />, onPick: () => void setArchived([run.id], !archived) });
-    items.push({ key: "delete", label: "Delete …", icon: <TrashIcon size={14} />, onPick: () => askDelete([run.id], () => go("/runs")) });
+    items.push({
+      key: "archive",
+      label: archived ? "Unarchive" : "Archive",
+      icon: <FolderIcon size={14} />,
+      onPick: () => void setArchived([run.id], !archived),
+    });
+    items.push({
+      key: "delete",
+      label: "Delete …",
+      icon: <TrashIcon size={14} />,
+      onPick: () => askDelete([run.id], () => go("/runs")),
+    });
   }
   const compare = () => {
     setSelected([...selected.peek(), run.id]);
@@ -150,7 +210,12 @@ function Actions({ run }: { run: RunDetail }) {
   return (
     <div class="run-actions">
       {others > 0 ? (
-        <Button kind="primary" onClick={compare} aria-label={`Compare with the ${others} chosen`} title="This run beside the chosen ones">
+        <Button
+          kind="primary"
+          onClick={compare}
+          aria-label={`Compare with the ${others} chosen`}
+          title="This run beside the chosen ones"
+        >
           <ColumnsIcon size={14} /> <span>Compare with the {others} chosen</span>
         </Button>
       ) : null}
@@ -166,4 +231,3 @@ function Actions({ run }: { run: RunDetail }) {
     </div>
   );
 }
-

@@ -10,7 +10,12 @@ import { type Pair, Pairs } from "./pieces";
 /** Processor, memory and devices, in words. */
 export function hardwareOf({ environment }: RunDetail): Pair[] {
   return Object.entries(environment.hardware)
-    .map(([key, value]): Pair => [HARDWARE[key] ?? key.replace(/_bytes$/, "").replace(/_/g, " "), hardwareWords(key, value)])
+    .map(
+      ([key, value]): Pair => [
+        HARDWARE[key] ?? key.replace(/_bytes$/, "").replace(/_/g, " "),
+        hardwareWords(key, value),
+      ],
+    )
     .filter(([, value]) => value !== "" && value !== null && value !== 0);
 }
 
@@ -45,7 +50,11 @@ export function Packages({ run }: { run: RunDetail }) {
         .concat(names.filter((name) => !FIRST.includes(name)))
         .map((name): Pair => [name, packages[name]])}
       aside={
-        <Button kind="quiet" onClick={() => void copyText(requirements(packages), "Copied as requirements.txt")} title="Copy as requirements.txt">
+        <Button
+          kind="quiet"
+          onClick={() => void copyText(requirements(packages), "Copied as requirements.txt")}
+          title="Copy as requirements.txt"
+        >
           <CopyIcon size={13} /> {names.length}
         </Button>
       }
@@ -59,8 +68,15 @@ const FIRST = ["torch", "torchvision", "torchaudio", "transformers", "lightning"
 function hardwareWords(key: string, value: unknown): unknown {
   if (key.endsWith("_bytes") && typeof value === "number") return formatBytes(value);
   if (!Array.isArray(value)) return value;
-  const words = value.map((one: unknown) => (isNamed(one) ? `${one.name}${one.memory_bytes ? ` (${formatBytes(one.memory_bytes)})` : ""}` : JSON.stringify(one)));
-  return [...new Set(words)].map((one) => `${words.filter((other) => other === one).length > 1 ? `${words.filter((other) => other === one).length} × ` : ""}${one}`).join(", ");
+  const words = value.map((one: unknown) =>
+    isNamed(one) ? `${one.name}${one.memory_bytes ? ` (${formatBytes(one.memory_bytes)})` : ""}` : JSON.stringify(one),
+  );
+  return [...new Set(words)]
+    .map(
+      (one) =>
+        `${words.filter((other) => other === one).length > 1 ? `${words.filter((other) => other === one).length} × ` : ""}${one}`,
+    )
+    .join(", ");
 }
 
 function isNamed(value: unknown): value is { name: string; memory_bytes?: number } {

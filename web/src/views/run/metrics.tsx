@@ -5,7 +5,16 @@ import { Button, copyText, IconButton } from "../../components";
 import { ArrowDownIcon, ArrowUpIcon, CopyIcon } from "../../components/icons";
 import { call } from "../../lib/api";
 import { exactNumber, formatCell, visibleText } from "../../lib/format";
-import { isOdd, lastOf, type MetricColumn, type MetricOrder, metricsText, nextOrder, searchMetrics, sortMetrics } from "../../lib/metric-rows";
+import {
+  isOdd,
+  lastOf,
+  type MetricColumn,
+  type MetricOrder,
+  metricsText,
+  nextOrder,
+  searchMetrics,
+  sortMetrics,
+} from "../../lib/metric-rows";
 import type { Cell, RunDetail, SummaryValue } from "../../lib/schema";
 import { SparkLine } from "../runs/spark";
 import { CardSearch, NothingFits, Section } from "./pieces";
@@ -13,7 +22,14 @@ import { goPart, linkToPart } from "./place";
 
 const FIRST_ROWS = 20;
 const MORE_ROWS = 500;
-const COLUMNS: readonly (readonly [MetricColumn, string])[] = [["key", "Name"], ["last", "Last"], ["min", "Min"], ["max", "Max"], ["mean", "Mean"], ["points", "Points"]]; // prettier-ignore
+const COLUMNS: readonly (readonly [MetricColumn, string])[] = [
+  ["key", "Name"],
+  ["last", "Last"],
+  ["min", "Min"],
+  ["max", "Max"],
+  ["mean", "Mean"],
+  ["points", "Points"],
+]; // prettier-ignore
 
 export function Metrics({ run }: { run: RunDetail }) {
   const [search, setSearch] = useState("");
@@ -24,8 +40,8 @@ export function Metrics({ run }: { run: RunDetail }) {
     return (
       <Section title="Metrics">
         <p class="card-none">
-          Nothing was logged{run.status === "running" ? " yet" : ""}. <code>run.log({'{"loss": loss}'})</code> adds a point; under <code>stepscope run</code> loss,
-          gradient norm and learning rate come by themselves.
+          Nothing was logged{run.status === "running" ? " yet" : ""}. <code>run.log({'{"loss": loss}'})</code> adds a
+          point; under <code>stepscope run</code> loss, gradient norm and learning rate come by themselves.
         </p>
       </Section>
     );
@@ -50,7 +66,9 @@ export function Metrics({ run }: { run: RunDetail }) {
       {found.length > shown.length ? (
         <div class="card-foot">
           <Button kind="quiet" onClick={() => setRoom(room + MORE_ROWS)}>
-            {found.length - shown.length <= MORE_ROWS ? `Show all ${found.length.toLocaleString("en-US")}` : `Show ${MORE_ROWS} more of ${found.length.toLocaleString("en-US")}`}
+            {found.length - shown.length <= MORE_ROWS
+              ? `Show all ${found.length.toLocaleString("en-US")}`
+              : `Show ${MORE_ROWS} more of ${found.length.toLocaleString("en-US")}`}
           </Button>
         </div>
       ) : null}
@@ -87,10 +105,24 @@ function MetricTable({ run, values, order, onOrder }: TableProps) {
   );
 }
 
-function Heading({ column, label, order, onOrder }: { column: MetricColumn; label: string; order: MetricOrder; onOrder(column: MetricColumn): void }) {
+function Heading({
+  column,
+  label,
+  order,
+  onOrder,
+}: {
+  column: MetricColumn;
+  label: string;
+  order: MetricOrder;
+  onOrder(column: MetricColumn): void;
+}) {
   const sorted = order.by === column;
   const head = (
-    <th scope="col" class={column === "key" ? "" : "number"} aria-sort={sorted ? (order.down ? "descending" : "ascending") : undefined}>
+    <th
+      scope="col"
+      class={column === "key" ? "" : "number"}
+      aria-sort={sorted ? (order.down ? "descending" : "ascending") : undefined}
+    >
       <button type="button" onClick={() => onOrder(column)}>
         {label}
         {sorted ? order.down ? <ArrowDownIcon size={11} /> : <ArrowUpIcon size={11} /> : null}
@@ -108,7 +140,15 @@ function Heading({ column, label, order, onOrder }: { column: MetricColumn; labe
   );
 }
 
-function Row({ run, value, spark }: { run: RunDetail; value: SummaryValue; spark: readonly (number | null)[] | undefined }) {
+function Row({
+  run,
+  value,
+  spark,
+}: {
+  run: RunDetail;
+  value: SummaryValue;
+  spark: readonly (number | null)[] | undefined;
+}) {
   const drawn = value.points > 0;
   const open = (event: MouseEvent) => {
     if (event.ctrlKey || event.metaKey) return;
@@ -131,10 +171,10 @@ function Row({ run, value, spark }: { run: RunDetail; value: SummaryValue; spark
       <td class="metric-spark" aria-hidden="true">
         {spark ? <SparkLine id={run.id} values={spark} /> : null}
       </td>
-      <Number value={lastOf(value)} strong />
-      <Number value={value.min} />
-      <Number value={value.max} />
-      <Number value={value.mean} />
+      <NumberCell value={lastOf(value)} strong />
+      <NumberCell value={value.min} />
+      <NumberCell value={value.max} />
+      <NumberCell value={value.mean} />
       <td class="number">
         {drawn ? value.points.toLocaleString("en-US") : ""}
         {value.nonfinite > 0 ? (
@@ -148,10 +188,13 @@ function Row({ run, value, spark }: { run: RunDetail; value: SummaryValue; spark
   );
 }
 
-function Number({ value, strong = false }: { value: Cell; strong?: boolean }) {
+function NumberCell({ value, strong = false }: { value: Cell; strong?: boolean }) {
   const odd = isOdd(value);
   return (
-    <td class={`number${odd ? " cell-odd" : ""}${strong ? " metric-last" : ""}`} title={typeof value === "number" ? exactNumber(value) : undefined}>
+    <td
+      class={`number${odd ? " cell-odd" : ""}${strong ? " metric-last" : ""}`}
+      title={typeof value === "number" ? exactNumber(value) : undefined}
+    >
       {formatCell(value) || "–"}
     </td>
   );

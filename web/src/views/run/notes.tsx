@@ -99,11 +99,19 @@ function Editor({ run, draft, onClose }: { run: RunDetail; draft: Draft; onClose
       {moved ? (
         <div class="card-line note-warn" role="alert">
           Somebody changed the notes while you wrote.{" "}
-          <button type="button" class="link" onClick={() => ((overwrite.current = true), (draft.from = run.notes), void save())}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => ((overwrite.current = true), (draft.from = run.notes), void save())}
+          >
             Save mine instead
           </button>{" "}
           or{" "}
-          <button type="button" class="link" onClick={() => ((draft.from = run.notes), write(`${run.notes}\n\n${text}`))}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => ((draft.from = run.notes), write(`${run.notes}\n\n${text}`))}
+          >
             put mine below theirs
           </button>
         </div>
@@ -119,11 +127,15 @@ function Editor({ run, draft, onClose }: { run: RunDetail; draft: Draft; onClose
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save();
-            else if (event.key === "Escape") (event.stopPropagation(), text === run.notes && onClose());
+            else if (event.key === "Escape") event.stopPropagation(), text === run.notes && onClose();
           }}
         />
         <div class="notes-preview" aria-label="Preview" role="group">
-          {text.trim() ? <Markdown text={text} class="markdown isolate" /> : <p class="quiet">The preview appears here.</p>}
+          {text.trim() ? (
+            <Markdown text={text} class="markdown isolate" />
+          ) : (
+            <p class="quiet">The preview appears here.</p>
+          )}
         </div>
       </div>
     </Section>

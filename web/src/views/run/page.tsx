@@ -52,7 +52,8 @@ export function RunPage({ params }: { params: Record<string, string> }) {
   useEffect(() => watchRun(id), [id]);
   useEffect(() => fetchSoon(part.peek()), []);
   useEffect(() => leavePart, []);
-  const step = (by: number) => () => goPart(PARTS[(PARTS.indexOf(part.peek()) + by + PARTS.length) % PARTS.length] as PartId);
+  const step = (by: number) => () =>
+    goPart(PARTS[(PARTS.indexOf(part.peek()) + by + PARTS.length) % PARTS.length] as PartId);
   useKeys({
     Escape: () => go("/runs"),
     c: () => (toggleSelected(id, true), go("/charts")),

@@ -45,7 +45,17 @@ export function Code({ text, label, tall = false }: { text: string; label: strin
 const SEARCH_FROM = 12;
 
 /** A search field for a card; shown when there is enough to search in. */
-export function CardSearch({ title, amount, value, onInput }: { title: string; amount: number; value: string; onInput(value: string): void }) {
+export function CardSearch({
+  title,
+  amount,
+  value,
+  onInput,
+}: {
+  title: string;
+  amount: number;
+  value: string;
+  onInput(value: string): void;
+}) {
   if (amount < SEARCH_FROM) return null;
   return (
     <TextInput

@@ -3,12 +3,33 @@
 import { formatHash, oneOf, text } from "../../lib/url";
 import { go, linkTo, param, place } from "../../router";
 
-export const PARTS = ["overview", "charts", "findings", "media", "distributions", "model", "profile", "console", "system", "files", "step"] as const;
+export const PARTS = [
+  "overview",
+  "charts",
+  "findings",
+  "media",
+  "distributions",
+  "model",
+  "profile",
+  "console",
+  "system",
+  "files",
+  "step",
+] as const;
 export type PartId = (typeof PARTS)[number];
 
 export const TITLES: Record<PartId, string> = {
-  overview: "Overview", charts: "Charts", findings: "Findings", media: "Media", distributions: "Distributions", model: "Model",
-  profile: "Profile", console: "Console", system: "System", files: "Files", step: "Step",
+  overview: "Overview",
+  charts: "Charts",
+  findings: "Findings",
+  media: "Media",
+  distributions: "Distributions",
+  model: "Model",
+  profile: "Profile",
+  console: "Console",
+  system: "System",
+  files: "Files",
+  step: "Step",
 }; // prettier-ignore
 
 export const part = param<PartId>("part", "overview", oneOf(...PARTS));
@@ -42,5 +63,6 @@ const AIR = 12;
 /** Scrolls the part, and only the part, until an element is at its top. `scrollIntoView` would move the page's frames too. */
 export function bringUp(element: Element | null | undefined): void {
   const frame = element?.closest(".part-scroll");
-  if (element && frame) frame.scrollTop += element.getBoundingClientRect().top - frame.getBoundingClientRect().top - AIR;
+  if (element && frame)
+    frame.scrollTop += element.getBoundingClientRect().top - frame.getBoundingClientRect().top - AIR;
 }

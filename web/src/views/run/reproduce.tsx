@@ -33,7 +33,11 @@ export function Reproduce({ run }: { run: RunDetail }) {
           <CopyIcon size={13} /> Copy commands to reproduce
         </Button>
         {run.git?.diff ? (
-          <Button kind="quiet" onClick={() => saveText(run.git?.diff ?? "", "text/x-diff", diffName(run))} title="The changes that were not committed, for git apply">
+          <Button
+            kind="quiet"
+            onClick={() => saveText(run.git?.diff ?? "", "text/x-diff", diffName(run))}
+            title="The changes that were not committed, for git apply"
+          >
             <DownloadIcon size={13} /> Diff
           </Button>
         ) : null}
@@ -47,6 +51,12 @@ export function Reproduce({ run }: { run: RunDetail }) {
 }
 
 function whatIsCopied(run: RunDetail): string {
-  const parts = ["the folder", run.git ? "git checkout" : "", run.git?.diff ? "git apply of the changes" : "", "variables", "the command"];
+  const parts = [
+    "the folder",
+    run.git ? "git checkout" : "",
+    run.git?.diff ? "git apply of the changes" : "",
+    "variables",
+    "the command",
+  ];
   return `Copies, one line each: ${parts.filter(Boolean).join(", ")}`;
 }

@@ -138,7 +138,8 @@ export function Artifacts({ run }: { run: RunDetail }) {
               {visibleText(one.name)}
             </span>
             <span class="quiet">
-              v{one.version} · {count(one.files?.length ?? 0, "file")} · {formatBytes((one.files ?? []).reduce((sum, file) => sum + file.size, 0))}
+              v{one.version} · {count(one.files?.length ?? 0, "file")} ·{" "}
+              {formatBytes((one.files ?? []).reduce((sum, file) => sum + file.size, 0))}
             </span>
           </li>
         ))}

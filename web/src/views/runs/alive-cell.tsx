@@ -20,4 +20,12 @@ export function AliveCell({ row }: { row: RunRow }) {
 }
 
 export const wholeWords = (alive: Alive): string =>
-  [alive.why, alive.of, speedWords(alive.steps_per_s), alive.silent_s === null ? "" : `last point ${ageWords(alive.silent_s)}`, ...machineWords(alive)].filter(Boolean).join(", ");
+  [
+    alive.why,
+    alive.of,
+    speedWords(alive.steps_per_s),
+    alive.silent_s === null ? "" : `last point ${ageWords(alive.silent_s)}`,
+    ...machineWords(alive),
+  ]
+    .filter(Boolean)
+    .join(", ");

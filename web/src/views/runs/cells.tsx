@@ -3,7 +3,15 @@
 import { StatusDot } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { now } from "../../clock";
-import { exactNumber, formatAge, formatCell, formatDuration, formatMetric, formatTimeZone, visibleText } from "../../lib/format";
+import {
+  exactNumber,
+  formatAge,
+  formatCell,
+  formatDuration,
+  formatMetric,
+  formatTimeZone,
+  visibleText,
+} from "../../lib/format";
 import type { Cell, RunColumn, RunRow } from "../../lib/schema";
 import type { KeptRow } from "./data";
 import { AliveCell } from "./alive-cell";

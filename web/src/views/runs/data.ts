@@ -8,10 +8,25 @@ import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, GroupMean, RunGroup, RunRow, RunsPage } from "../../lib/schema";
 import { meet, project, remember, selected } from "../../state";
-import { archived, askedColumns, available, descending, groupBy, query, shutGroups, someRun, sortKey, usual } from "./settings";
+import {
+  archived,
+  askedColumns,
+  available,
+  columnsKnown,
+  descending,
+  groupBy,
+  query,
+  shutGroups,
+  someRun,
+  sortKey,
+  usual,
+} from "./settings";
 import { rememberQuery } from "./recent-queries";
 
 const PAGE = 200;
+/** More than can be chosen: what "choose all" needs comes with the first page. */
+const FIRST_IDS = 1000;
+const GROUPED_IDS = 10_000;
 const RENEW_MS = 1000;
 const SCROLL_REST_MS = 60;
 
@@ -78,9 +93,18 @@ function question(): Question {
   };
 }
 
-function fetchPage(now: Question, offset: number, signal: AbortSignal): Promise<RunsPage> {
+function fetchPage(now: Question, offset: number, signal: AbortSignal, ids = 0): Promise<RunsPage> {
   const { prefix: _prefix, typed: _typed, ...request } = now;
-  return call("POST /api/runs", { ...request, offset, limit: PAGE }, { signal });
+  // Groups draw runs by id wherever they stand, so they need to know where each is.
+  return call("POST /api/runs", { ...request, offset, limit: PAGE, ids: now.group_by ? GROUPED_IDS : ids }, { signal });
+}
+
+/** The ids of a part of the list, also of rows that nobody has scrolled to; at most a thousand. */
+export async function idsBetween(from: number, to: number): Promise<string[]> {
+  const { prefix: _prefix, typed: _typed, ...request } = answered ?? question();
+  const limit = Math.min(to - from + 1, FIRST_IDS);
+  const page = await call("POST /api/runs", { ...request, columns: [], offset: from, limit });
+  return page.rows.map((row) => row.id);
 }
 
 /** Asks anew, from the top or, with `keep`, for what is on the screen. */
@@ -95,7 +119,7 @@ function renew(now: Question, keep: boolean): Promise<void> {
 async function fetchRows(now: Question, keep: boolean, stop: AbortSignal): Promise<void> {
   const offset = keep ? firstVisible() : 0; // what is on the screen may be another part when the answer comes
   try {
-    const page = await fetchPage(now, offset, stop);
+    const page = await fetchPage(now, offset, stop, FIRST_IDS);
     batch(() => {
       takePage(now, page, offset, true, keep);
       failure.value = null;
@@ -123,7 +147,7 @@ async function showAll(now: Question): Promise<void> {
   // Whatever else the address asks for may be wrong too.
   const all = { ...now, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
   try {
-    const page = await fetchPage(all, 0, new AbortController().signal);
+    const page = await fetchPage(all, 0, new AbortController().signal, FIRST_IDS);
     if (table.peek() === null) takePage(all, page, 0, true, false);
   } catch (fault) {
     failure.value = fault;
@@ -155,14 +179,29 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
     next.set(row.id, { row, cells: new Map(now.columns.map((key, index) => [key, row.cells[index] ?? null])), at });
     changed = true;
   }
-  const order: (string | undefined)[] = page.ids.slice(0, page.matched);
+  const last = table.peek();
+  const same = !whole && last !== null && last.version === page.version && last.matched === page.matched;
+  const order: (string | undefined)[] =
+    page.ids.length === 0 && same ? [...last.order] : page.ids.slice(0, page.matched);
   if (order.length < page.matched) order.length = page.matched;
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
-  const best = new Map(now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])));
-  table.value = { order, matched: page.matched, total: page.total, unread: page.unread, groups: page.groups, columns: now.columns, version: page.version, best };
+  const best = new Map(
+    now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])),
+  );
+  table.value = {
+    order,
+    matched: page.matched,
+    total: page.total,
+    unread: page.unread,
+    groups: page.groups,
+    columns: now.columns,
+    version: page.version,
+    best,
+  };
   remember(page.rows);
-  if (page.rows.some((row) => row.status === "running") !== someRun.peek() && offset === 0) someRun.value = !someRun.peek();
+  if (page.rows.some((row) => row.status === "running") !== someRun.peek() && offset === 0)
+    someRun.value = !someRun.peek();
   if (whole && now.typed !== "") rememberQuery(now.typed);
 }
 
@@ -222,6 +261,8 @@ async function readColumns(): Promise<void> {
     });
   } catch {
     // The rows' own request shows what is wrong; the columns come with the next try.
+  } finally {
+    columnsKnown.value = true;
   }
 }
 
@@ -265,15 +306,18 @@ export function watchRuns(): () => void {
       known = event.version;
       if (timer) return;
       // At once after a quiet while, and at most once a second while runs are busy.
-      timer = setTimeout(() => {
-        timer = undefined;
-        renewed = Date.now();
-        if (Date.now() - columnsAt > 15_000 || available.peek().length === 0) {
-          columnsAt = Date.now();
-          void readColumns();
-        }
-        void renew(queryError.peek() && answered ? answered : question(), true);
-      }, Math.max(0, renewed + RENEW_MS - Date.now()));
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          renewed = Date.now();
+          if (Date.now() - columnsAt > 15_000 || available.peek().length === 0) {
+            columnsAt = Date.now();
+            void readColumns();
+          }
+          void renew(queryError.peek() && answered ? answered : question(), true);
+        },
+        Math.max(0, renewed + RENEW_MS - Date.now()),
+      );
     }),
   ];
   return () => {

@@ -15,11 +15,26 @@ export function filterBy(field: string, value: Cell): void {
   query.value = toggled(query.peek(), field, value);
 }
 
-export function FilterValue({ column, value, children }: { column: RunColumn; value: Cell; children: ComponentChildren }) {
+export function FilterValue({
+  column,
+  value,
+  children,
+}: {
+  column: RunColumn;
+  value: Cell;
+  children: ComponentChildren;
+}) {
   const on = asksFor(query.value, column.key, value);
   const words = `${visibleText(column.label)} ${value === null ? "none" : visibleText(formatCell(value))}`;
   return (
-    <button type="button" class="cell-filter" data-on={on || undefined} aria-pressed={on} title={on ? `Stop filtering by ${words}` : `Only runs with ${words}`} onClick={() => filterBy(column.key, value)}>
+    <button
+      type="button"
+      class="cell-filter"
+      data-on={on || undefined}
+      aria-pressed={on}
+      title={on ? `Stop filtering by ${words}` : `Only runs with ${words}`}
+      onClick={() => filterBy(column.key, value)}
+    >
       {children}
     </button>
   );

@@ -2,20 +2,29 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Button, Checkbox, Popover, Skeleton, TextInput } from "../../components";
-import { ArrowDownIcon, ArrowUpIcon, EyeOffIcon, GroupIcon, PinIcon } from "../../components/icons";
+import { ArrowDownIcon, ArrowUpIcon, EyeOffIcon, GroupIcon, PaletteIcon, PinIcon } from "../../components/icons";
 import { call, isAbort } from "../../lib/api";
 import { count, formatAge, formatCell, formatDuration, formatNumber, visibleText } from "../../lib/format";
 import { inProject } from "../../lib/query";
 import { asksFor, withRange } from "../../lib/query-terms";
 import type { Cell, ColumnStats, ColumnValues, RunColumn } from "../../lib/schema";
 import { now } from "../../clock";
+import { colorBy } from "../../color-by";
 import { project } from "../../state";
 import { filterBy } from "./filter-value";
 import { archived, groupBy, pinnedColumns, query, setColumns, shownKeys, sort, togglePinned } from "./settings";
 
 const MOST_LISTED = 12;
 
-export function HeadMenu({ column, anchor, onClose }: { column: RunColumn; anchor: HTMLElement | null; onClose(): void }) {
+export function HeadMenu({
+  column,
+  anchor,
+  onClose,
+}: {
+  column: RunColumn;
+  anchor: HTMLElement | null;
+  onClose(): void;
+}) {
   const found = useValues(column.key);
   const done = (act: () => void) => () => {
     act();
@@ -23,6 +32,7 @@ export function HeadMenu({ column, anchor, onClose }: { column: RunColumn; ancho
   };
   const pinned = pinnedColumns.value.includes(column.key);
   const grouped = groupBy.value === column.key;
+  const colored = colorBy.value === column.key;
   return (
     <Popover anchor={anchor} label={`Column ${visibleText(column.label)}`} class="head-menu" onClose={onClose}>
       <div class="menu" role="menu">
@@ -35,12 +45,20 @@ export function HeadMenu({ column, anchor, onClose }: { column: RunColumn; ancho
         <Item icon={<GroupIcon size={14} />} onPick={done(() => (groupBy.value = grouped ? "" : column.key))}>
           {grouped ? "Stop grouping" : "Group by this"}
         </Item>
+        {column.source === "config" ? (
+          <Item icon={<PaletteIcon size={14} />} onPick={done(() => (colorBy.value = colored ? "" : column.key))}>
+            {colored ? "Give runs their own colors" : "Color runs by this"}
+          </Item>
+        ) : null}
         {column.key === "name" ? null : (
           <>
             <Item icon={<PinIcon size={14} />} onPick={done(() => togglePinned(column.key))}>
               {pinned ? "Unpin" : "Pin to the left"}
             </Item>
-            <Item icon={<EyeOffIcon size={14} />} onPick={done(() => setColumns(shownKeys.peek().filter((key) => key !== column.key)))}>
+            <Item
+              icon={<EyeOffIcon size={14} />}
+              onPick={done(() => setColumns(shownKeys.peek().filter((key) => key !== column.key)))}
+            >
               Hide
             </Item>
           </>
@@ -51,7 +69,15 @@ export function HeadMenu({ column, anchor, onClose }: { column: RunColumn; ancho
   );
 }
 
-function Item({ icon, onPick, children }: { icon: preact.ComponentChildren; onPick(): void; children: preact.ComponentChildren }) {
+function Item({
+  icon,
+  onPick,
+  children,
+}: {
+  icon: preact.ComponentChildren;
+  onPick(): void;
+  children: preact.ComponentChildren;
+}) {
   return (
     <button type="button" class="menu-item" role="menuitem" onClick={onPick}>
       <span class="menu-icon">{icon}</span>
@@ -65,7 +91,11 @@ function useValues(key: string): ColumnValues | null {
   const [found, setFound] = useState<ColumnValues | null>(null);
   useEffect(() => {
     const stop = new AbortController();
-    call("POST /api/column", { key, query: inProject(project.peek(), "").query, archived: archived.peek() }, { signal: stop.signal }).then(setFound, (fault: unknown) => {
+    call(
+      "POST /api/column",
+      { key, query: inProject(project.peek(), "").query, archived: archived.peek() },
+      { signal: stop.signal },
+    ).then(setFound, (fault: unknown) => {
       if (!isAbort(fault)) setFound({ runs: 0, missing: 0, distinct: 0, values: [], stats: null, odd: 0 });
     });
     return () => stop.abort();
@@ -81,18 +111,31 @@ function Values({ column, found }: { column: RunColumn; found: ColumnValues }) {
       {few ? <Choices column={column} found={found} /> : null}
       {numeric && !few ? <RangeFilter column={column} /> : null}
       {numeric && found.stats ? <Statistics column={column} found={found} stats={found.stats} /> : null}
-      {!numeric ? <p class="head-note">{count(found.distinct, "value")}{found.missing ? `, ${count(found.missing, "run")} without one` : ""}</p> : null}
+      {!numeric ? (
+        <p class="head-note">
+          {count(found.distinct, "value")}
+          {found.missing ? `, ${count(found.missing, "run")} without one` : ""}
+        </p>
+      ) : null}
     </>
   );
 }
 
 function Choices({ column, found }: { column: RunColumn; found: ColumnValues }) {
-  const rows: { value: Cell; count: number }[] = [...found.values, ...(found.missing > 0 && column.key !== "tags" ? [{ value: null, count: found.missing }] : [])];
+  const rows: { value: Cell; count: number }[] = [
+    ...found.values,
+    ...(found.missing > 0 && column.key !== "tags" ? [{ value: null, count: found.missing }] : []),
+  ];
   return (
     <ul class="head-values" aria-label="Filter by value">
       {rows.map(({ value, count: many }) => (
         <li key={JSON.stringify(value)}>
-          <Checkbox checked={asksFor(query.value, column.key, value)} label={value === null ? "none" : visibleText(formatCell(value)) || "(empty)"} visible onChange={() => filterBy(column.key, value)} />
+          <Checkbox
+            checked={asksFor(query.value, column.key, value)}
+            label={value === null ? "none" : visibleText(formatCell(value)) || "(empty)"}
+            visible
+            onChange={() => filterBy(column.key, value)}
+          />
           <span class="quiet">{many.toLocaleString("en-US")}</span>
         </li>
       ))}
@@ -103,7 +146,8 @@ function Choices({ column, found }: { column: RunColumn; found: ColumnValues }) 
 function RangeFilter({ column }: { column: RunColumn }) {
   const [low, setLow] = useState("");
   const [high, setHigh] = useState("");
-  const fits = (text: string) => text.trim() === "" || Number.isFinite(Number(text)) || /^[\d.]+\s*(ms|s|m|h|d|w)$/.test(text.trim());
+  const fits = (text: string) =>
+    text.trim() === "" || Number.isFinite(Number(text)) || /^[\d.]+\s*(ms|s|m|h|d|w)$/.test(text.trim());
   const good = fits(low) && fits(high);
   return (
     <form
@@ -123,7 +167,12 @@ function RangeFilter({ column }: { column: RunColumn }) {
 }
 
 function Statistics({ column, found, stats }: { column: RunColumn; found: ColumnValues; stats: ColumnStats }) {
-  const say = (value: number) => (column.type === "duration" ? formatDuration(value) : column.type === "time" ? formatAge(value, now.peek()) : formatNumber(value));
+  const say = (value: number) =>
+    column.type === "duration"
+      ? formatDuration(value)
+      : column.type === "time"
+        ? formatAge(value, now.peek())
+        : formatNumber(value);
   const most = Math.max(1, ...stats.bins);
   const facts: [string, string][] = [
     ["least", say(stats.min)],

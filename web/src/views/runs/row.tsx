@@ -137,7 +137,17 @@ export function Swatch({ id, chosen, name }: { id: string; chosen: boolean; name
   );
 }
 
-export function GroupRow({ group, shut, index, columns }: { group: RunGroup; shut: boolean; index: number; columns: readonly RunColumn[] }) {
+export function GroupRow({
+  group,
+  shut,
+  index,
+  columns,
+}: {
+  group: RunGroup;
+  shut: boolean;
+  index: number;
+  columns: readonly RunColumn[];
+}) {
   const key = groupKey(group.value);
   const label = columnOf(groupBy.value).label;
   const chosen = chosenAmong(group.ids);
@@ -163,7 +173,13 @@ export function GroupRow({ group, shut, index, columns }: { group: RunGroup; shu
           label={`Choose all with ${label} ${words}`}
           onChange={(on) => chooseMany(group.ids, on)}
         />
-        <button type="button" class="group-toggle" aria-expanded={!shut} title={`${label} ${words}: ${count(group.count, "run")}`} onClick={toggle}>
+        <button
+          type="button"
+          class="group-toggle"
+          aria-expanded={!shut}
+          title={`${label} ${words}: ${count(group.count, "run")}`}
+          onClick={toggle}
+        >
           {shut ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
           <span class="group-label isolate">{label}</span>
           <span class="group-value isolate ellipsis">{words}</span>
@@ -191,8 +207,13 @@ export function GroupRow({ group, shut, index, columns }: { group: RunGroup; shu
 function MeanCell({ found, of }: { found: GroupMean | null; of: number }) {
   if (!found) return null;
   const value = valueWords(found.mean, found.sd);
-  const over = found.count === of ? `the mean of ${count(of, "run")}` : `the mean of ${found.count} of ${count(of, "run")}`;
-  const about = [over, found.sd === null ? "" : "± their standard deviation", found.odd > 0 ? `${found.odd} not finite, left out` : ""];
+  const over =
+    found.count === of ? `the mean of ${count(of, "run")}` : `the mean of ${found.count} of ${count(of, "run")}`;
+  const about = [
+    over,
+    found.sd === null ? "" : "± their standard deviation",
+    found.odd > 0 ? `${found.odd} not finite, left out` : "",
+  ];
   return (
     <span class="cell-mean" title={`${value}: ${about.filter(Boolean).join(", ")}`}>
       {found.odd > 0 ? <WarningIcon size={11} /> : null}

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { toast } from "../../components";
 import { rangeBetween, scrollToShow } from "../../lib/rows";
 import { selected, selectedSet, setSelected, toggleSelected } from "../../state";
-import { layout, table } from "./data";
+import { idsBetween, layout, table } from "./data";
 
 /** More lines than this cannot be told apart, nor does the address grow without end. */
 const MOST = 500;
@@ -16,12 +16,19 @@ let anchor: string | null = null;
 export function choose(id: string, on: boolean, range: boolean): void {
   const order = table.peek()?.order ?? [];
   if (range && anchor !== null && anchor !== id) {
-    const between = drawnRange(anchor, id) ?? rangeBetween(order, anchor, id);
-    chooseMany(between, on);
+    const [from, to] = [order.indexOf(anchor), order.indexOf(id)].sort((a, b) => a - b) as [number, number];
+    const drawn = drawnRange(anchor, id);
+    const unseen = drawn === null && from >= 0 && order.slice(from, to + 1).includes(undefined);
+    if (unseen) idsBetween(from, to).then((ids) => chooseMany(ids, on), failed);
+    else chooseMany(drawn ?? rangeBetween(order, anchor, id), on);
   } else {
     toggleSelected(id, on);
   }
   anchor = id;
+}
+
+function failed(fault: unknown): void {
+  toast(fault instanceof Error ? fault.message : String(fault), "error");
 }
 
 /** With groups the order on the screen is not that of the list. */
@@ -47,7 +54,7 @@ export function chooseMany(ids: readonly (string | undefined)[], on: boolean): v
   const all = [...new Set([...selected.peek(), ...wanted])];
   if (all.length > MOST)
     toast(
-      `The first ${MOST} of ${all.length.toLocaleString("en-US")} runs are chosen; narrow the query to choose others.`,
+      `The first ${MOST} of ${Math.max(all.length, ids.length).toLocaleString("en-US")} runs are chosen; narrow the query to choose others.`,
       "warning",
     );
   setSelected(all.slice(0, MOST));

@@ -26,6 +26,8 @@ export const descending = computed(() => sort.value.startsWith("-"));
 /** What the server can show, and what it would show first. */
 export const available = signal<readonly RunColumn[]>([]);
 export const usual = signal<readonly string[]>([]);
+/** The server has said which columns there are, or failed to: rows shown before would jump aside for them. */
+export const columnsKnown = signal(false);
 
 /** Columns that every row carries, so the server need not be asked for them. */
 const OWN: readonly RunColumn[] = [
@@ -81,7 +83,9 @@ function widened(found: ReadonlyMap<string, number>, room: number): ReadonlyMap<
   const sum = [...found.values()].reduce((a, b) => a + b, 0);
   const factor = Math.min(WIDEST, (room - 24) / sum);
   if (!(factor > 1)) return found;
-  return new Map([...found].map(([key, width]) => [key, widths.value[key] === undefined ? Math.floor(width * factor) : width]));
+  return new Map(
+    [...found].map(([key, width]) => [key, widths.value[key] === undefined ? Math.floor(width * factor) : width]),
+  );
 }
 
 export const shownKeys = computed<readonly string[]>(() => {

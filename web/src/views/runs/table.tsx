@@ -35,7 +35,15 @@ export function RunsTable() {
     const item = drawn.at(index);
     if (!item) break;
     if (item.kind === "group")
-      list.push(<GroupRow key={`g${groupKey(item.group.value)}`} group={item.group} shut={item.shut} index={index} columns={columns} />);
+      list.push(
+        <GroupRow
+          key={`g${groupKey(item.group.value)}`}
+          group={item.group}
+          shut={item.shut}
+          index={index}
+          columns={columns}
+        />,
+      );
     else list.push(<Row key={item.id ?? `p${item.position}`} id={item.id} index={index} columns={columns} />);
   }
   return (

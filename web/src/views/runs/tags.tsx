@@ -35,7 +35,11 @@ export async function change(request: EditRequest): Promise<boolean> {
     const refused = done.refused[0];
     if (!refused) return true;
     forget(step);
-    toast(refused.reason, "error", done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed");
+    toast(
+      refused.reason,
+      "error",
+      done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed",
+    );
   } catch (fault) {
     forget(step);
     toast(fault instanceof Error ? fault.message : String(fault), "error", "Not changed");

@@ -4,7 +4,19 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { useActions } from "../../actions";
 import { Button, copyText, Menu, type MenuItem, Popover, TextInput } from "../../components";
-import { ArchiveIcon, ChartIcon, CloseIcon, ColumnsIcon, CopyIcon, DownloadIcon, GroupIcon, MoreIcon, ReportIcon, SearchIcon, TrashIcon } from "../../components/icons";
+import {
+  ArchiveIcon,
+  ChartIcon,
+  CloseIcon,
+  ColumnsIcon,
+  CopyIcon,
+  DownloadIcon,
+  GroupIcon,
+  MoreIcon,
+  ReportIcon,
+  SearchIcon,
+  TrashIcon,
+} from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { info } from "../../components/topbar";
 import { trashOpen } from "../../components/trash";
@@ -38,8 +50,17 @@ function MoreMenu() {
   const shown = archived.value;
   useActions(
     [
-      { id: "runs.export", title: "Export these runs as CSV", words: "download table spreadsheet", run: () => void exportTable() },
-      { id: "runs.archived", title: shown ? "Hide archived runs" : "Show archived runs", run: () => (archived.value = !shown) },
+      {
+        id: "runs.export",
+        title: "Export these runs as CSV",
+        words: "download table spreadsheet",
+        run: () => void exportTable(),
+      },
+      {
+        id: "runs.archived",
+        title: shown ? "Hide archived runs" : "Show archived runs",
+        run: () => (archived.value = !shown),
+      },
     ],
     [shown],
   );
@@ -110,9 +131,16 @@ function ChosenMenu({ chosen }: { chosen: readonly string[] }) {
   const items: MenuItem[] = [
     ...(fixed ? [] : changes),
     { key: "report", label: "Make a report", icon: <ReportIcon size={14} />, onPick: () => beginReport(chosen) },
-    { key: "ids", label: "Copy their ids", icon: <CopyIcon size={14} />, onPick: () => void copyText(chosen.join("\n")) },
+    {
+      key: "ids",
+      label: "Copy their ids",
+      icon: <CopyIcon size={14} />,
+      onPick: () => void copyText(chosen.join("\n")),
+    },
   ];
-  return <Menu label="More for the chosen runs" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />;
+  return (
+    <Menu label="More for the chosen runs" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />
+  );
 }
 
 function GroupPicker() {

@@ -25,7 +25,9 @@ export function Cell({ size, columns, grip, onSize, onRemove, children }: CellPr
   const own = typeof grip.panel === "string" ? grip.panel : undefined;
 
   const onKey = (event: KeyboardEvent): void => {
-    const does = (event.target as HTMLElement).matches(".panel") ? cellKeys(event, own, size, span, place.current, onSize, onRemove) : null;
+    const does = (event.target as HTMLElement).matches(".panel")
+      ? cellKeys(event, own, size, span, place.current, onSize, onRemove)
+      : null;
     if (!does) return;
     event.preventDefault();
     event.stopPropagation();
@@ -33,7 +35,14 @@ export function Cell({ size, columns, grip, onSize, onRemove, children }: CellPr
   };
   const style = { gridColumn: `span ${span}`, ...(size.h ? { "--panel-height": `${size.h}px` } : {}) };
   return (
-    <div ref={place} class="panel-cell" data-own-cell={own} data-tall={size.h ? "" : undefined} style={style} onKeyDownCapture={onKey}>
+    <div
+      ref={place}
+      class="panel-cell"
+      data-own-cell={own}
+      data-tall={size.h ? "" : undefined}
+      style={style}
+      onKeyDownCapture={onKey}
+    >
       {children}
       <ResizeHandle span={span} columns={columns} onSize={onSize} />
     </div>
@@ -44,7 +53,15 @@ type Act = () => void;
 const WAYS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const;
 
 /** Alt moves, Shift sizes, Delete takes away. */
-function cellKeys(event: KeyboardEvent, own: string | undefined, size: Size, span: number, cell: HTMLElement | null, onSize: CellProps["onSize"], onRemove: Act): Act | null {
+function cellKeys(
+  event: KeyboardEvent,
+  own: string | undefined,
+  size: Size,
+  span: number,
+  cell: HTMLElement | null,
+  onSize: CellProps["onSize"],
+  onRemove: Act,
+): Act | null {
   if (event.ctrlKey || event.metaKey) return null;
   if (event.key === "Delete" && !event.altKey && !event.shiftKey) return onRemove;
   const way = WAYS[event.key as keyof typeof WAYS];
@@ -60,5 +77,7 @@ function cellKeys(event: KeyboardEvent, own: string | undefined, size: Size, spa
 /** A panel that went into another section is built again there; the keyboard stays with it. */
 function refocused(own: string, act: Act): void {
   act();
-  requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-own-cell="${CSS.escape(own)}"] > .panel`)?.focus());
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>(`[data-own-cell="${CSS.escape(own)}"] > .panel`)?.focus(),
+  );
 }

@@ -12,9 +12,18 @@ export interface SizedGridProps {
 
 export function SizedGrid({ sizes, children }: SizedGridProps) {
   const chosen = useScope().settings.columns.value;
-  const columns = chosen || columnsFor(sizes.map((size) => Math.min(size.w ?? 1, columnsThatFit.value)), columnsThatFit.value);
+  const columns =
+    chosen ||
+    columnsFor(
+      sizes.map((size) => Math.min(size.w ?? 1, columnsThatFit.value)),
+      columnsThatFit.value,
+    );
   return (
-    <div class="panel-grid" data-wide={columnsThatFit.value >= 2 * columns && columnsThatFit.value > 2 ? "" : undefined} style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+    <div
+      class="panel-grid"
+      data-wide={columnsThatFit.value >= 2 * columns && columnsThatFit.value > 2 ? "" : undefined}
+      style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+    >
       {children(columns)}
     </div>
   );

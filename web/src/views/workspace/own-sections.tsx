@@ -23,7 +23,13 @@ export function OwnSections() {
       ))}
       <DropZone />
       <Ghost />
-      {editing.value ? <PanelDialog key={editing.value.panel?.id ?? "new"} section={editing.value.section} panel={editing.value.panel} /> : null}
+      {editing.value ? (
+        <PanelDialog
+          key={editing.value.panel?.id ?? "new"}
+          section={editing.value.section}
+          panel={editing.value.panel}
+        />
+      ) : null}
     </>
   );
 }
@@ -41,7 +47,9 @@ function OwnSectionView({ section }: { section: OwnSection }) {
           </Button>
         </p>
       ) : (
-        <SizedGrid sizes={panels}>{(columns) => panels.map((panel) => <OwnCell key={panel.id} panel={panel} columns={columns} />)}</SizedGrid>
+        <SizedGrid sizes={panels}>
+          {(columns) => panels.map((panel) => <OwnCell key={panel.id} panel={panel} columns={columns} />)}
+        </SizedGrid>
       )}
     </section>
   );

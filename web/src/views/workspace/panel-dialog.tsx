@@ -16,7 +16,15 @@ import { change, editing } from "./space";
 /** Kinds that the page itself or another kind draws better. */
 const ELSEWHERE: ReadonlySet<string> = new Set(["chart", "band", "bars"]);
 /** Kinds that want another height than a line does. */
-const HEIGHTS: Readonly<Record<string, number>> = { note: 160, scatter: 420, parallel: 420, graph: 460, profile: 460, changed: 400, console: 320 };
+const HEIGHTS: Readonly<Record<string, number>> = {
+  note: 160,
+  scatter: 420,
+  parallel: 420,
+  graph: 460,
+  profile: 460,
+  changed: 400,
+  console: 320,
+};
 const KINDS = PANELS.filter((kind) => !ELSEWHERE.has(kind.kind));
 const close = (): void => void (editing.value = null);
 
@@ -61,7 +69,14 @@ function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
     event.preventDefault();
     if (missing) return;
     if (panel) change((now) => changePanel(now, panel.id, kind.kind, kept));
-    else change((now) => addPanel(now, { kind: kind.kind, options: kept, ...(HEIGHTS[kind.kind] ? { h: HEIGHTS[kind.kind] } : {}) }, section === null ? null : { section, before: null }));
+    else
+      change((now) =>
+        addPanel(
+          now,
+          { kind: kind.kind, options: kept, ...(HEIGHTS[kind.kind] ? { h: HEIGHTS[kind.kind] } : {}) },
+          section === null ? null : { section, before: null },
+        ),
+      );
     close();
   };
   return (
@@ -70,13 +85,28 @@ function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
         <p class="quiet">{kind.hint}</p>
         <div class="panel-form-fields">
           {kind.fields.map((field) => (
-            <FieldRow key={field.name} field={field} value={options[field.name]} logged={logged} onValue={(value) => set(field.name, value)} />
+            <FieldRow
+              key={field.name}
+              field={field}
+              value={options[field.name]}
+              logged={logged}
+              onValue={(value) => set(field.name, value)}
+            />
           ))}
-          <FieldRow field={{ name: "title", label: "Title", type: "text" }} value={options.title} logged={logged} onValue={(value) => set("title", value)} />
+          <FieldRow
+            field={{ name: "title", label: "Title", type: "text" }}
+            value={options.title}
+            logged={logged}
+            onValue={(value) => set("title", value)}
+          />
         </div>
         <FormulaProblem options={kept} runs={scope.drawnRuns.value} />
         <div class="panel-form-preview own-preview" aria-live="polite">
-          {missing ? <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p> : <OwnBody key={JSON.stringify(kept)} panel={{ id: "preview", kind: kind.kind, options: kept }} />}
+          {missing ? (
+            <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p>
+          ) : (
+            <OwnBody key={JSON.stringify(kept)} panel={{ id: "preview", kind: kind.kind, options: kept }} />
+          )}
         </div>
         <footer class="panel-form-foot">
           {onBack ? (
@@ -95,4 +125,7 @@ function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
   );
 }
 
-const filled = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== false && String(value).trim() !== "");
+const filled = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.length > 0
+    : value !== undefined && value !== null && value !== false && String(value).trim() !== "";

@@ -12,11 +12,21 @@ export function panelTitle(panel: OwnPanel): string {
   if (given) return visibleText(given);
   if (panel.kind === "lines") {
     const names = [...listed(options.y), ...listed(options.right)].map((name) => name.replace(/^=\s*/, ""));
-    if (names.length) return visibleText(names.slice(0, MOST).join(", ") + (names.length > MOST ? ` and ${names.length - MOST} more` : ""));
+    if (names.length)
+      return visibleText(
+        names.slice(0, MOST).join(", ") + (names.length > MOST ? ` and ${names.length - MOST} more` : ""),
+      );
   }
-  if (panel.kind === "scatter") return visibleText([textOf(options, "y"), textOf(options, "x")].filter(Boolean).join(" over ")) || "Scatter plot";
-  if (panel.kind === "values") return visibleText([textOf(options, "value"), textOf(options, "group") && `by ${textOf(options, "group")}`].filter(Boolean).join(" "));
+  if (panel.kind === "scatter")
+    return visibleText([textOf(options, "y"), textOf(options, "x")].filter(Boolean).join(" over ")) || "Scatter plot";
+  if (panel.kind === "values")
+    return visibleText(
+      [textOf(options, "value"), textOf(options, "group") && `by ${textOf(options, "group")}`]
+        .filter(Boolean)
+        .join(" "),
+    );
   return kindNamed(panel.kind)?.title ?? visibleText(panel.kind);
 }
 
-const listed = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? [value] : []);
+const listed = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? [value] : [];

@@ -36,5 +36,12 @@ export function ResizeHandle({ span, columns, onSize }: ResizeHandleProps) {
     handle.addEventListener("pointerup", up);
     handle.addEventListener("pointercancel", up);
   };
-  return <span class="cell-corner" aria-hidden="true" title="Drag to resize (Shift + arrows on the panel)" onPointerDown={down} />;
+  return (
+    <span
+      class="cell-corner"
+      aria-hidden="true"
+      title="Drag to resize (Shift + arrows on the panel)"
+      onPointerDown={down}
+    />
+  );
 }

@@ -2,7 +2,15 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { IconButton, Menu, TextInput } from "../../components";
-import { ArrowDownIcon, ArrowUpIcon, ChevronRightIcon, MoreIcon, PencilIcon, PlusIcon, TrashIcon } from "../../components/icons";
+import {
+  ArrowDownIcon,
+  ArrowUpIcon,
+  ChevronRightIcon,
+  MoreIcon,
+  PencilIcon,
+  PlusIcon,
+  TrashIcon,
+} from "../../components/icons";
 import { visibleText } from "../../lib/format";
 import { foldSection, moveSection, type OwnSection, removeSection, renameSection } from "../../lib/workspace";
 import { change, editing } from "./space";
@@ -13,13 +21,22 @@ export function OwnHead({ section }: { section: OwnSection }) {
   if (naming) return <Naming section={section} onDone={() => setNaming(false)} />;
   return (
     <h2 class="section-head">
-      <button type="button" class="section-toggle" aria-expanded={!section.closed} onClick={() => change((now) => foldSection(now, section.id))} onDblClick={() => setNaming(true)}>
+      <button
+        type="button"
+        class="section-toggle"
+        aria-expanded={!section.closed}
+        onClick={() => change((now) => foldSection(now, section.id))}
+        onDblClick={() => setNaming(true)}
+      >
         <ChevronRightIcon size={13} />
         <span class="isolate ellipsis">{label}</span>
         <span class="section-count">{section.panels.length}</span>
       </button>
       <span class="section-tools">
-        <IconButton label={`Add a panel to ${label}`} onClick={() => (editing.value = { section: section.id, panel: null })}>
+        <IconButton
+          label={`Add a panel to ${label}`}
+          onClick={() => (editing.value = { section: section.id, panel: null })}
+        >
           <PlusIcon size={14} />
         </IconButton>
         <Menu
@@ -28,9 +45,24 @@ export function OwnHead({ section }: { section: OwnSection }) {
           buttonClass="icon-button"
           items={[
             { key: "name", label: "Rename…", icon: <PencilIcon size={14} />, onPick: () => setNaming(true) },
-            { key: "up", label: "Move up", icon: <ArrowUpIcon size={14} />, onPick: () => change((now) => moveSection(now, section.id, -1)) },
-            { key: "down", label: "Move down", icon: <ArrowDownIcon size={14} />, onPick: () => change((now) => moveSection(now, section.id, 1)) },
-            { key: "remove", label: "Remove section", icon: <TrashIcon size={14} />, onPick: () => change((now) => removeSection(now, section.id)) },
+            {
+              key: "up",
+              label: "Move up",
+              icon: <ArrowUpIcon size={14} />,
+              onPick: () => change((now) => moveSection(now, section.id, -1)),
+            },
+            {
+              key: "down",
+              label: "Move down",
+              icon: <ArrowDownIcon size={14} />,
+              onPick: () => change((now) => moveSection(now, section.id, 1)),
+            },
+            {
+              key: "remove",
+              label: "Remove section",
+              icon: <TrashIcon size={14} />,
+              onPick: () => change((now) => removeSection(now, section.id)),
+            },
           ]}
         />
       </span>

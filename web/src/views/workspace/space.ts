@@ -54,6 +54,8 @@ export const taken = computed<ReadonlySet<string>>(() => {
 export function asReportRuns(ids: readonly string[]): ReportRun[] {
   return ids.flatMap((id) => {
     const row = known.value.get(id);
-    return row ? [{ id, name: row.name, project: row.project, status: row.status, hue: row.hue ?? 0, created: row.created }] : [];
+    return row
+      ? [{ id, name: row.name, project: row.project, status: row.status, hue: row.hue ?? 0, created: row.created }]
+      : [];
   });
 }

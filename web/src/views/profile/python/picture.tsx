@@ -17,7 +17,9 @@ export function Picture({ state }: { state: PythonState }) {
   const [image, over] = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)];
   const painter = useMemo(() => new IciclePainter(), []);
   useLayoutEffect(() => listen(stage.current as HTMLElement, state), [state]);
-  const inks = useComputed(() => (state.stack.value ? frameInks(state.stack.value, state.packages.value, state.colour.value, isDark.value) : null));
+  const inks = useComputed(() =>
+    state.stack.value ? frameInks(state.stack.value, state.packages.value, state.colour.value, isDark.value) : null,
+  );
   const scene = useComputed<IcicleScene | null>(() => {
     const tree = state.tree.value;
     const [r = 0, g = 0, b = 0] = (void isDark.value, rgb(readInks().background));
@@ -45,9 +47,18 @@ export function Picture({ state }: { state: PythonState }) {
     });
   });
   useLayoutEffect(() => () => cancelAnimationFrame(frame.current), []);
-  const name = state.tree.value && state.chosen.value >= 0 ? state.tree.value.stack.names[state.tree.value.name[state.chosen.value] as number] : "";
+  const name =
+    state.tree.value && state.chosen.value >= 0
+      ? state.tree.value.stack.names[state.tree.value.name[state.chosen.value] as number]
+      : "";
   return (
-    <div ref={stage} class="icicle-stage" tabIndex={0} role="application" aria-label="Call tree. Arrows move, Enter zooms in, Backspace out.">
+    <div
+      ref={stage}
+      class="icicle-stage"
+      tabIndex={0}
+      role="application"
+      aria-label="Call tree. Arrows move, Enter zooms in, Backspace out."
+    >
       <canvas ref={image} />
       <canvas ref={over} class="icicle-over" />
       <FrameTip state={state} />
@@ -73,6 +84,8 @@ export function nodeUnder(state: PythonState, x: number, y: number): number {
   const { width, height } = state.size.peek();
   if (!tree || width === 0) return -1;
   const { from, to } = state.view.peek();
-  const depth = Math.floor((state.flame.peek() ? height - y + state.scroll.peek() : y + state.scroll.peek()) / FRAME_ROW);
+  const depth = Math.floor(
+    (state.flame.peek() ? height - y + state.scroll.peek() : y + state.scroll.peek()) / FRAME_ROW,
+  );
   return nodeAt(tree, depth, from + (x / width) * (to - from));
 }

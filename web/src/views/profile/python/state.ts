@@ -167,7 +167,8 @@ export class PythonState {
     const step = (now: number) => {
       const part = Math.min(1, (now - began) / FLIGHT_MS);
       const t = 1 - (1 - part) ** 3;
-      this.view.value = part >= 1 ? to : { from: from.from + (to.from - from.from) * t, to: from.to + (to.to - from.to) * t };
+      this.view.value =
+        part >= 1 ? to : { from: from.from + (to.from - from.from) * t, to: from.to + (to.to - from.to) * t };
       if (part < 1) this.flight = requestAnimationFrame(step);
     };
     this.flight = requestAnimationFrame(step);
@@ -205,8 +206,11 @@ export class PythonState {
     const row = tree.rows[node < 0 ? 0 : (tree.depth[node] as number)];
     if (!row) return;
     if (node < 0) this.chosen.value = row[0] ?? -1;
-    else if (key === "up") this.chosen.value = (tree.parent[node] as number) >= 0 ? (tree.parent[node] as number) : node;
-    else if (key === "down") this.chosen.value = tree.rows[(tree.depth[node] as number) + 1]?.find((child) => tree.parent[child] === node) ?? node;
+    else if (key === "up")
+      this.chosen.value = (tree.parent[node] as number) >= 0 ? (tree.parent[node] as number) : node;
+    else if (key === "down")
+      this.chosen.value =
+        tree.rows[(tree.depth[node] as number) + 1]?.find((child) => tree.parent[child] === node) ?? node;
     else this.chosen.value = row[row.indexOf(node) + (key === "right" ? 1 : -1)] ?? node;
     this.reveal(this.chosen.peek());
   }

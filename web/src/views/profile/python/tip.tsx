@@ -37,7 +37,8 @@ export function FrameNumbers({ state, tree, node }: { state: PythonState; tree: 
   const unit = tree.stack.unit ?? "ns";
   const [total, own] = [tree.total[node] as number, tree.own[node] as number];
   const above = tree.parent[node] as number;
-  const whole = state.direction.value === "callees" ? (tree.total[pathTo(tree, node)[0] as number] as number) : tree.whole;
+  const whole =
+    state.direction.value === "callees" ? (tree.total[pathTo(tree, node)[0] as number] as number) : tree.whole;
   const ofCaller = above >= 0 ? (tree.total[above] as number) : 0;
   const calls = tree.calls?.[node];
   return (
@@ -46,7 +47,9 @@ export function FrameNumbers({ state, tree, node }: { state: PythonState; tree: 
         {formatUnit(total, unit)} in all ({formatShare(total / Math.max(whole, 1e-300))})
       </span>
       <span title="Without what it calls">{formatUnit(own, unit)} own</span>
-      {ofCaller > 0 ? <span title="Of the time of its caller">{formatShare(total / ofCaller)} of its caller</span> : null}
+      {ofCaller > 0 ? (
+        <span title="Of the time of its caller">{formatShare(total / ofCaller)} of its caller</span>
+      ) : null}
       {calls ? <span>{count(calls, "call")}</span> : null}
     </span>
   );

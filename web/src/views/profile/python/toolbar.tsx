@@ -35,7 +35,12 @@ export function Toolbar({ state }: { state: PythonState }) {
       ) : null}
       <span class="spring" />
       {sources.length > 1 ? (
-        <Select label="Call tree" value={state.source.value} options={sources.map((one) => ({ value: one.id, label: labelOf(one, sources) }))} onChange={(id) => void state.open(id)} />
+        <Select
+          label="Call tree"
+          value={state.source.value}
+          options={sources.map((one) => ({ value: one.id, label: labelOf(one, sources) }))}
+          onChange={(id) => void state.open(id)}
+        />
       ) : null}
       <Select
         label="Direction"
@@ -89,17 +94,33 @@ export function Crumbs({ state }: { state: PythonState }) {
   return (
     <nav class="icicle-crumbs" aria-label="Where this is">
       <button type="button" aria-current={root < 0 ? "true" : undefined} onClick={() => state.zoom(-1)}>
-        {only !== null ? `Callers of ${visibleText(tree.stack.names[only] ?? "")}` : under >= 0 && base ? `In ${frameWords(base, under)[0]}` : "All"}
+        {only !== null
+          ? `Callers of ${visibleText(tree.stack.names[only] ?? "")}`
+          : under >= 0 && base
+            ? `In ${frameWords(base, under)[0]}`
+            : "All"}
       </button>
       {shown.map((node) => (
         <span key={node}>
           <span class="quiet">›</span>
           {node === -2 ? (
-            <span class="quiet" title={path.slice(2, -5).map((one) => frameWords(tree, one)[0]).join("\n")}>
+            <span
+              class="quiet"
+              title={path
+                .slice(2, -5)
+                .map((one) => frameWords(tree, one)[0])
+                .join("\n")}
+            >
               …
             </span>
           ) : (
-            <button type="button" class="isolate" aria-current={node === root ? "true" : undefined} title={frameWords(tree, node).join("\n")} onClick={() => state.zoom(node)}>
+            <button
+              type="button"
+              class="isolate"
+              aria-current={node === root ? "true" : undefined}
+              title={frameWords(tree, node).join("\n")}
+              onClick={() => state.zoom(node)}
+            >
               {shortened(frameWords(tree, node)[0])}
             </button>
           )}

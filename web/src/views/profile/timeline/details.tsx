@@ -31,7 +31,12 @@ export function Details({ state }: { state: TimelineState }) {
         <Button kind="quiet" onClick={() => state.show(source, event.at, true)}>
           Zoom to it
         </Button>
-        <Button kind="quiet" onClick={() => void state.select([offset + event.at.start_ns, offset + event.at.start_ns + Math.max(1, event.at.dur_ns)])}>
+        <Button
+          kind="quiet"
+          onClick={() =>
+            void state.select([offset + event.at.start_ns, offset + event.at.start_ns + Math.max(1, event.at.dur_ns)])
+          }
+        >
           Statistics of its time
         </Button>
         <IconButton label="Close (Esc)" onClick={() => state.unchoose()}>
@@ -64,7 +69,11 @@ function Facts({ event, offset }: { event: PickedEvent; offset: number }) {
     ["Duration", event.at.dur_ns > 0 ? preciseNs(event.at.dur_ns) : "an instant", "From its beginning to its end"],
     ["Own time", preciseNs(event.self_ns), "Without the events directly inside it"],
     ["Begins", preciseNs(offset + event.at.start_ns), "From the beginning of the trace"],
-    ["Kind", event.kind === event.category ? event.kind : `${event.kind} (${event.category || "no category"})`, "What it is, and the trace's word for it"],
+    [
+      "Kind",
+      event.kind === event.category ? event.kind : `${event.kind} (${event.category || "no category"})`,
+      "What it is, and the trace's word for it",
+    ],
     ["Step", event.step === null ? "–" : String(event.step), "The training step it belongs to"],
     ["Inside it", count(event.children, "event"), "Directly inside, one level deeper"],
     ["Module", event.module || "–", "The module whose forward it is part of"],
@@ -114,7 +123,10 @@ function Arrows({ event, onGo }: { event: PickedEvent; onGo(spot: Spot): void })
       {relations.map((relation) => {
         const spots = event.arrows.filter((arrow) => arrow.relation === relation).map((arrow) => arrow.to);
         return (
-          <Part key={relation} title={`${RELATIONS[relation]}${spots.length > 1 ? ` (${spots.length}${event.arrows_omitted ? ` of ${spots.length + event.arrows_omitted}` : ""})` : ""}`}>
+          <Part
+            key={relation}
+            title={`${RELATIONS[relation]}${spots.length > 1 ? ` (${spots.length}${event.arrows_omitted ? ` of ${spots.length + event.arrows_omitted}` : ""})` : ""}`}
+          >
             <Spots spots={spots} onGo={onGo} />
           </Part>
         );

@@ -21,20 +21,36 @@ export function hitUnder(state: TimelineState, x: number, y: number): Hit | null
   if (row?.kind !== "lane" || !source || down < row.top || down >= row.top + row.height) return null;
   const { begin, scale } = state.camera.peek();
   const time = begin + x * scale - source.offset;
-  return hitAt(source.store, row, depthAt(row, down), time, levelOf(scale, devicePixelRatio || 1), source.page.tile, NEAR * scale);
+  return hitAt(
+    source.store,
+    row,
+    depthAt(row, down),
+    time,
+    levelOf(scale, devicePixelRatio || 1),
+    source.page.tile,
+    NEAR * scale,
+  );
 }
 
 /** Starts listening; returns how to stop. `ruler` selects a stretch of time wherever it is dragged. */
 export function listen(stage: HTMLElement, ruler: HTMLElement, names: HTMLElement, state: TimelineState): () => void {
   const ends: (() => void)[] = [];
-  const on = <K extends keyof HTMLElementEventMap>(element: HTMLElement, type: K, act: (event: HTMLElementEventMap[K]) => void, options?: AddEventListenerOptions) => {
+  const on = <K extends keyof HTMLElementEventMap>(
+    element: HTMLElement,
+    type: K,
+    act: (event: HTMLElementEventMap[K]) => void,
+    options?: AddEventListenerOptions,
+  ) => {
     element.addEventListener(type, act, options);
     ends.push(() => element.removeEventListener(type, act, options));
   };
   const watcher = new ResizeObserver(() => state.resize(stage.clientWidth, stage.clientHeight));
   watcher.observe(stage);
-  for (const element of [stage, ruler]) on(element, "wheel", (event) => turnWheel(event, stage, state), { passive: false });
-  on(names, "wheel", (event) => (event.preventDefault(), state.panBy(0, -lines(event, event.deltaY))), { passive: false });
+  for (const element of [stage, ruler])
+    on(element, "wheel", (event) => turnWheel(event, stage, state), { passive: false });
+  on(names, "wheel", (event) => (event.preventDefault(), state.panBy(0, -lines(event, event.deltaY))), {
+    passive: false,
+  });
   listenToPointers(stage, state, false, on);
   listenToPointers(ruler, state, true, on);
   on(stage, "pointerleave", () => ((state.hovered.value = null), (state.crosshair.value = null)));
@@ -70,7 +86,11 @@ function turnWheel(event: WheelEvent, stage: HTMLElement, state: TimelineState):
   state.zoomBy(Math.exp(-dy * (event.ctrlKey ? 0.01 : 0.0018)), inside(event, stage)[0]);
 }
 
-type On = <K extends keyof HTMLElementEventMap>(element: HTMLElement, type: K, act: (event: HTMLElementEventMap[K]) => void) => void;
+type On = <K extends keyof HTMLElementEventMap>(
+  element: HTMLElement,
+  type: K,
+  act: (event: HTMLElementEventMap[K]) => void,
+) => void;
 
 function listenToPointers(element: HTMLElement, state: TimelineState, selects: boolean, on: On): void {
   const fingers = new Map<number, PointerEvent>();
@@ -131,7 +151,12 @@ function click(state: TimelineState, onRuler: boolean, x: number, y: number): vo
   else state.unchoose();
 }
 
-function pinch(fingers: ReadonlyMap<number, PointerEvent>, event: PointerEvent, element: HTMLElement, state: TimelineState): void {
+function pinch(
+  fingers: ReadonlyMap<number, PointerEvent>,
+  event: PointerEvent,
+  element: HTMLElement,
+  state: TimelineState,
+): void {
   const before = fingers.get(event.pointerId);
   const still = [...fingers.values()].find((finger) => finger.pointerId !== event.pointerId);
   if (!before || !still) return;

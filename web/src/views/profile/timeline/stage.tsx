@@ -4,6 +4,8 @@ import { useComputed, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { BlockPainter, drawOverlay, type DrawnSource, drawRuler, RULER } from "../../../charts/draw-timeline";
 import { readInks, rgb, sharpContext } from "../../../charts/inks";
+import { SpokenTable } from "../../../components/spoken-table";
+import { LANE_HEAD, laneRows } from "../../../lib/timeline-spoken";
 import { inksOfKinds, inksOfNames, pixel } from "../../../lib/timeline-inks";
 import { isDark } from "../../../theme";
 import { listen } from "./gestures";
@@ -30,15 +32,25 @@ export function Stage({ state }: { state: TimelineState }) {
   const stage = useRef<HTMLDivElement>(null);
   const names = useRef<HTMLDivElement>(null);
   const rulerBox = useRef<HTMLDivElement>(null);
-  const [blocks, over, ruler] = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)];
+  const [blocks, over, ruler] = [
+    useRef<HTMLCanvasElement>(null),
+    useRef<HTMLCanvasElement>(null),
+    useRef<HTMLCanvasElement>(null),
+  ];
   const painter = useMemo(() => new BlockPainter(), []);
-  useLayoutEffect(() => listen(stage.current as HTMLElement, rulerBox.current as HTMLElement, names.current as HTMLElement, state), [state]);
+  useLayoutEffect(
+    () => listen(stage.current as HTMLElement, rulerBox.current as HTMLElement, names.current as HTMLElement, state),
+    [state],
+  );
 
   /** Colours are made anew only when they change; fading what is not searched for costs nothing. */
   const inks = useComputed(() => {
     const dark = isDark.value;
     const byKind = state.colourBy.value === "kind";
-    return state.sources.value.map((source) => ({ inks: byKind ? inksOfKinds(dark) : inksOfNames(source.names, dark), byKind }));
+    return state.sources.value.map((source) => ({
+      inks: byKind ? inksOfKinds(dark) : inksOfNames(source.names, dark),
+      byKind,
+    }));
   });
   const drawn = useComputed<DrawnSource[]>(() => {
     void isDark.value;
@@ -51,13 +63,26 @@ export function Stage({ state }: { state: TimelineState }) {
       offset: source.offset,
       span: source.page.span_ns,
       tile: source.page.tile,
-      paint: { inks: inks.value[at]?.inks ?? new Uint32Array(0), byKind: inks.value[at]?.byKind ?? false, lit: lit[at] ?? null, background, edge },
+      paint: {
+        inks: inks.value[at]?.inks ?? new Uint32Array(0),
+        byKind: inks.value[at]?.byKind ?? false,
+        lit: lit[at] ?? null,
+        background,
+        edge,
+      },
     }));
   });
 
   useDrawing(() => {
     const { width, height } = state.size.value;
-    const scene = { camera: state.camera.value, scroll: state.scroll.value, width, height, rows: state.rows.value, sources: drawn.value };
+    const scene = {
+      camera: state.camera.value,
+      scroll: state.scroll.value,
+      width,
+      height,
+      rows: state.rows.value,
+      sources: drawn.value,
+    };
     void state.arrived.value;
     return () => {
       if (!blocks.current || width === 0) return;
@@ -90,11 +115,23 @@ export function Stage({ state }: { state: TimelineState }) {
       <div class="timeline-names" ref={names}>
         <LaneNames state={state} />
       </div>
-      <div class="timeline-stage" ref={stage} tabIndex={0} role="application" aria-label="Timeline. W and S zoom, A and D move, arrows go through time and lanes." data-selecting={state.selecting.value || undefined}>
+      <div
+        class="timeline-stage"
+        ref={stage}
+        tabIndex={0}
+        role="application"
+        aria-label="Timeline. W and S zoom, A and D move, arrows go through time and lanes."
+        data-selecting={state.selecting.value || undefined}
+      >
         <canvas ref={blocks} />
         <canvas ref={over} class="timeline-over" />
         <HoverTip state={state} />
       </div>
+      <SpokenTable
+        caption="Lanes of the timeline, the busiest first"
+        head={LANE_HEAD}
+        rows={laneRows(state.sources.value.map((source) => source.page))}
+      />
     </div>
   );
 }
@@ -118,7 +155,14 @@ function overlayOf(state: TimelineState) {
     height,
     lanesTop: 0,
     hovered: hovered
-      ? state.boxOf(hovered.hit.row.source, { event: 0, name: "", lane: hovered.hit.row.lane.id, depth: hovered.hit.depth, start_ns: hovered.hit.start, dur_ns: hovered.hit.dur })
+      ? state.boxOf(hovered.hit.row.source, {
+          event: 0,
+          name: "",
+          lane: hovered.hit.row.lane.id,
+          depth: hovered.hit.depth,
+          start_ns: hovered.hit.start,
+          dur_ns: hovered.hit.dur,
+        })
       : null,
     chosen: from,
     arrows: from && chosen ? arrowsOf(state, chosen, from) : [],
@@ -128,13 +172,19 @@ function overlayOf(state: TimelineState) {
   };
 }
 
-function arrowsOf(state: TimelineState, chosen: NonNullable<typeof state.chosen.value>, from: { x: number; y: number; width: number; height: number }) {
+function arrowsOf(
+  state: TimelineState,
+  chosen: NonNullable<typeof state.chosen.value>,
+  from: { x: number; y: number; width: number; height: number },
+) {
   return chosen.event.arrows.flatMap((arrow) => {
     const to = state.boxOf(chosen.source, arrow.to);
     if (!to) return [];
     const away = arrow.relation === "launches" || arrow.relation === "backward";
     const [a, b] = away ? [from, to] : [to, from];
-    return [{ fromX: a.x + a.width, fromY: a.y + a.height / 2, toX: b.x, toY: b.y + b.height / 2 }].map((one) => (one.fromX > one.toX ? { ...one, fromX: a.x } : one));
+    return [{ fromX: a.x + a.width, fromY: a.y + a.height / 2, toX: b.x, toY: b.y + b.height / 2 }].map((one) =>
+      one.fromX > one.toX ? { ...one, fromX: a.x } : one,
+    );
   });
 }
 

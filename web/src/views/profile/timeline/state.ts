@@ -2,14 +2,27 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { call, callBytes, isAbort } from "../../../lib/api";
-import type { FoundEvents, PickedEvent, Selection, Spot, TimelinePage } from "../../../lib/schema";
-import { type Axis, between, type Camera, clamped, fit, levelOf, panned, readStretch, tilesOf, writeStretch, zoomed } from "../../../lib/timeline-camera";
+import type { PickedEvent, Selection, Spot, TimelinePage } from "../../../lib/schema";
+import {
+  type Axis,
+  between,
+  type Camera,
+  clamped,
+  fit,
+  levelOf,
+  panned,
+  readStretch,
+  tilesOf,
+  writeStretch,
+  zoomed,
+} from "../../../lib/timeline-camera";
 import { findNames } from "../../../lib/timeline-find";
 import type { Hit } from "../../../lib/timeline-hit";
 import type { ColourBy } from "../../../lib/timeline-inks";
 import { closedAtFirst, groupId, heightOf, laneId, layRows, LINE, PAD, rowsIn } from "../../../lib/timeline-rows";
 import { TileStore } from "../../../lib/timeline-store";
 import { unpackTiles } from "../../../lib/timeline-tile";
+import { askHits, NO_SEARCH, nextHit, type SearchState } from "./search";
 
 export interface Place {
   run: string;
@@ -30,20 +43,6 @@ export interface Chosen {
   event: PickedEvent;
 }
 
-export interface SearchState {
-  text: string;
-  error: string | null;
-  /** Of each rank, a mark for every name that matches. */
-  lit: (Uint8Array | null)[];
-  names: number;
-  total: number;
-  /** Which hit is chosen, over all ranks; -1 for none. */
-  at: number;
-  found: (FoundEvents | null)[];
-  asking: boolean;
-}
-
-const NO_SEARCH: SearchState = { text: "", error: null, lit: [], names: 0, total: 0, at: -1, found: [], asking: false };
 const FLIGHT_MS = 220;
 
 export class TimelineState {
@@ -65,7 +64,12 @@ export class TimelineState {
   /** Counts what was fetched, so that drawing follows. */
   readonly arrived = signal(0);
 
-  readonly rows = computed(() => layRows(this.sources.value.map(({ page }) => page), this.closed.value));
+  readonly rows = computed(() =>
+    layRows(
+      this.sources.value.map(({ page }) => page),
+      this.closed.value,
+    ),
+  );
   readonly height = computed(() => heightOf(this.rows.value));
   readonly axis = computed<Axis>(() => {
     const all = this.sources.value;
@@ -101,7 +105,9 @@ export class TimelineState {
   /** Fetches the lanes of these ranks; the view stays where it is when ranks are added. */
   async load(ranks: readonly (number | null)[]): Promise<void> {
     try {
-      const pages = await Promise.all(ranks.map((rank) => call("POST /api/timeline", { ...this.place, rank, together: ranks.length > 1 })));
+      const pages = await Promise.all(
+        ranks.map((rank) => call("POST /api/timeline", { ...this.place, rank, together: ranks.length > 1 })),
+      );
       if (this.closing) return;
       const base = pages.map((page) => BigInt(page.base_ns)).reduce((least, one) => (one < least ? one : least));
       const made = pages.map((page) => this.source(page, Number(BigInt(page.base_ns) - base)));
@@ -128,7 +134,8 @@ export class TimelineState {
       tile: page.tile,
       span: page.span_ns,
       lanes: page.lanes.map((lane) => lane.id),
-      fetch: async (request) => unpackTiles(await callBytes("POST /api/timeline/tiles", { ...this.place, rank, ...request })),
+      fetch: async (request) =>
+        unpackTiles(await callBytes("POST /api/timeline/tiles", { ...this.place, rank, ...request })),
       onTiles: () => batch(() => (this.arrived.value++, (this.fault.value = null))),
       onFault: (fault) => (this.fault.value = fault),
     });
@@ -137,7 +144,11 @@ export class TimelineState {
 
   private async loadNames(source: RankSource): Promise<void> {
     for (let more = true; more && !this.closing; ) {
-      const answer = await call("POST /api/timeline/names", { ...this.place, rank: source.page.rank, first: source.names.length });
+      const answer = await call("POST /api/timeline/names", {
+        ...this.place,
+        rank: source.page.rank,
+        first: source.names.length,
+      });
       source.names.push(...answer.names);
       more = answer.more && answer.names.length > 0;
       this.sources.value = [...this.sources.peek()];
@@ -164,7 +175,9 @@ export class TimelineState {
 
   /** What one comes for: the recorded steps, without what the program did before and after them. All of it where there are none. */
   private opening(): Camera {
-    const steps = this.sources.peek().flatMap(({ page, offset }) => page.steps.map((one) => [offset + one.begin_ns, offset + one.end_ns] as const));
+    const steps = this.sources
+      .peek()
+      .flatMap(({ page, offset }) => page.steps.map((one) => [offset + one.begin_ns, offset + one.end_ns] as const));
     if (steps.length === 0) return this.whole();
     const begin = steps.reduce((least, [from]) => Math.min(least, from), Number.POSITIVE_INFINITY);
     const end = steps.reduce((most, [, to]) => Math.max(most, to), Number.NEGATIVE_INFINITY);
@@ -184,7 +197,8 @@ export class TimelineState {
     const camera = this.camera.value;
     if (!this.placed || width === 0) return this.first;
     const first = this.opening();
-    const same = Math.abs(camera.scale / first.scale - 1) < 0.01 && Math.abs(camera.begin - first.begin) < first.scale * 4;
+    const same =
+      Math.abs(camera.scale / first.scale - 1) < 0.01 && Math.abs(camera.begin - first.begin) < first.scale * 4;
     return same ? "" : writeStretch(camera, this.zero.value, width);
   }
 
@@ -235,7 +249,12 @@ export class TimelineState {
     this.sources.peek().forEach((source, at) => {
       const lanes = seen.flatMap((row) => (row.kind === "lane" && row.source === at ? [row.lane.id] : []));
       const from = begin - source.offset;
-      source.store.want({ begin: from, end: from + width * scale, level: levelOf(scale, devicePixelRatio || 1), lanes });
+      source.store.want({
+        begin: from,
+        end: from + width * scale,
+        level: levelOf(scale, devicePixelRatio || 1),
+        lanes,
+      });
     });
   }
 
@@ -243,7 +262,12 @@ export class TimelineState {
   get settled(): boolean {
     const { begin, scale } = this.camera.peek();
     const level = levelOf(scale, devicePixelRatio || 1);
-    return this.sources.peek().every(({ store, page, offset }) => tilesOf(begin - offset, begin - offset, level, page.tile, page.span_ns).level === level && store.settled);
+    return this.sources
+      .peek()
+      .every(
+        ({ store, page, offset }) =>
+          tilesOf(begin - offset, begin - offset, level, page.tile, page.span_ns).level === level && store.settled,
+      );
   }
 
   // -- lanes ----------------------------------------------------------------------------------------------------
@@ -268,7 +292,9 @@ export class TimelineState {
   /** Where an event is on the screen, in pixels below the ruler; null while its lane is closed. */
   boxOf(source: number, spot: Spot): { x: number; y: number; width: number; height: number } | null {
     const from = this.sources.peek()[source];
-    const row = this.rows.peek().find((one) => one.kind === "lane" && one.source === source && one.lane.id === spot.lane);
+    const row = this.rows
+      .peek()
+      .find((one) => one.kind === "lane" && one.source === source && one.lane.id === spot.lane);
     if (!from || row?.kind !== "lane") return null;
     const { begin, scale } = this.camera.peek();
     const line = Math.max(0, Math.min(spot.depth - row.first, row.lines - 1));
@@ -323,8 +349,16 @@ export class TimelineState {
     try {
       const bySource = await Promise.all(
         this.sources.peek().map(({ page, offset }) => {
-          const lanes = page.lanes.filter((lane) => !this.closed.peek().has(groupId(page.rank, lane.group))).map((lane) => lane.id);
-          return call("POST /api/timeline/range", { ...this.place, rank: page.rank, begin_ns: range[0] - offset, end_ns: range[1] - offset, lanes });
+          const lanes = page.lanes
+            .filter((lane) => !this.closed.peek().has(groupId(page.rank, lane.group)))
+            .map((lane) => lane.id);
+          return call("POST /api/timeline/range", {
+            ...this.place,
+            rank: page.rank,
+            begin_ns: range[0] - offset,
+            end_ns: range[1] - offset,
+            lanes,
+          });
         }),
       );
       if (this.range.peek() === range) this.selection.value = { of: range, bySource };
@@ -351,7 +385,9 @@ export class TimelineState {
     if (error || names === 0) return;
     try {
       const answers = await Promise.all(
-        sources.map((source, at) => this.ask(source, found[at]?.names ?? [], null, this.camera.peek().begin - source.offset)),
+        sources.map((source, at) =>
+          askHits(this.place, source, found[at]?.names ?? [], null, this.camera.peek().begin - source.offset),
+        ),
       );
       if (this.search.peek().text !== text) return;
       const total = answers.reduce((sum, answer) => sum + answer.total, 0);
@@ -361,23 +397,16 @@ export class TimelineState {
     }
   }
 
-  private ask(source: RankSource, names: readonly number[], index: number | null, after = 0): Promise<FoundEvents> {
-    return call("POST /api/timeline/find", { ...this.place, rank: source.page.rank, names: names.slice(0, 50_000), index, after_ns: after });
-  }
-
   /** To the next hit (or with -1 the one before), and on it. Ranks follow each other. */
   async step(by: 1 | -1): Promise<void> {
     const search = this.search.peek();
     if (search.total === 0) return;
-    const firsts = search.found.map((one, at) => search.found.slice(0, at).reduce((sum, before) => sum + (before?.total ?? 0), one ? 0 : 0));
-    const start = search.at >= 0 ? search.at + by : by > 0 ? (search.found[0]?.index ?? 0) : (search.found[0]?.index ?? 0) - 1;
-    const at = ((start % search.total) + search.total) % search.total;
-    const source = firsts.reduce((last, first, one) => (at >= first && (search.found[one]?.total ?? 0) > 0 ? one : last), 0);
+    const { at, source, index } = nextHit(search, by);
     const from = this.sources.peek()[source];
     if (!from) return;
     try {
       const names = findNames(from.names, search.text).names;
-      const answer = await this.ask(from, names, at - (firsts[source] ?? 0));
+      const answer = await askHits(this.place, from, names, index);
       if (this.search.peek().text !== search.text || !answer.hit) return;
       this.search.value = { ...this.search.peek(), at };
       this.show(source, answer.hit);

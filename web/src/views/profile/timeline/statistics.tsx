@@ -18,7 +18,13 @@ export function Statistics({ state }: { state: TimelineState }) {
     <section class="timeline-panel" aria-label="The selection">
       <header>
         <h2>
-          {formatNs(end - begin)} selected <span class="quiet">{count(found.bySource.reduce((sum, one) => sum + one.events, 0), "event")}</span>
+          {formatNs(end - begin)} selected{" "}
+          <span class="quiet">
+            {count(
+              found.bySource.reduce((sum, one) => sum + one.events, 0),
+              "event",
+            )}
+          </span>
         </h2>
         <span class="spring" />
         <Button kind="quiet" onClick={() => state.flyTo({ begin, scale: (end - begin) / state.size.peek().width })}>
@@ -45,7 +51,9 @@ function Shares({ state, found }: { state: TimelineState; found: NonNullable<Tim
     (state.sources.value[source]?.page.lanes ?? []).flatMap((lane) => {
       const share = selection.lanes.find((one) => one.lane === lane.id);
       const name = `${state.sources.value[source]?.page.groups[lane.group]?.name ?? ""} · ${lane.name}`;
-      return share ? [{ id: `${source}.${lane.id}`, name, share: Math.min(1, share.busy_ns / length), ns: share.busy_ns }] : [];
+      return share
+        ? [{ id: `${source}.${lane.id}`, name, share: Math.min(1, share.busy_ns / length), ns: share.busy_ns }]
+        : [];
     }),
   );
   return (

@@ -3,7 +3,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Button, IconButton, Select, TextInput, Toggle } from "../../../components";
-import { ChevronDownIcon, ChevronUpIcon, DownloadIcon, ExpandIcon, GroupIcon, MinusIcon, PlusIcon, SearchIcon } from "../../../components/icons";
+import {
+  ChevronDownIcon,
+  ChevronUpIcon,
+  DownloadIcon,
+  ExpandIcon,
+  GroupIcon,
+  MinusIcon,
+  PlusIcon,
+  SearchIcon,
+} from "../../../components/icons";
 import { count } from "../../../lib/format";
 import { useKeys } from "../../../keys";
 import { downloadAddress } from "../export";
@@ -96,7 +105,11 @@ function SearchBox({ state }: { state: TimelineState }) {
           <span class={search.error ? "timeline-find-error" : "quiet"} role="status">
             {searchWords(search)}
           </span>
-          <IconButton label="The hit before (Shift Enter)" disabled={search.total === 0} onClick={() => void state.step(-1)}>
+          <IconButton
+            label="The hit before (Shift Enter)"
+            disabled={search.total === 0}
+            onClick={() => void state.step(-1)}
+          >
             <ChevronUpIcon size={14} />
           </IconButton>
           <IconButton label="The next hit (Enter)" disabled={search.total === 0} onClick={() => void state.step(1)}>
@@ -116,5 +129,7 @@ function searchWords(search: TimelineState["search"]["value"]): string {
   if (search.asking) return `${count(search.names, "name")} …`;
   if (search.names === 0) return "no such name";
   const total = search.total.toLocaleString("en-US");
-  return search.at >= 0 ? `${(search.at + 1).toLocaleString("en-US")} of ${total}` : `${count(search.total, "event")}, ${count(search.names, "name")}`;
+  return search.at >= 0
+    ? `${(search.at + 1).toLocaleString("en-US")} of ${total}`
+    : `${count(search.total, "event")}, ${count(search.names, "name")}`;
 }

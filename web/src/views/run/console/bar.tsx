@@ -2,7 +2,14 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, IconButton, Menu, type MenuItem, Select, TextInput } from "../../../components";
-import { ArrowDownIcon, ArrowUpIcon, DownloadIcon, SearchIcon, SettingsIcon, WarningIcon } from "../../../components/icons";
+import {
+  ArrowDownIcon,
+  ArrowUpIcon,
+  DownloadIcon,
+  SearchIcon,
+  SettingsIcon,
+  WarningIcon,
+} from "../../../components/icons";
 import { Segments } from "../../../components/segments";
 import { addressOf } from "../../../lib/api";
 import { count, visibleText } from "../../../lib/format";
@@ -56,7 +63,7 @@ function Find({ view }: { view: ConsoleView }) {
     timer.current = setTimeout(() => apply(text), REST_MS);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && draft) (event.stopPropagation(), setDraft(""), apply(""));
+    if (event.key === "Escape" && draft) event.stopPropagation(), setDraft(""), apply("");
     else if (event.key === "Escape") (event.currentTarget as HTMLElement).blur();
     if (event.key !== "Enter") return;
     if (draft !== settings.search.peek()) apply(draft);
@@ -76,7 +83,14 @@ function Find({ view }: { view: ConsoleView }) {
         onInput={onInput}
         onKeyDown={onKeyDown}
       />
-      <button type="button" class="con-regex mono" aria-pressed={settings.regex.value} aria-label="Regular expression" title="Regular expression" onClick={() => (settings.regex.value = !settings.regex.value)}>
+      <button
+        type="button"
+        class="con-regex mono"
+        aria-pressed={settings.regex.value}
+        aria-label="Regular expression"
+        title="Regular expression"
+        onClick={() => (settings.regex.value = !settings.regex.value)}
+      >
         .*
       </button>
       {shown ? <Matches view={view} bad={bad?.message ?? ""} /> : null}
@@ -86,11 +100,23 @@ function Find({ view }: { view: ConsoleView }) {
 
 function Matches({ view, bad }: { view: ConsoleView; bad: string }) {
   const info = view.lines.info.value;
-  if (bad) return <span class="con-bad isolate" role="alert">{visibleText(bad.split("\n")[0] ?? "")}</span>;
+  if (bad)
+    return (
+      <span class="con-bad isolate" role="alert">
+        {visibleText(bad.split("\n")[0] ?? "")}
+      </span>
+    );
   const found = info?.matches ?? 0;
   const looking = info !== null && info.searched < info.total;
   const nth = view.match.value?.nth;
-  const words = found === 0 ? (looking ? "…" : "none") : nth ? `${nth.toLocaleString("en-US")} of ${found.toLocaleString("en-US")}` : found.toLocaleString("en-US");
+  const words =
+    found === 0
+      ? looking
+        ? "…"
+        : "none"
+      : nth
+        ? `${nth.toLocaleString("en-US")} of ${found.toLocaleString("en-US")}`
+        : found.toLocaleString("en-US");
   return (
     <>
       <span class="con-matches" role="status" title={looking ? "Still looking" : undefined}>
@@ -103,7 +129,13 @@ function Matches({ view, bad }: { view: ConsoleView; bad: string }) {
       <IconButton label="Next match (n)" disabled={found === 0} onClick={() => void view.goToMatch("next")}>
         <ArrowDownIcon size={14} />
       </IconButton>
-      <Button kind="quiet" aria-pressed={settings.only.value} class="con-only" title="Only lines that match (m)" onClick={() => (settings.only.value = !settings.only.value)}>
+      <Button
+        kind="quiet"
+        aria-pressed={settings.only.value}
+        class="con-only"
+        title="Only lines that match (m)"
+        onClick={() => (settings.only.value = !settings.only.value)}
+      >
         Only matches
       </Button>
     </>
@@ -112,8 +144,18 @@ function Matches({ view, bad }: { view: ConsoleView; bad: string }) {
 
 function Ranks({ info }: { info: ConsoleWindow | null }) {
   if ((info?.ranks.length ?? 0) < 2) return null;
-  const options = [{ value: "", label: "All ranks" }, ...(info?.ranks ?? []).map((rank) => ({ value: String(rank), label: `Rank ${rank}` }))];
-  return <Select label="Rank" value={settings.rank.value} options={options} onChange={(value) => (settings.rank.value = value)} />;
+  const options = [
+    { value: "", label: "All ranks" },
+    ...(info?.ranks ?? []).map((rank) => ({ value: String(rank), label: `Rank ${rank}` })),
+  ];
+  return (
+    <Select
+      label="Rank"
+      value={settings.rank.value}
+      options={options}
+      onChange={(value) => (settings.rank.value = value)}
+    />
+  );
 }
 
 function Errors({ view, info }: { view: ConsoleView; info: ConsoleWindow | null }) {
@@ -123,7 +165,8 @@ function Errors({ view, info }: { view: ConsoleView; info: ConsoleWindow | null 
   const go = (error: ConsoleError) => void goToError(view, error);
   const button = (
     <>
-      <WarningIcon size={14} /> <span>{errors.length > 1 ? count(info?.error_count ?? 0, "error") : "To the error"}</span>
+      <WarningIcon size={14} />{" "}
+      <span>{errors.length > 1 ? count(info?.error_count ?? 0, "error") : "To the error"}</span>
     </>
   );
   if (errors.length === 1) {
@@ -133,12 +176,15 @@ function Errors({ view, info }: { view: ConsoleView; info: ConsoleWindow | null 
       </Button>
     );
   }
-  const items: MenuItem[] = [...errors].reverse().slice(0, 30).map((error, at) => ({
-    key: String(error.last),
-    label: <span class="isolate">{visibleText(error.text).slice(0, 90)}</span>,
-    hint: at === 0 ? "last" : `line ${(error.last + 1).toLocaleString("en-US")}`,
-    onPick: () => go(error),
-  }));
+  const items: MenuItem[] = [...errors]
+    .reverse()
+    .slice(0, 30)
+    .map((error, at) => ({
+      key: String(error.last),
+      label: <span class="isolate">{visibleText(error.text).slice(0, 90)}</span>,
+      hint: at === 0 ? "last" : `line ${(error.last + 1).toLocaleString("en-US")}`,
+      onPick: () => go(error),
+    }));
   return <Menu label="Errors" button={button} buttonClass="button button-quiet con-error" items={items} />;
 }
 
@@ -154,13 +200,19 @@ export async function goToError(view: ConsoleView, error: ConsoleError): Promise
 function Count({ info }: { info: ConsoleWindow | null }) {
   if (!info) return null;
   const seen = info.total - (settings.rewrites.value ? 0 : info.rewritten);
-  const words = info.rows === seen ? count(seen, "line") : `${info.rows.toLocaleString("en-US")} of ${count(seen, "line")}`;
+  const words =
+    info.rows === seen ? count(seen, "line") : `${info.rows.toLocaleString("en-US")} of ${count(seen, "line")}`;
   return <span class="con-count quiet">{words}</span>;
 }
 
 function Shown({ info }: { info: ConsoleWindow | null }) {
   const { wrap, rewrites, stamps } = settings;
-  const stamp = (value: settings.Stamps, label: string): MenuItem => ({ key: value, label, checked: stamps.value === value, onPick: () => (stamps.value = value) });
+  const stamp = (value: settings.Stamps, label: string): MenuItem => ({
+    key: value,
+    label,
+    checked: stamps.value === value,
+    onPick: () => (stamps.value = value),
+  });
   const items: MenuItem[] = [
     stamp("none", "No times"),
     stamp("clock", "Time of day"),
@@ -174,7 +226,15 @@ function Shown({ info }: { info: ConsoleWindow | null }) {
       onPick: () => (rewrites.value = !rewrites.value),
     },
   ];
-  return <Menu label="How lines are shown" button={<SettingsIcon size={14} />} buttonClass="icon-button" align="end" items={items} />;
+  return (
+    <Menu
+      label="How lines are shown"
+      button={<SettingsIcon size={14} />}
+      buttonClass="icon-button"
+      align="end"
+      items={items}
+    />
+  );
 }
 
 function Download({ run }: { run: RunDetail }) {
@@ -189,5 +249,13 @@ function Download({ run }: { run: RunDetail }) {
     { key: "plain", label: "Plain text", onPick: save(false) },
     { key: "colours", label: "With colours", hint: "less -R", onPick: save(true) },
   ];
-  return <Menu label="Download the console" button={<DownloadIcon size={14} />} buttonClass="icon-button" align="end" items={items} />;
+  return (
+    <Menu
+      label="Download the console"
+      button={<DownloadIcon size={14} />}
+      buttonClass="icon-button"
+      align="end"
+      items={items}
+    />
+  );
 }

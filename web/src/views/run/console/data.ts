@@ -77,7 +77,8 @@ export class ConsoleLines {
   /** The run has printed more, or the search has not looked at all yet. */
   private async renew(): Promise<void> {
     if (this.closed) return;
-    if (this.asked.has(-1)) this.again = true; // lines that come faster than answers must not stop every answer
+    if (this.asked.has(-1))
+      this.again = true; // lines that come faster than answers must not stop every answer
     else await this.fetch(-1);
   }
 
@@ -88,11 +89,16 @@ export class ConsoleLines {
     this.asked.set(page, control);
     try {
       const start = page < 0 ? -PAGE : page * PAGE;
-      const found = await call("POST /api/console", { run: this.run, start, count: PAGE, ...this.applied }, { signal: control.signal });
+      const found = await call(
+        "POST /api/console",
+        { run: this.run, start, count: PAGE, ...this.applied },
+        { signal: control.signal },
+      );
       if (!control.signal.aborted) this.take(found, page);
     } catch (error) {
       if (isAbort(error)) return;
-      if (error instanceof ApiError && error.status === 400) this.badSearch.value = { message: error.message, position: error.position };
+      if (error instanceof ApiError && error.status === 400)
+        this.badSearch.value = { message: error.message, position: error.position };
       else this.fault.value = error;
     } finally {
       if (this.asked.get(page) === control) this.answered(page);
@@ -134,7 +140,8 @@ export class ConsoleLines {
       if (from >= 0) this.put(page, found.lines.slice(from, from + PAGE));
       else {
         const head = this.pages.get(page)?.slice(0, found.start - page * PAGE);
-        if (head && head.length === -from && !this.stale.has(page)) this.put(page, [...head, ...found.lines.slice(0, PAGE + from)]);
+        if (head && head.length === -from && !this.stale.has(page))
+          this.put(page, [...head, ...found.lines.slice(0, PAGE + from)]);
       }
     }
   }

@@ -41,7 +41,13 @@ export const Line = memo(function Line(props: LineProps) {
       data-trace={trace || undefined}
       data-old={line.rewritten || undefined}
     >
-      <button type="button" class="con-number" data-pick={line.number} tabIndex={-1} aria-label={`Line ${line.number + 1}`}>
+      <button
+        type="button"
+        class="con-number"
+        data-pick={line.number}
+        tabIndex={-1}
+        aria-label={`Line ${line.number + 1}`}
+      >
         {line.number + 1}
       </button>
       {stamps === "none" ? null : (
@@ -53,7 +59,12 @@ export const Line = memo(function Line(props: LineProps) {
       {newStep === "none" ? null : (
         <span class="con-step">
           {newStep && line.step !== null && line.step !== undefined ? (
-            <button type="button" data-step={line.step} tabIndex={-1} title={`Step ${line.step.toLocaleString("en-US")}: see it in Charts`}>
+            <button
+              type="button"
+              data-step={line.step}
+              tabIndex={-1}
+              title={`Step ${line.step.toLocaleString("en-US")}: see it in Charts`}
+            >
               {line.step.toLocaleString("en-US")}
             </button>
           ) : null}
@@ -109,7 +120,8 @@ function classesOf(style: Style): string {
   const names: string[] = [];
   if (typeof style.fg === "number") names.push(`ansi-${style.fg}`);
   if (typeof style.bg === "number") names.push(`ansi-on-${style.bg}`);
-  for (const name of ["bold", "dim", "italic", "underline", "strike"] as const) if (style[name]) names.push(`ansi-${name}`);
+  for (const name of ["bold", "dim", "italic", "underline", "strike"] as const)
+    if (style[name]) names.push(`ansi-${name}`);
   return names.join(" ");
 }
 

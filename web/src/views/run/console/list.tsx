@@ -45,9 +45,12 @@ export function LineList({ run, view, onClick }: ListProps) {
   useEffect(() => lines.need(start, end));
   useLayoutEffect(() => {
     const element = box.current as HTMLDivElement;
-    if (view.following.peek() && element.scrollTop < element.scrollHeight - element.clientHeight - 1) element.scrollTop = element.scrollHeight;
+    if (view.following.peek() && element.scrollTop < element.scrollHeight - element.clientHeight - 1)
+      element.scrollTop = element.scrollHeight;
   }, [rows, scroll.space, view]);
-  useLayoutEffect(() => settle(box.current as HTMLDivElement, block.current as HTMLDivElement, view, { start, end, rows, wrap }));
+  useLayoutEffect(() =>
+    settle(box.current as HTMLDivElement, block.current as HTMLDivElement, view, { start, end, rows, wrap }),
+  );
   useSignalEffect(() => {
     void settings.wrap.value;
     view.tail.value = null;
@@ -175,7 +178,8 @@ function traceOf(line: ConsoleLine, errors: readonly ConsoleError[]): "" | "part
   for (let at = errors.length - 1; at >= 0; at--) {
     const error = errors[at] as ConsoleError;
     if (line.number > error.last) return "";
-    if (line.number >= error.first && (line.stderr || line.number === error.last)) return line.number === error.last ? "end" : "part";
+    if (line.number >= error.first && (line.stderr || line.number === error.last))
+      return line.number === error.last ? "end" : "part";
   }
   return "";
 }

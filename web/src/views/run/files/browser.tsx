@@ -22,16 +22,31 @@ export function FileBrowser({ run, at }: { run: string; at: VersionRef }) {
       <section class="card" aria-label="Files of this version">
         <header class="card-head">
           <Crumbs name={at.name} />
-          <TextInput class="card-search" label="Find files" placeholder="Find" icon={<SearchIcon size={12} />} value={search} onInput={setSearch} />
+          <TextInput
+            class="card-search"
+            label="Find files"
+            placeholder="Find"
+            icon={<SearchIcon size={12} />}
+            value={search}
+            onInput={setSearch}
+          />
         </header>
         {fault ? <p class="card-none isolate">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
-        {answer && entries.length === 0 ? <p class="card-none">{search ? `No file has “${visibleText(search)}” in its path.` : "This folder is empty."}</p> : null}
+        {answer && entries.length === 0 ? (
+          <p class="card-none">
+            {search ? `No file has “${visibleText(search)}” in its path.` : "This folder is empty."}
+          </p>
+        ) : null}
         <ul class="files-list">
           {entries.map((entry) => (
             <Row key={entry.path} run={run} at={at} entry={entry} current={entry.path === shown} />
           ))}
         </ul>
-        {answer && (answer.omitted ?? 0) > 0 ? <p class="card-none">{count(answer.omitted ?? 0, "more file")} here; find one by its name, or download the zip.</p> : null}
+        {answer && (answer.omitted ?? 0) > 0 ? (
+          <p class="card-none">
+            {count(answer.omitted ?? 0, "more file")} here; find one by its name, or download the zip.
+          </p>
+        ) : null}
       </section>
       {shown ? <Preview run={run} at={at} path={shown} /> : null}
     </>
@@ -49,7 +64,12 @@ function Crumbs({ name }: { name: string }) {
       {parts.map((part, at) => (
         <span key={at}>
           {" / "}
-          <button type="button" class="link" disabled={at === parts.length - 1} onClick={() => (folder.value = parts.slice(0, at + 1).join("/"))}>
+          <button
+            type="button"
+            class="link"
+            disabled={at === parts.length - 1}
+            onClick={() => (folder.value = parts.slice(0, at + 1).join("/"))}
+          >
             {visibleText(part)}
           </button>
         </span>
@@ -81,11 +101,16 @@ function Row({ run, at, entry, current }: { run: string; at: VersionRef; entry: 
       {entry.folder || entry.reference || entry.problem ? (
         <span class="files-noget" />
       ) : (
-        <a class="icon-button" href={addressOf("/api/artifact/file", { run, ...at, path: entry.path })} download="" aria-label={`Download ${visibleText(entry.name)}`} title="Download">
+        <a
+          class="icon-button"
+          href={addressOf("/api/artifact/file", { run, ...at, path: entry.path })}
+          download=""
+          aria-label={`Download ${visibleText(entry.name)}`}
+          title="Download"
+        >
           <DownloadIcon size={14} />
         </a>
       )}
     </li>
   );
 }
-

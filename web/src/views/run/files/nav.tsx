@@ -21,7 +21,13 @@ export function FilesNav({ files, now }: { files: RunFiles; now: string }) {
             Saved steps
           </Item>
         ) : null}
-        <Item value="~folder" now={now} icon={<FolderIcon size={14} />} note={formatBytes(files.bytes)} bad={files.damage.length > 0}>
+        <Item
+          value="~folder"
+          now={now}
+          icon={<FolderIcon size={14} />}
+          note={formatBytes(files.bytes)}
+          bad={files.damage.length > 0}
+        >
           Run folder
         </Item>
       </div>
@@ -30,7 +36,9 @@ export function FilesNav({ files, now }: { files: RunFiles; now: string }) {
 }
 
 function Versions({ one, now }: { one: ArtifactName; now: string }) {
-  const shown = one.versions.filter((version, at) => at < SHOWN_VERSIONS || writeRef({ name: one.name, version: version.version }) === now);
+  const shown = one.versions.filter(
+    (version, at) => at < SHOWN_VERSIONS || writeRef({ name: one.name, version: version.version }) === now,
+  );
   const rest = one.versions.length - shown.length;
   return (
     <section class="files-name">
@@ -42,7 +50,12 @@ function Versions({ one, now }: { one: ArtifactName; now: string }) {
         <span class="quiet isolate">{visibleText(one.type)}</span>
       </h2>
       {shown.map((version) => (
-        <Item key={version.version} value={writeRef({ name: one.name, version: version.version })} now={now} note={version.references === version.files ? "reference" : formatBytes(version.bytes)}>
+        <Item
+          key={version.version}
+          value={writeRef({ name: one.name, version: version.version })}
+          now={now}
+          note={version.references === version.files ? "reference" : formatBytes(version.bytes)}
+        >
           <span class="files-version">v{version.version}</span>
           {version.aliases.map((alias) => (
             <span key={alias} class="files-alias isolate">
@@ -67,7 +80,12 @@ interface ItemProps {
 
 function Item({ value, now, note, icon, bad = false, children }: ItemProps) {
   return (
-    <button type="button" class="files-item" aria-current={value === now ? "true" : undefined} onClick={() => choose(value)}>
+    <button
+      type="button"
+      class="files-item"
+      aria-current={value === now ? "true" : undefined}
+      onClick={() => choose(value)}
+    >
       {icon}
       <span class="files-label ellipsis">{children}</span>
       {bad ? <span class="files-bad">damaged</span> : null}

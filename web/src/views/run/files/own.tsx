@@ -17,7 +17,8 @@ export function SavedSteps({ run, steps }: { run: RunDetail; steps: readonly Sav
   return (
     <div class="files-main">
       <p class="files-lead">
-        When a step fails, Stepscope keeps its batch, parameters, random numbers and source. <code>stepscope replay</code> runs that one step again, under a microscope.
+        When a step fails, Stepscope keeps its batch, parameters, random numbers and source.{" "}
+        <code>stepscope replay</code> runs that one step again, under a microscope.
       </p>
       {[...steps].reverse().map((one) => (
         <Saved key={`${one.name}.${one.version}`} run={run} one={one} />
@@ -71,7 +72,13 @@ function Command({ text, does }: { text: string; does: string }) {
 }
 
 const KINDS: Record<OwnFile["kind"], string> = {
-  about: "what the run is", log: "log", media: "media", compacted: "compacted logs", blobs: "larger media and artifacts", folder: "folder", other: "other",
+  about: "what the run is",
+  log: "log",
+  media: "media",
+  compacted: "compacted logs",
+  blobs: "larger media and artifacts",
+  folder: "folder",
+  other: "other",
 }; // prettier-ignore
 
 export function RunFolder({ files }: { files: RunFiles }) {
@@ -95,7 +102,10 @@ export function RunFolder({ files }: { files: RunFiles }) {
           ))}
         </section>
       ) : null}
-      <Section title="The run folder" aside={<span class="quiet">{files.damage.length === 0 ? "all files are sound" : ""}</span>}>
+      <Section
+        title="The run folder"
+        aside={<span class="quiet">{files.damage.length === 0 ? "all files are sound" : ""}</span>}
+      >
         <div class="metric-scroll" tabIndex={0} role="group" aria-label="Files of the run folder">
           <table class="metrics">
             <thead>
@@ -143,4 +153,3 @@ function Own({ one }: { one: OwnFile }) {
     </tr>
   );
 }
-

@@ -20,7 +20,13 @@ export function Preview({ run, at, path }: { run: string; at: VersionRef; path: 
     <section class="card files-preview" aria-label={`Content of ${name}`} aria-busy={waiting}>
       <header class="card-head">
         <h2 class="mono isolate ellipsis">{name}</h2>
-        <a class="icon-button" href={addressOf("/api/artifact/file", asked)} download="" aria-label="Download this file" title="Download this file">
+        <a
+          class="icon-button"
+          href={addressOf("/api/artifact/file", asked)}
+          download=""
+          aria-label="Download this file"
+          title="Download this file"
+        >
           <DownloadIcon size={14} />
         </a>
         {file.value ? (
@@ -30,7 +36,11 @@ export function Preview({ run, at, path }: { run: string; at: VersionRef; path: 
         ) : null}
       </header>
       {fault ? <p class="card-none isolate">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
-      {answer && !waiting ? <Content preview={answer} url={addressOf("/api/artifact/file", { ...asked, show: true })} name={name} /> : fault ? null : <Skeleton height={60} />}
+      {answer && !waiting ? (
+        <Content preview={answer} url={addressOf("/api/artifact/file", { ...asked, show: true })} name={name} />
+      ) : fault ? null : (
+        <Skeleton height={60} />
+      )}
       {answer?.cut ? <p class="card-none">Only its beginning is shown; download it for the rest.</p> : null}
     </section>
   );
@@ -55,7 +65,11 @@ function Content({ preview, url, name }: { preview: ArtifactPreview; url: string
     case "json":
       return <Code text={preview.cut ? (preview.text ?? "") : tidyJson(preview.text ?? "")} label={name} tall />;
     case "text":
-      return preview.text ? <Code text={preview.text} label={name} tall /> : <p class="card-none">The file is empty.</p>;
+      return preview.text ? (
+        <Code text={preview.text} label={name} tall />
+      ) : (
+        <p class="card-none">The file is empty.</p>
+      );
     case "reference":
       return (
         <>
@@ -119,7 +133,9 @@ function hexRows(hex: string): string {
   const rows: string[] = [];
   for (let at = 0; at < bytes.length; at += 16) {
     const some = bytes.slice(at, at + 16);
-    const letters = some.map((byte) => (/^[2-6][0-9a-f]$|^7[0-9a-e]$/.test(byte) ? String.fromCharCode(parseInt(byte, 16)) : "·")).join("");
+    const letters = some
+      .map((byte) => (/^[2-6][0-9a-f]$|^7[0-9a-e]$/.test(byte) ? String.fromCharCode(parseInt(byte, 16)) : "·"))
+      .join("");
     rows.push(`${at.toString(16).padStart(8, "0")}  ${some.join(" ").padEnd(47)}  ${letters}`);
   }
   return rows.join("\n");

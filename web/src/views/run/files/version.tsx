@@ -27,7 +27,9 @@ export function Version({ run, at, one }: VersionProps) {
       {version ? <Facts run={run} version={version} /> : null}
       {against.value !== "" ? <Diff run={run} at={at} /> : null}
       <FileBrowser run={run.id} at={at} />
-      {version && Object.keys(version.metadata).length > 0 ? <Pairs title="Metadata" pairs={Object.entries(version.metadata)} /> : null}
+      {version && Object.keys(version.metadata).length > 0 ? (
+        <Pairs title="Metadata" pairs={Object.entries(version.metadata)} />
+      ) : null}
     </div>
   );
 }
@@ -60,7 +62,10 @@ function Head({ run, at, one, version }: VersionProps & { version: ArtifactVersi
         <Select
           label="Compare with another version"
           value={against.value}
-          options={[{ value: "", label: "Compare with…" }, ...others.map((other) => ({ value: String(other.version), label: `changes since v${other.version}` }))]}
+          options={[
+            { value: "", label: "Compare with…" },
+            ...others.map((other) => ({ value: String(other.version), label: `changes since v${other.version}` })),
+          ]}
           onChange={(value) => (against.value = value)}
         />
       ) : null}
@@ -80,11 +85,22 @@ function Facts({ run, version }: { run: RunDetail; version: ArtifactVersion }) {
     <p class="files-facts">
       <span>{count(version.files, "file")}</span>
       {kept > 0 ? <span>{formatBytes(version.bytes)}</span> : null}
-      {version.references > 0 ? <span>{version.references === version.files ? "only a reference was kept" : `${count(version.references, "reference")} among them`}</span> : null}
+      {version.references > 0 ? (
+        <span>
+          {version.references === version.files
+            ? "only a reference was kept"
+            : `${count(version.references, "reference")} among them`}
+        </span>
+      ) : null}
       <span>logged {formatTime(version.time)}</span>
       {version.times > 1 ? <span>{version.times} times the same</span> : null}
       {version.step !== null ? (
-        <button type="button" class="link" title="See this step in Charts" onClick={() => goPart("charts", { mark: String(version.step), artifact: "", file: "", folder: "" })}>
+        <button
+          type="button"
+          class="link"
+          title="See this step in Charts"
+          onClick={() => goPart("charts", { mark: String(version.step), artifact: "", file: "", folder: "" })}
+        >
           step {version.step.toLocaleString("en-US")}
         </button>
       ) : null}
@@ -104,7 +120,12 @@ const SIGNS = { added: "+", removed: "−", changed: "~" } as const;
 function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
   const other = Number(against.value);
   const [version, before] = at.version >= other ? [at.version, other] : [other, at.version];
-  const { answer, fault } = useAnswer("POST /api/artifact/diff", { run: run.id, name: at.name, version, against: before });
+  const { answer, fault } = useAnswer("POST /api/artifact/diff", {
+    run: run.id,
+    name: at.name,
+    version,
+    against: before,
+  });
   return (
     <section class="card files-diff" aria-label="Changes">
       <header class="card-head">
@@ -117,7 +138,9 @@ function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
         </Button>
       </header>
       {fault ? <p class="card-none">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
-      {answer?.changes.length === 0 && answer.metadata.length === 0 ? <p class="card-none">All files are the same.</p> : null}
+      {answer?.changes.length === 0 && answer.metadata.length === 0 ? (
+        <p class="card-none">All files are the same.</p>
+      ) : null}
       <ul class="files-changes">
         {answer?.changes.map((change) => (
           <Change key={change.path} change={change} />
@@ -140,7 +163,11 @@ function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
 function Counts({ diff }: { diff: ArtifactDiff }) {
   return (
     <span class="files-counts">
-      {(["added", "removed", "changed"] as const).map((kind) => (diff[kind] > 0 ? <span key={kind} data-kind={kind}>{`${diff[kind].toLocaleString("en-US")} ${kind}`}</span> : null))}
+      {(["added", "removed", "changed"] as const).map((kind) =>
+        diff[kind] > 0 ? (
+          <span key={kind} data-kind={kind}>{`${diff[kind].toLocaleString("en-US")} ${kind}`}</span>
+        ) : null,
+      )}
       <span class="quiet">{diff.same.toLocaleString("en-US")} the same</span>
     </span>
   );
@@ -148,7 +175,10 @@ function Counts({ diff }: { diff: ArtifactDiff }) {
 
 function Change({ change }: { change: FileChange }) {
   const { before, after, kind } = change;
-  const sizes = kind === "changed" ? `${formatBytes(before ?? 0)} → ${formatBytes(after ?? 0)}` : formatBytes((kind === "added" ? after : before) ?? 0);
+  const sizes =
+    kind === "changed"
+      ? `${formatBytes(before ?? 0)} → ${formatBytes(after ?? 0)}`
+      : formatBytes((kind === "added" ? after : before) ?? 0);
   return (
     <li data-kind={kind}>
       <span class="files-sign" aria-label={kind}>

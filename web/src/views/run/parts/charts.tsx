@@ -21,7 +21,10 @@ function NoCharts({ running }: { running: boolean }) {
       <p>A chart appears with the first point of a metric.</p>
       <div class="lessons">
         <Lesson title="Log from your own loop" text={LOG} />
-        <Lesson title="Or let the script be watched: loss, gradient norm, learning rate" text="stepscope run train.py" />
+        <Lesson
+          title="Or let the script be watched: loss, gradient norm, learning rate"
+          text="stepscope run train.py"
+        />
       </div>
     </EmptyState>
   );

@@ -25,8 +25,8 @@ describeKeys("Console", {
   m: "only lines that match",
   e: "to the last error",
   w: "wrap long lines",
-  "G": "to the end, and follow it",
-  "Home": "to the first line",
+  G: "to the end, and follow it",
+  Home: "to the first line",
 });
 
 export function ConsolePart({ run }: { run: RunDetail }) {
@@ -51,16 +51,28 @@ export function ConsolePart({ run }: { run: RunDetail }) {
     G: () => view.goToEnd(),
     End: () => view.goToEnd(),
     Home: () => view.goToStart(),
-    Escape: () => (settings.line.peek() ? (settings.line.value = "") : settings.search.peek() ? (settings.search.value = "") : goPart("overview")),
+    Escape: () =>
+      settings.line.peek()
+        ? (settings.line.value = "")
+        : settings.search.peek()
+          ? (settings.search.value = "")
+          : goPart("overview"),
   });
   const { info, fault } = view.lines;
-  if (fault.value && !info.value) return <ErrorState error={fault.value} onRetry={() => void view.lines.filter(settings.filters.peek())} />;
+  if (fault.value && !info.value)
+    return <ErrorState error={fault.value} onRetry={() => void view.lines.filter(settings.filters.peek())} />;
   if (info.value?.total === 0) return <Nothing run={run} />;
   return (
     <div ref={box} class="console">
       <ConsoleBar run={run} view={view} />
       {info.value ? <LineList run={run} view={view} onClick={(event) => onClick(event, view)} /> : <Waiting />}
-      {info.value && info.value.rows === 0 ? <p class="con-none">{settings.search.value && info.value.searched < info.value.total ? "Looking…" : "No line passes these filters."}</p> : null}
+      {info.value && info.value.rows === 0 ? (
+        <p class="con-none">
+          {settings.search.value && info.value.searched < info.value.total
+            ? "Looking…"
+            : "No line passes these filters."}
+        </p>
+      ) : null}
       <Picked run={run} view={view} />
       <Follow run={run} view={view} />
     </div>
@@ -109,7 +121,10 @@ function onClick(event: MouseEvent, view: ConsoleView): void {
 async function copyLines(view: ConsoleView, first: number, last: number): Promise<void> {
   try {
     const { text, lines, cut } = await view.lines.copy(first, last);
-    await copyText(text, cut ? `Copied the first ${count(lines, "line")}; that is all that fits` : `Copied ${count(lines, "line")}`);
+    await copyText(
+      text,
+      cut ? `Copied the first ${count(lines, "line")}; that is all that fits` : `Copied ${count(lines, "line")}`,
+    );
   } catch (fault) {
     toast(fault instanceof Error ? fault.message : String(fault), "warning");
   }
@@ -126,7 +141,11 @@ function Picked({ run, view }: { run: RunDetail; view: ConsoleView }) {
   };
   return (
     <div class="con-picked" role="status">
-      <span>{first === last ? `Line ${(first + 1).toLocaleString("en-US")}` : `Lines ${(first + 1).toLocaleString("en-US")}–${(last + 1).toLocaleString("en-US")}`}</span>
+      <span>
+        {first === last
+          ? `Line ${(first + 1).toLocaleString("en-US")}`
+          : `Lines ${(first + 1).toLocaleString("en-US")}–${(last + 1).toLocaleString("en-US")}`}
+      </span>
       <Button kind="quiet" onClick={() => void copyLines(view, first, last)}>
         <CopyIcon size={12} /> Copy
       </Button>
@@ -163,10 +182,19 @@ function Waiting() {
 
 function Nothing({ run }: { run: RunDetail }) {
   return (
-    <EmptyState title={run.status === "running" ? "Nothing was printed yet" : "Nothing was printed"} icon={<TableIcon size={24} />}>
-      <p>What a script prints is kept with its run, both stdout and stderr, unless that was switched off. It appears here as it is printed.</p>
+    <EmptyState
+      title={run.status === "running" ? "Nothing was printed yet" : "Nothing was printed"}
+      icon={<TableIcon size={24} />}
+    >
+      <p>
+        What a script prints is kept with its run, both stdout and stderr, unless that was switched off. It appears here
+        as it is printed.
+      </p>
       <div class="lessons">
-        <Lesson title="It is on by default" text={'run = stepscope.init(project="first", console=True)\nprint("epoch", 1)'} />
+        <Lesson
+          title="It is on by default"
+          text={'run = stepscope.init(project="first", console=True)\nprint("epoch", 1)'}
+        />
         <Lesson title="Or without changing the script" text="stepscope run train.py" />
       </div>
     </EmptyState>

@@ -52,7 +52,10 @@ function Body({ run, files, now }: { run: RunDetail; files: RunFiles; now: strin
 function Nothing() {
   return (
     <EmptyState title="No artifacts yet" icon={<FolderIcon size={24} />}>
-      <p>Weights, datasets, tables: files kept with the run under a name. The same content keeps its version, new content gets the next one.</p>
+      <p>
+        Weights, datasets, tables: files kept with the run under a name. The same content keeps its version, new content
+        gets the next one.
+      </p>
       <div class="lessons">
         <Lesson title="Keep a file" text={KEEP} />
         <Lesson title="A folder, or only where something is" text={KEEP_MANY} />

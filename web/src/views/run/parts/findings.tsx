@@ -35,7 +35,9 @@ export function FindingsPart({ run }: { run: RunDetail }) {
   const wanted = wantedFinding.value;
   if (run.findings.length === 0) return <NoFindings run={run} />;
   const known = run.findings.some((one) => one.id === wanted);
-  const found = run.findings.filter((one) => one.id === wanted || (!off.has(one.severity) && (rule === "" || one.rule === rule)));
+  const found = run.findings.filter(
+    (one) => one.id === wanted || (!off.has(one.severity) && (rule === "" || one.rule === rule)),
+  );
   const shown = all ? found : found.filter((one, at) => at < MOST_CARDS || one.id === wanted);
   const toggle = (one: Severity) => {
     const next = new Set(off);
@@ -61,7 +63,8 @@ export function FindingsPart({ run }: { run: RunDetail }) {
         ) : null}
         {shown.length === 0 ? (
           <p class="card-none">
-            Nothing fits. <Button onClick={() => (setOff(new Set()), setRule(""))}>Show all {run.findings.length}</Button>
+            Nothing fits.{" "}
+            <Button onClick={() => (setOff(new Set()), setRule(""))}>Show all {run.findings.length}</Button>
           </p>
         ) : null}
         <LookedAt run={run} />
@@ -86,13 +89,25 @@ function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
         const amount = findings.filter((finding) => finding.severity === one).length;
         if (amount === 0) return null;
         return (
-          <button key={one} type="button" class="finding-filter" data-level={one} aria-pressed={!off.has(one)} onClick={() => onToggle(one)}>
+          <button
+            key={one}
+            type="button"
+            class="finding-filter"
+            data-level={one}
+            aria-pressed={!off.has(one)}
+            onClick={() => onToggle(one)}
+          >
             {count(amount, ...NOUNS[one])}
           </button>
         );
       })}
       {rules.length > 1 ? (
-        <Select label="Rule" value={rule} options={[{ value: "", label: "All rules" }, ...rules.map((one) => ({ value: one, label: cut(one) }))]} onChange={onRule} />
+        <Select
+          label="Rule"
+          value={rule}
+          options={[{ value: "", label: "All rules" }, ...rules.map((one) => ({ value: one, label: cut(one) }))]}
+          onChange={onRule}
+        />
       ) : null}
     </div>
   );
@@ -118,7 +133,9 @@ function LookedAt({ run }: { run: RunDetail }) {
   return (
     <p class="looked-at">
       {looked}
-      {run.watched ? null : " Nobody watched the script train; run it with stepscope run to have every rule look at it."}
+      {run.watched
+        ? null
+        : " Nobody watched the script train; run it with stepscope run to have every rule look at it."}
     </p>
   );
 }

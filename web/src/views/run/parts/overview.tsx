@@ -1,11 +1,11 @@
 /** The first look at a run: how it ended, what is wrong, how it went, and what it was made from. */
 
-import { lazily } from "../../../components/lazily";
 import { count, visibleText } from "../../../lib/format";
 import type { RunDetail } from "../../../lib/schema";
 import { Changes, Git } from "../code";
 import { Config } from "../config";
 import { Machine, Packages } from "../machine";
+import { MainCharts } from "../main-charts";
 import { Metrics } from "../metrics";
 import { Notes } from "../notes";
 import { Section } from "../pieces";
@@ -13,8 +13,6 @@ import { goPart, linkToPart } from "../place";
 import { Reproduce } from "../reproduce";
 import { Alerts, Artifacts, Attempts, Failure, Losses } from "../story";
 import { findingWords } from "./findings";
-
-const MainCharts = lazily(() => import("../main-charts").then((found) => found.MainCharts));
 
 export function OverviewPart({ run }: { run: RunDetail }) {
   return (

@@ -38,7 +38,8 @@ export function StepPart({ run }: { run: RunDetail }) {
     Escape: () => (settings.op.peek() ? (settings.op.value = "") : goPart("overview")),
   });
   if (!answer) return fault ? <ErrorState error={fault} onRetry={again} /> : <Waiting />;
-  const now = answer.steps.find((one) => idOf(one) === settings.recording.value) ?? answer.steps[answer.steps.length - 1];
+  const now =
+    answer.steps.find((one) => idOf(one) === settings.recording.value) ?? answer.steps[answer.steps.length - 1];
   return (
     <div ref={box} class="step-part">
       {now ? <Recorded key={`${run.id} ${idOf(now)}`} run={run.id} steps={answer.steps} now={now} /> : <Nothing />}
@@ -79,11 +80,14 @@ function Ops({ head, pages, recording }: { head: StepHead; pages: OpPages; recor
       {head.births.length > 0 ? <Births births={head.births} recording={recording} /> : null}
       {head.has_stats ? null : (
         <p class="step-hint">
-          The values were not looked at. <code>stepscope.record(model, stats=True)</code> keeps minimum, maximum, mean and what is not finite of every tensor.
+          The values were not looked at. <code>stepscope.record(model, stats=True)</code> keeps minimum, maximum, mean
+          and what is not finite of every tensor.
         </p>
       )}
       <OpFilterBar head={head} pages={pages} />
-      {pages.fault.value ? <ErrorState error={pages.fault.value} onRetry={() => void pages.filter(settings.filters.peek())} /> : null}
+      {pages.fault.value ? (
+        <ErrorState error={pages.fault.value} onRetry={() => void pages.filter(settings.filters.peek())} />
+      ) : null}
       <div class="step-body">
         <OpTable pages={pages} />
         {index !== null && Number.isInteger(index) ? <OpDetails recording={recording} index={index} /> : null}
@@ -104,10 +108,16 @@ function Waiting() {
 function Nothing() {
   return (
     <EmptyState title="No step of this run was recorded" icon={<SearchIcon size={24} />}>
-      <p>A recording holds every operation of one step: the line and module it came from, the tensors it read and made, what they held, and what it cost. The Model page draws the same recording as a graph.</p>
+      <p>
+        A recording holds every operation of one step: the line and module it came from, the tensors it read and made,
+        what they held, and what it cost. The Model page draws the same recording as a graph.
+      </p>
       <div class="lessons">
         <Lesson title="Record a step" text={RECORD} />
-        <Lesson title="A step that failed under stepscope run, afterwards" text="stepscope replay last --save failed.step" />
+        <Lesson
+          title="A step that failed under stepscope run, afterwards"
+          text="stepscope replay last --save failed.step"
+        />
       </div>
     </EmptyState>
   );

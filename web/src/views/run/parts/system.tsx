@@ -27,7 +27,11 @@ export function SystemPart({ run }: { run: RunDetail }) {
           ))}
         </dl>
       ) : null}
-      {run.parts.system === 0 ? <NoSystem /> : <ChartBoard runs={[run.id]} settings={settings} arrange={systemPanels} empty={<NoSystem />} />}
+      {run.parts.system === 0 ? (
+        <NoSystem />
+      ) : (
+        <ChartBoard runs={[run.id]} settings={settings} arrange={systemPanels} empty={<NoSystem />} />
+      )}
     </div>
   );
 }
@@ -36,7 +40,8 @@ function NoSystem() {
   return (
     <EmptyState title="Nothing was measured of the machine" icon={<SystemIcon size={24} />}>
       <p>
-        {SYSTEM_GROUPS.join(", ")}: they are measured every few seconds beside the training, unless that was switched off or the run was shorter.
+        {SYSTEM_GROUPS.join(", ")}: they are measured every few seconds beside the training, unless that was switched
+        off or the run was shorter.
       </p>
       <div class="lessons">
         <Lesson title="It is on by default" text={'stepscope.init(project="first", system=True)'} />

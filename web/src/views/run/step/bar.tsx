@@ -16,8 +16,17 @@ const VIEWS: readonly { value: settings.StepView; label: string; about: string }
   { value: "compare", label: "Compare", about: "what changed since another recording" },
 ];
 
-export function StepBar({ steps, now, head }: { steps: readonly RecordedStep[]; now: RecordedStep; head: StepHead | null }) {
-  const label = (one: RecordedStep) => `step ${one.step.toLocaleString("en-US")}${one.key === "recording" || one.key === "step" ? "" : ` · ${visibleText(one.key)}`}`;
+export function StepBar({
+  steps,
+  now,
+  head,
+}: {
+  steps: readonly RecordedStep[];
+  now: RecordedStep;
+  head: StepHead | null;
+}) {
+  const label = (one: RecordedStep) =>
+    `step ${one.step.toLocaleString("en-US")}${one.key === "recording" || one.key === "step" ? "" : ` · ${visibleText(one.key)}`}`;
   return (
     <div class="step-toolbar" role="toolbar" aria-label="Recorded step">
       <Select
@@ -26,7 +35,12 @@ export function StepBar({ steps, now, head }: { steps: readonly RecordedStep[]; 
         options={[...steps].reverse().map((one) => ({ value: idOf(one), label: label(one) }))}
         onChange={(value) => ((settings.op.value = ""), (settings.recording.value = value))}
       />
-      <Segments label="Show" value={settings.view.value} options={VIEWS} onChange={(value) => (settings.view.value = value)} />
+      <Segments
+        label="Show"
+        value={settings.view.value}
+        options={VIEWS}
+        onChange={(value) => (settings.view.value = value)}
+      />
       <span class="spring" />
       {head ? <Summary head={head} /> : null}
     </div>
@@ -56,14 +70,57 @@ export function OpFilterBar({ head, pages }: { head: StepHead; pages: OpPages | 
   const info = pages?.info.value;
   return (
     <div class="step-filters" role="group" aria-label="Filter ops">
-      <TextInput class="step-search" label="Find ops" placeholder="Find: name, module, source, arguments" title="Words that must all occur; !word must not (/)" icon={<SearchIcon size={12} />} value={settings.search.value} onInput={(text) => (settings.search.value = text)} />
-      <Select label="Phase" value={settings.phase.value} options={[{ value: "", label: "All phases" }, ...head.phases.map((one) => ({ value: one.name, label: `${one.name} (${one.count.toLocaleString("en-US")})` }))]} onChange={(value) => (settings.phase.value = value)} />
-      <Select label="Kind of op" value={settings.kind.value} options={[{ value: "", label: "All kinds" }, ...head.kinds.map((one) => ({ value: one.name, label: `${visibleText(one.name)} (${one.count.toLocaleString("en-US")})` }))]} onChange={(value) => (settings.kind.value = value)} />
+      <TextInput
+        class="step-search"
+        label="Find ops"
+        placeholder="Find: name, module, source, arguments"
+        title="Words that must all occur; !word must not (/)"
+        icon={<SearchIcon size={12} />}
+        value={settings.search.value}
+        onInput={(text) => (settings.search.value = text)}
+      />
+      <Select
+        label="Phase"
+        value={settings.phase.value}
+        options={[
+          { value: "", label: "All phases" },
+          ...head.phases.map((one) => ({
+            value: one.name,
+            label: `${one.name} (${one.count.toLocaleString("en-US")})`,
+          })),
+        ]}
+        onChange={(value) => (settings.phase.value = value)}
+      />
+      <Select
+        label="Kind of op"
+        value={settings.kind.value}
+        options={[
+          { value: "", label: "All kinds" },
+          ...head.kinds.map((one) => ({
+            value: one.name,
+            label: `${visibleText(one.name)} (${one.count.toLocaleString("en-US")})`,
+          })),
+        ]}
+        onChange={(value) => (settings.kind.value = value)}
+      />
       {head.modules.length > 0 ? (
-        <Select label="Module" value={settings.module.value} options={[{ value: "", label: "All modules" }, ...head.modules.map((path) => ({ value: path, label: visibleText(path) }))]} onChange={(value) => (settings.module.value = value)} />
+        <Select
+          label="Module"
+          value={settings.module.value}
+          options={[
+            { value: "", label: "All modules" },
+            ...head.modules.map((path) => ({ value: path, label: visibleText(path) })),
+          ]}
+          onChange={(value) => (settings.module.value = value)}
+        />
       ) : null}
       {head.bad > 0 ? (
-        <Button kind="quiet" class="step-only-bad" aria-pressed={settings.bad.value} onClick={() => (settings.bad.value = !settings.bad.value)}>
+        <Button
+          kind="quiet"
+          class="step-only-bad"
+          aria-pressed={settings.bad.value}
+          onClick={() => (settings.bad.value = !settings.bad.value)}
+        >
           Not finite ({head.bad.toLocaleString("en-US")})
         </Button>
       ) : null}
@@ -75,7 +132,9 @@ export function OpFilterBar({ head, pages }: { head: StepHead; pages: OpPages | 
       <span class="spring" />
       {info ? (
         <span class="quiet step-sums">
-          {settings.isFiltered.value ? `${info.total.toLocaleString("en-US")} of ${count(head.ops, "op")}` : count(info.total, "op")}
+          {settings.isFiltered.value
+            ? `${info.total.toLocaleString("en-US")} of ${count(head.ops, "op")}`
+            : count(info.total, "op")}
           {info.time_us === null ? "" : ` · ${formatMicros(info.time_us)}`}
           {info.flops === null ? "" : ` · ${formatCount(info.flops)} FLOPs`}
         </span>

@@ -20,11 +20,17 @@ export function Births({ births, recording }: { births: readonly BirthStory[]; r
   }, [birth?.index]);
   if (!birth) return null;
   return (
-    <section class="step-birth" data-harmless={birth.reaches ? undefined : true} aria-label="First value that is not finite">
+    <section
+      class="step-birth"
+      data-harmless={birth.reaches ? undefined : true}
+      aria-label="First value that is not finite"
+    >
       <header>
         <WarningIcon size={16} />
         <h2 class="isolate">{visibleText(birth.headline)}</h2>
-        <span class="quiet isolate">{birth.reaches ? `it reaches ${visibleText(birth.reaches)}` : "it reaches neither the loss nor a gradient"}</span>
+        <span class="quiet isolate">
+          {birth.reaches ? `it reaches ${visibleText(birth.reaches)}` : "it reaches neither the loss nor a gradient"}
+        </span>
         <span class="spring" />
         {births.length > 1 ? (
           <Button kind="quiet" onClick={() => setAt((at + 1) % births.length)}>
@@ -34,7 +40,12 @@ export function Births({ births, recording }: { births: readonly BirthStory[]; r
         <Button kind="quiet" onClick={() => settings.showOp(birth.index)}>
           Show the op
         </Button>
-        <Button kind="quiet" onClick={() => openInModel(recording, { index: birth.index, phase: birth.kind === "backward" ? "backward" : "forward" })}>
+        <Button
+          kind="quiet"
+          onClick={() =>
+            openInModel(recording, { index: birth.index, phase: birth.kind === "backward" ? "backward" : "forward" })
+          }
+        >
           In the graph
         </Button>
       </header>
@@ -57,9 +68,15 @@ function Link({ link }: { link: ChainLink }) {
   const odd = badText(stats);
   return (
     <li data-here={link.here || undefined} data-bad={link.bad || undefined}>
-      <button type="button" title={`op ${link.index}${link.module ? ` in ${visibleText(link.module)}` : ""}: ${statsTitle(stats)}`} onClick={() => settings.showOp(link.index)}>
+      <button
+        type="button"
+        title={`op ${link.index}${link.module ? ` in ${visibleText(link.module)}` : ""}: ${statsTitle(stats)}`}
+        onClick={() => settings.showOp(link.index)}
+      >
         <span class="step-chain-name isolate ellipsis">{visibleText(link.name)}</span>
-        <span class="step-chain-values mono ellipsis">{odd ? <span class="cell-odd">{odd}</span> : rangeText(stats) || meanText(stats) || "\u00a0"}</span>
+        <span class="step-chain-values mono ellipsis">
+          {odd ? <span class="cell-odd">{odd}</span> : rangeText(stats) || meanText(stats) || "\u00a0"}
+        </span>
         {link.here ? <span class="step-tag step-tag-bad">born here</span> : null}
       </button>
     </li>

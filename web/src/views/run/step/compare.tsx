@@ -22,13 +22,21 @@ export const idOf = (one: { step: number; key: string }) => `${one.step}:${one.k
 
 export function Compare({ recording, steps }: { recording: Recording; steps: readonly RecordedStep[] }) {
   const others = steps.filter((one) => idOf(one) !== idOf(recording));
-  const before = others.find((one) => idOf(one) === settings.before.value) ?? [...others].reverse().find((one) => one.step < recording.step) ?? others[others.length - 1];
+  const before =
+    others.find((one) => idOf(one) === settings.before.value) ??
+    [...others].reverse().find((one) => one.step < recording.step) ??
+    others[others.length - 1];
   if (!before) {
     return (
       <EmptyState title="There is only one recording" icon={<ChartIcon size={24} />}>
         <p>With two, this shows which op's output changed most from one step to the other.</p>
         <div class="lessons">
-          <Lesson title="Record another step" text={'with stepscope.record(model, stats=True) as step:\n    loss = train_step(batch)\nrun.log({"recording": step})'} />
+          <Lesson
+            title="Record another step"
+            text={
+              'with stepscope.record(model, stats=True) as step:\n    loss = train_step(batch)\nrun.log({"recording": step})'
+            }
+          />
         </div>
       </EmptyState>
     );
@@ -36,34 +44,60 @@ export function Compare({ recording, steps }: { recording: Recording; steps: rea
   return <Changes recording={recording} before={before} others={others} />;
 }
 
-function Changes({ recording, before, others }: { recording: Recording; before: RecordedStep; others: readonly RecordedStep[] }) {
+function Changes({
+  recording,
+  before,
+  others,
+}: {
+  recording: Recording;
+  before: RecordedStep;
+  others: readonly RecordedStep[];
+}) {
   const asked = { ...recording, before_key: before.key, before_step: before.step, part: settings.comparePart.value };
   const { answer, fault, waiting, again } = useAnswer("POST /api/step/compare", asked);
   return (
     <div class="step-costs">
       <div class="step-costs-bar">
-        <span>
-          Step {recording.step.toLocaleString("en-US")} after
-        </span>
+        <span>Step {recording.step.toLocaleString("en-US")} after</span>
         <Select
           label="Compare with"
           value={idOf(before)}
-          options={[...others].reverse().map((one) => ({ value: idOf(one), label: `step ${one.step.toLocaleString("en-US")}` }))}
+          options={[...others]
+            .reverse()
+            .map((one) => ({ value: idOf(one), label: `step ${one.step.toLocaleString("en-US")}` }))}
           onChange={(value) => (settings.before.value = value)}
         />
-        <Segments label="Part of the step" value={settings.comparePart.value} options={PARTS} onChange={(value) => (settings.comparePart.value = value)} />
+        <Segments
+          label="Part of the step"
+          value={settings.comparePart.value}
+          options={PARTS}
+          onChange={(value) => (settings.comparePart.value = value)}
+        />
         {answer ? (
           <span class="quiet">
             {count(answer.compared, "op")} compared
-            {answer.only_before || answer.only_after ? `, ${answer.only_before} only before, ${answer.only_after} only after` : ""}
+            {answer.only_before || answer.only_after
+              ? `, ${answer.only_before} only before, ${answer.only_after} only after`
+              : ""}
           </span>
         ) : null}
       </div>
       <p class="step-method quiet">
-        The largest change first: by how many standard deviations the mean of an output moved, or how often its standard deviation doubled or halved, whichever is more.
+        The largest change first: by how many standard deviations the mean of an output moved, or how often its standard
+        deviation doubled or halved, whichever is more.
       </p>
       {fault ? <ErrorState error={fault} onRetry={again} /> : null}
-      {!answer || waiting ? fault ? null : <Skeleton height={120} /> : answer.note ? <p class="step-none">{answer.note}</p> : answer.changes.length === 0 ? <p class="step-none">No output changed.</p> : <ChangeTable changes={answer.changes} />}
+      {!answer || waiting ? (
+        fault ? null : (
+          <Skeleton height={120} />
+        )
+      ) : answer.note ? (
+        <p class="step-none">{answer.note}</p>
+      ) : answer.changes.length === 0 ? (
+        <p class="step-none">No output changed.</p>
+      ) : (
+        <ChangeTable changes={answer.changes} />
+      )}
     </div>
   );
 }
@@ -80,7 +114,13 @@ function ChangeTable({ changes }: { changes: readonly OpChange[] }) {
         ))}
       </div>
       {changes.map((one) => (
-        <div key={one.row.index} class="step-change-row" role="row" data-bad={one.amount === null || undefined} onClick={() => settings.showOp(one.row.index)}>
+        <div
+          key={one.row.index}
+          class="step-change-row"
+          role="row"
+          data-bad={one.amount === null || undefined}
+          onClick={() => settings.showOp(one.row.index)}
+        >
           <span role="gridcell" class="number quiet">
             {one.row.index}
           </span>
@@ -98,8 +138,15 @@ function ChangeTable({ changes }: { changes: readonly OpChange[] }) {
           <span role="gridcell">
             <Values stats={one.after} />
           </span>
-          <span role="gridcell" class="step-change" title={one.amount === null ? undefined : formatNumber(one.amount, 3)}>
-            <span class="step-bar" style={{ transform: `scaleX(${one.amount === null ? 1 : largest > 0 ? one.amount / largest : 0})` }} />
+          <span
+            role="gridcell"
+            class="step-change"
+            title={one.amount === null ? undefined : formatNumber(one.amount, 3)}
+          >
+            <span
+              class="step-bar"
+              style={{ transform: `scaleX(${one.amount === null ? 1 : largest > 0 ? one.amount / largest : 0})` }}
+            />
             <span class="isolate">{visibleText(one.said)}</span>
           </span>
         </div>

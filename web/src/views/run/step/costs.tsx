@@ -28,9 +28,21 @@ export function Costs({ recording }: { recording: Recording }) {
     <div class="step-costs">
       <div class="step-costs-bar">
         <Segments label="Sum up by" value={by} options={BY} onChange={(value) => (settings.costsBy.value = value)} />
-        <span class="quiet">{by === "module" ? "A module's numbers hold those of the modules inside it." : by === "line" ? "Backward counts for the line of its forward." : ""}</span>
+        <span class="quiet">
+          {by === "module"
+            ? "A module's numbers hold those of the modules inside it."
+            : by === "line"
+              ? "Backward counts for the line of its forward."
+              : ""}
+        </span>
       </div>
-      {fault ? <ErrorState error={fault} onRetry={again} /> : answer && !waiting ? <CostTable key={by} rows={answer.rows} tree={by === "module"} /> : <Skeleton height={120} />}
+      {fault ? (
+        <ErrorState error={fault} onRetry={again} />
+      ) : answer && !waiting ? (
+        <CostTable key={by} rows={answer.rows} tree={by === "module"} />
+      ) : (
+        <Skeleton height={120} />
+      )}
     </div>
   );
 }
@@ -39,7 +51,15 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
   const [shut, setShut] = useState<ReadonlySet<number>>(() => startShut(rows, tree));
   const [most, setMost] = useState(MOST_ROWS);
   const shown = useMemo(() => (tree ? openRows(rows, shut) : rows.map((_, at) => at)), [rows, tree, shut]);
-  const largest = useMemo(() => ({ time: most1(rows, "time_us"), flops: most1(rows, "flops"), saved: most1(rows, "saved_bytes"), params: most1(rows, "params") }), [rows]);
+  const largest = useMemo(
+    () => ({
+      time: most1(rows, "time_us"),
+      flops: most1(rows, "flops"),
+      saved: most1(rows, "saved_bytes"),
+      params: most1(rows, "params"),
+    }),
+    [rows],
+  );
   const hasParams = rows.some((row) => row.params);
   const toggle = (at: number) => {
     const next = new Set(shut);
@@ -62,7 +82,13 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
           <div key={at} class="step-cost-row" role="row">
             <span role="gridcell" class="step-cost-name" style={{ paddingLeft: `${(row.level ?? 0) * 16}px` }}>
               {inner ? (
-                <button type="button" class="modules-caret" aria-expanded={!shut.has(at)} aria-label={shut.has(at) ? "Open" : "Close"} onClick={() => toggle(at)}>
+                <button
+                  type="button"
+                  class="modules-caret"
+                  aria-expanded={!shut.has(at)}
+                  aria-label={shut.has(at) ? "Open" : "Close"}
+                  onClick={() => toggle(at)}
+                >
                   {shut.has(at) ? <ChevronRightIcon size={12} /> : <ChevronDownIcon size={12} />}
                 </button>
               ) : tree ? (

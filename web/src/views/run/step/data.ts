@@ -51,7 +51,11 @@ export class OpPages {
     const control = new AbortController();
     this.asked.set(page, control);
     try {
-      const found = await call("POST /api/step/ops", { ...this.recording, ...this.applied, start: page * PAGE, count: PAGE }, { signal: control.signal });
+      const found = await call(
+        "POST /api/step/ops",
+        { ...this.recording, ...this.applied, start: page * PAGE, count: PAGE },
+        { signal: control.signal },
+      );
       if (control.signal.aborted) return;
       if (fresh) this.pages.clear();
       this.pages.set(page, found.rows);

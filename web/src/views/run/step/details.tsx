@@ -23,7 +23,13 @@ export function OpDetails({ recording, index }: { recording: Recording; index: n
           <CloseIcon size={14} />
         </IconButton>
       </header>
-      {fault ? <ErrorState error={fault} onRetry={again} /> : answer ? <Body detail={answer} recording={recording} /> : <Skeleton height={80} />}
+      {fault ? (
+        <ErrorState error={fault} onRetry={again} />
+      ) : answer ? (
+        <Body detail={answer} recording={recording} />
+      ) : (
+        <Skeleton height={80} />
+      )}
     </aside>
   );
 }
@@ -32,7 +38,9 @@ function Body({ detail, recording }: { detail: OpDetail; recording: Recording })
   const { row } = detail;
   return (
     <>
-      {row.born ? <p class="step-born">Here values stopped being finite, and it reached the loss or a gradient.</p> : null}
+      {row.born ? (
+        <p class="step-born">Here values stopped being finite, and it reached the loss or a gradient.</p>
+      ) : null}
       {row.error ? <p class="step-born isolate">{visibleText(row.error)}</p> : null}
       <Facts row={row} detail={detail} />
       <Source detail={detail} />
@@ -73,7 +81,12 @@ function Facts({ row, detail }: { row: OpRow; detail: OpDetail }) {
         <dt>module</dt>
         <dd>
           {row.module ? (
-            <button type="button" class="link" title="Only ops of this module" onClick={() => (settings.module.value = row.module ?? "")}>
+            <button
+              type="button"
+              class="link"
+              title="Only ops of this module"
+              onClick={() => (settings.module.value = row.module ?? "")}
+            >
               <ModuleName path={row.module} />
             </button>
           ) : (
@@ -102,16 +115,24 @@ function Source({ detail }: { detail: OpDetail }) {
         <span class="mono isolate ellipsis" title={visibleText(place)}>
           {visibleText(detail.row.place ?? "")}
         </span>
-        {detail.function && detail.function !== "<module>" ? <span class="quiet isolate">in {visibleText(detail.function)}</span> : null}
+        {detail.function && detail.function !== "<module>" ? (
+          <span class="quiet isolate">in {visibleText(detail.function)}</span>
+        ) : null}
         <IconButton label="Copy the place" onClick={() => void copyText(place)}>
           <CopyIcon size={12} />
         </IconButton>
       </h3>
       <div class="source mono" tabIndex={0} role="group" aria-label="Lines of source">
         {detail.excerpt.map((line, at) => (
-          <div key={line.number} class={line.here ? "source-line source-hit" : "source-line"} data-gap={at > 0 && line.number > (detail.excerpt[at - 1]?.number ?? 0) + 1 ? true : undefined}>
+          <div
+            key={line.number}
+            class={line.here ? "source-line source-hit" : "source-line"}
+            data-gap={at > 0 && line.number > (detail.excerpt[at - 1]?.number ?? 0) + 1 ? true : undefined}
+          >
             <span class="source-number">{line.number}</span>
-            <span class="source-text isolate">{line.here ? <b>{visibleText(line.text)}</b> : visibleText(line.text)}</span>
+            <span class="source-text isolate">
+              {line.here ? <b>{visibleText(line.text)}</b> : visibleText(line.text)}
+            </span>
           </div>
         ))}
       </div>
@@ -125,7 +146,13 @@ function Links({ title, links }: { title: string; links: readonly OpLink[] }) {
     <section class="step-links">
       <h3>{title}</h3>
       {links.map((link) => (
-        <button key={link.index} type="button" class="link isolate" title={visibleText(link.module ?? "")} onClick={() => settings.showOp(link.index)}>
+        <button
+          key={link.index}
+          type="button"
+          class="link isolate"
+          title={visibleText(link.module ?? "")}
+          onClick={() => settings.showOp(link.index)}
+        >
           {link.index} {visibleText(link.name)}
         </button>
       ))}

@@ -5,7 +5,15 @@ import type { OpTensor, TensorStats } from "../../../lib/schema";
 import { badText, meanText, rangeText, statsTitle, tensorLabel } from "../../../lib/stat-words";
 
 /** A number over a bar that shows its share of the largest. */
-export function Amount({ value, largest, text }: { value: number | null | undefined; largest: number; text(value: number): string }) {
+export function Amount({
+  value,
+  largest,
+  text,
+}: {
+  value: number | null | undefined;
+  largest: number;
+  text(value: number): string;
+}) {
   if (value === null || value === undefined) return <span class="step-amount quiet" role="gridcell" />;
   return (
     <span class="step-amount" role="gridcell" title={value.toLocaleString("en-US")}>
@@ -33,7 +41,15 @@ export function ModuleName({ path, phase = "–" }: { path: string | null | unde
 }
 
 /** Tensors with what they held, one under the other. */
-export function Tensors({ title, tensors, onOp }: { title: string; tensors: readonly OpTensor[]; onOp(index: number): void }) {
+export function Tensors({
+  title,
+  tensors,
+  onOp,
+}: {
+  title: string;
+  tensors: readonly OpTensor[];
+  onOp(index: number): void;
+}) {
   if (tensors.length === 0) return null;
   return (
     <section class="step-tensors" aria-label={title}>
@@ -42,7 +58,13 @@ export function Tensors({ title, tensors, onOp }: { title: string; tensors: read
         <div key={at} class="step-tensor" data-bad={badText(tensor.stats) ? true : undefined}>
           <p>
             <span class="mono">{tensorLabel(tensor)}</span>
-            {tensor.name ? <span class="isolate step-tensor-name ellipsis" title={visibleText(tensor.name)}>{visibleText(tensor.name)}</span> : <span class="quiet">{tensor.kind === "intermediate" ? "" : tensor.kind}</span>}
+            {tensor.name ? (
+              <span class="isolate step-tensor-name ellipsis" title={visibleText(tensor.name)}>
+                {visibleText(tensor.name)}
+              </span>
+            ) : (
+              <span class="quiet">{tensor.kind === "intermediate" ? "" : tensor.kind}</span>
+            )}
             <span class="spring" />
             <span class="quiet">{tensor.device}</span>
           </p>
@@ -50,7 +72,11 @@ export function Tensors({ title, tensors, onOp }: { title: string; tensors: read
             <p class="step-tensor-stats mono">
               {badText(tensor.stats) ? <span class="cell-odd">{badText(tensor.stats)}</span> : null}
               {meanText(tensor.stats) ? <span title="mean ± standard deviation">{meanText(tensor.stats)}</span> : null}
-              {rangeText(tensor.stats) ? <span class="quiet" title="least … greatest">{rangeText(tensor.stats)}</span> : null}
+              {rangeText(tensor.stats) ? (
+                <span class="quiet" title="least … greatest">
+                  {rangeText(tensor.stats)}
+                </span>
+              ) : null}
             </p>
           ) : null}
           {tensor.made_by !== null && tensor.made_by !== undefined ? (

@@ -14,7 +14,11 @@ export const phase = param<string>("opphase", "", text);
 export const kind = param<string>("opkind", "", text);
 export const bad = param<boolean>("opbad", false, flag);
 export type SortBy = "order" | "name" | "module" | "time_us" | "flops" | "saved_bytes";
-export const sort = param<SortBy>("opsort", "order", oneOf("order", "name", "module", "time_us", "flops", "saved_bytes"));
+export const sort = param<SortBy>(
+  "opsort",
+  "order",
+  oneOf("order", "name", "module", "time_us", "flops", "saved_bytes"),
+);
 export const descending = param<boolean>("opdown", false, flag);
 /** The op that is looked at; "" for none. */
 export const op = param<string>("op", "", text);
@@ -36,7 +40,9 @@ export const filters = computed(() => ({
 }));
 export type OpFilters = typeof filters.value;
 
-export const isFiltered = computed(() => Boolean(search.value || module.value || phase.value || kind.value || bad.value));
+export const isFiltered = computed(() =>
+  Boolean(search.value || module.value || phase.value || kind.value || bad.value),
+);
 
 let shown = "";
 

@@ -60,11 +60,26 @@ export function OpTable({ pages }: { pages: OpPages }) {
     event.stopPropagation();
   };
   return (
-    <div ref={box} class="step-table" role="grid" aria-label="Ops" aria-rowcount={total + 1} tabIndex={0} onKeyDown={onKey} onScroll={(event) => (scroll.value = { top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}>
+    <div
+      ref={box}
+      class="step-table"
+      role="grid"
+      aria-label="Ops"
+      aria-rowcount={total + 1}
+      tabIndex={0}
+      onKeyDown={onKey}
+      onScroll={(event) =>
+        (scroll.value = { top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })
+      }
+    >
       <Head />
       <div class="step-space" style={{ height: `${total * ROW}px` }}>
         {rowsBetween(pages, span.start, span.end).map(([at, row]) =>
-          row ? <Row key={at} at={at} row={row} info={info as StepOps} chosen={settings.op.value === String(row.index)} /> : <div key={at} class="step-row" style={{ transform: `translateY(${at * ROW}px)` }} />,
+          row ? (
+            <Row key={at} at={at} row={row} info={info as StepOps} chosen={settings.op.value === String(row.index)} />
+          ) : (
+            <div key={at} class="step-row" style={{ transform: `translateY(${at * ROW}px)` }} />
+          ),
         )}
       </div>
       {info && total === 0 ? <p class="step-none">No op passes these filters.</p> : null}
@@ -105,13 +120,24 @@ function Head() {
   return (
     <div class="step-head" role="row">
       {COLUMNS.map((column) => (
-        <span key={column.label} role="columnheader" class={column.number ? "number" : undefined} aria-sort={column.by === by ? (down ? "descending" : "ascending") : undefined}>
+        <span
+          key={column.label}
+          role="columnheader"
+          class={column.number ? "number" : undefined}
+          aria-sort={column.by === by ? (down ? "descending" : "ascending") : undefined}
+        >
           {column.by === null ? (
             column.label
           ) : (
             <button type="button" onClick={() => pick(column.by as settings.SortBy)}>
               {column.label}
-              {column.by === by && (by !== "order" || down) ? down ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} /> : null}
+              {column.by === by && (by !== "order" || down) ? (
+                down ? (
+                  <ArrowDownIcon size={12} />
+                ) : (
+                  <ArrowUpIcon size={12} />
+                )
+              ) : null}
             </button>
           )}
         </span>

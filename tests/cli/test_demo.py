@@ -1,0 +1,102 @@
+"""The demo plays its story through the commands a user has, goes on where it stopped, and never trains twice."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import stepscope
+from stepscope.cli.demo import command
+from stepscope.demo.stage import Outcome, Stage
+from stepscope.demo.story import QUICK, STORY, Act
+
+ACTS = [act for chain in STORY for act in chain]
+
+
+def played(stage: Stage, *chains: list[Act]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    stage.play(list(chains), lambda act: None, outcomes.append)
+    return outcomes
+
+
+def version(title: str = "version", *, fails: bool = False) -> Act:
+    """A command that needs no torch."""
+    return Act(title, ("--version",), fails=fails)
+
+
+def test_every_title_is_its_own() -> None:
+    assert len({act.title for act in ACTS}) == len(ACTS)
+    assert {act.title for act in ACTS} >= QUICK
+
+
+def test_every_script_and_every_edit_fits_the_examples(tmp_path: Path) -> None:
+    stage = Stage(tmp_path / "demo")
+    stage.set_up()
+    text = (stage.folder / "vae.py").read_text()
+    for act in ACTS:
+        files = [word for word in act.command if word.endswith((".py", ".yaml", ".md"))]
+        assert len(files) == 1
+        assert (stage.folder / files[0]).is_file()
+        for old, new in act.edits:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+
+
+def test_scripts_that_were_changed_are_left_alone(tmp_path: Path) -> None:
+    stage = Stage(tmp_path / "demo")
+    stage.set_up()
+    (stage.folder / "vae.py").write_text("mine")
+    Stage(tmp_path / "demo").set_up()
+    assert (stage.folder / "vae.py").read_text() == "mine"
+
+
+def test_what_was_played_is_not_played_again_and_what_failed_is(tmp_path: Path) -> None:
+    stage = Stage(tmp_path / "demo")
+    stage.set_up()
+    chain = [version("first"), version("second", fails=True), version("third")]
+    outcomes = played(stage, chain)
+    assert [bool(one.trouble) for one in outcomes] == [False, True, False]
+    assert "stepscope, version" in outcomes[1].trouble
+    assert [[act.title for act in left] for left in Stage(stage.folder).left_of([tuple(chain)])] == [["second"]]
+
+
+def test_a_demo_that_is_stopped_starts_nothing_more(tmp_path: Path) -> None:
+    stage = Stage(tmp_path / "demo")
+    stage.set_up()
+    waits = Act("waits", ("tail", "nothing", "--help"))
+    started = threading.Event()
+    stage.stop()
+    stage.play([[waits]], lambda act: started.set(), lambda outcome: None)
+    assert not started.is_set()
+
+
+def test_a_missing_package_is_named_with_its_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    done = CliRunner().invoke(command, ["--dir", str(tmp_path / "demo"), "--no-ui"])
+    assert "pip install 'stepscope[demo]'" in str(done.exception)
+    assert not (tmp_path / "demo").exists()
+
+
+def test_a_dry_run_prints_the_commands_and_makes_nothing(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["--dir", str(tmp_path / "demo"), "--dry-run"])
+    assert done.output.splitlines() == [" ".join(("stepscope", *act.command)) for act in ACTS]
+    assert not (tmp_path / "demo").exists()
+
+
+@pytest.mark.slow
+def test_the_quick_demo_finds_the_bugs_of_its_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "demo"
+    done = CliRunner().invoke(command, ["--dir", str(folder), "--no-ui", "--quick"])
+    assert done.exit_code == 0, done.output
+    runs = {run.name: run for run in stepscope.runs(folder / "stepscope-runs")}
+    assert {name: run.status for name, run in runs.items()} == {"vae-crashes": "failed", "vae-learns-badly": "finished"}
+    rules = {name: {finding.rule for finding in run.findings} for name, run in runs.items()}
+    assert "shape.linear-in" in rules["vae-crashes"]
+    assert rules["vae-learns-badly"] == {"device.new-tensor-cpu", "math.reparam-std", "opt.no-zero-grad"}
+    again = CliRunner().invoke(command, ["--dir", str(folder), "--no-ui", "--quick"])
+    assert (again.exit_code, len(stepscope.runs(folder / "stepscope-runs"))) == (0, 2)
