@@ -105,6 +105,7 @@ def closing_lines(found: Diagnosis) -> list[str]:
     lines = [f"Looked at: {looked}."]
     if not found.findings:
         lines.insert(0, "Nothing was found.")
+    lines += [f"Not looked at: {problem}." for problem in found.problems]
     if not found.watched:
         lines.append("Not watched: run the script with `stepscope run` to have all rules watch it train.")
     return lines

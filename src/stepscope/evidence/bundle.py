@@ -39,7 +39,8 @@ class Bundle:
     """The text of the project's own files that ran, by path."""
     rank: int = 0
     script: str = ""
-    stepscope: str = ""
+    left_out: str = ""
+    """Why there are no tables, where there are none."""
 
 
 def pack(bundle: Bundle, text: Callable[[str], str] | None = None, *, strict: bool = False) -> bytes:

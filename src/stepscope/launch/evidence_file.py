@@ -55,6 +55,8 @@ class EvidenceFile:
         bundle = Bundle(found, sources=self._evidence.source.texts(_MOST_SOURCE), rank=self._rank, script=self._script)
         data = pack(bundle, mask_text)
         self._written = time.monotonic()
-        if len(data) <= MOST_BYTES:
-            make_private_folder(run / FOLDER, exist_ok=True)
-            write_file(run / FOLDER / self._name, data)
+        if len(data) > MOST_BYTES:
+            why = f"it takes {len(data) / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} MB are the most that is kept"
+            data = pack(Bundle(rank=self._rank, script=self._script, left_out=why))
+        make_private_folder(run / FOLDER, exist_ok=True)
+        write_file(run / FOLDER / self._name, data)

@@ -34,6 +34,8 @@ class Diagnosis:
     """Whether rules watched the script while it ran."""
     asked: int = 0
     """How many rules were asked again of what was seen while it ran."""
+    problems: tuple[str, ...] = ()
+    """What of that could not be read."""
 
 
 def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnosis:
@@ -56,7 +58,7 @@ def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnos
                 run.found.append(rule.id)
     looked_at = [*_looked_at(run), *([f"what was seen while it ran (by {again.rules} rules)"] if again.rules else [])]
     watched = folder.coverage is not None or again.rules > 0
-    return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules)
+    return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules, tuple(again.problems))
 
 
 def _finding(rule: Rule, proof: Proof, run: StoredRun) -> Finding:

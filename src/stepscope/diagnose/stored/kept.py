@@ -61,6 +61,9 @@ def ask_kept(run: Path, settings: Settings | None = None) -> AskedAgain:
     result = AskedAgain()
     known: set[tuple[str, str | None, int | None]] = set()
     for bundle in kept_evidence(run, result.problems):
+        if bundle.left_out:
+            result.problems.append(f"what rank {bundle.rank} saw was not kept: {bundle.left_out}")
+            continue
         engine = fence.call("asking the rules again", asked_again, bundle, settings)
         if engine is None:
             continue
