@@ -68,6 +68,8 @@ class Result:
     findings: list[dict[str, Any]]
     said: str
     seconds: float
+    evidence: bytes = b""
+    """What the run has kept of what was seen, of its first process."""
 
     @property
     def loud(self) -> list[dict[str, Any]]:
@@ -140,7 +142,13 @@ def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: 
             findings=json.loads(findings.read_text())["findings"] if findings.exists() else [],
             said=(here / "stderr").read_text(errors="replace"),
             seconds=time.perf_counter() - started,
+            evidence=_evidence(here / "work"),
         )
+
+
+def _evidence(work: Path) -> bytes:
+    kept = sorted(work.glob("stepscope-runs/*/evidence/0.*.gz"))
+    return kept[0].read_bytes() if kept else b""
 
 
 def run_all(jobs: Iterable[Callable[[], Any]], workers: int) -> Iterator[Any]:

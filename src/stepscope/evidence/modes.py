@@ -20,7 +20,7 @@ LOOKED_BACK = 40
 class ModeCall:
     """One call of `train()` or `eval()` on a module, or of `set_grad_enabled`."""
 
-    __slots__ = ("backwards", "kind", "module", "on", "place", "step", "visit")
+    __slots__ = ("backwards", "kind", "module", "on", "place", "step")
 
     def __init__(self, kind: str, on: bool, place: Place | None, step: int, module: Module | None = None) -> None:
         self.kind = kind
