@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from stepscope.errors import QueryError
-from stepscope.records import TagsChange
+from stepscope.records import Finding, FindingEvent, Severity, TagsChange
+from stepscope.runs.read.folder import open_run
 from stepscope.views.context import Context
+from stepscope.views.diagnosis import diagnosis_of
 from stepscope.views.group_means import GroupMean, mean_of
 from stepscope.views.runs import ColumnsRequest, RunGroup, RunsRequest, cell, columns, runs
 
@@ -134,3 +136,24 @@ def test_nan_and_infinity_travel_as_words(ctx: Context, store: Path) -> None:
     text = msgspec.json.encode(page)
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert page.rows[0].cells == ["NaN", 1.0, "Infinity", str(2**60)]
+
+
+def test_a_row_counts_errors_apart_from_warnings(ctx: Context, store: Path) -> None:
+    def found(severity: Severity) -> FindingEvent:
+        return FindingEvent(time=1.0, finding=Finding(rule="x.y", severity=severity, message=severity))
+
+    write_run(store, "warned", {"loss": [1.0]}, events=[found("warning"), found("info")], created=1.0)
+    write_run(store, "broken", {"loss": [1.0]}, events=[found("error"), found("warning")], created=2.0)
+    rows = runs(ctx, RunsRequest()).rows
+    assert [(row.name, row.errors, row.findings) for row in rows] == [("broken", 1, 2), ("warned", 0, 1)]
+
+
+def test_a_row_counts_what_was_found_in_the_stored_run_once_it_was_diagnosed(ctx: Context, store: Path) -> None:
+    write_run(store, "diverged", {"loss": [1.0, 0.5, math.nan, *[math.nan] * 20]}, created=1.0)
+    [before] = runs(ctx, RunsRequest()).rows
+    assert (before.errors, before.findings) == (0, 0)
+    found = diagnosis_of(open_run(ctx.catalogue.entries("")[0].path)).findings
+    grave = [one.severity for one in found if one.severity != "info"]
+    assert grave != []
+    [after] = runs(ctx, RunsRequest()).rows
+    assert (after.errors, after.findings) == (grave.count("error"), len(grave))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from stepscope.diagnose.stored.engine import Diagnosis, diagnose_run
+from stepscope.views.finding_counts import count_findings
 
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
@@ -30,4 +31,5 @@ def diagnosis_of(folder: RunFolder) -> Diagnosis:
         version, found = folder.version, diagnose_run(folder)
         with _lock:
             _known[folder] = (version, time.monotonic(), found)
+        count_findings(folder.meta.id, found.findings)
     return found

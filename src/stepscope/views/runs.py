@@ -14,6 +14,7 @@ from stepscope.runs.catalogue.ordering import grouped
 from stepscope.runs.query.query import Field, parse_field
 from stepscope.views.best import best_values
 from stepscope.views.context import Context
+from stepscope.views.finding_counts import counted
 from stepscope.views.group_means import GroupMean, group_means, is_averaged
 from stepscope.views.hues import hues
 from stepscope.views.plain import plain
@@ -57,6 +58,9 @@ class RunRow(msgspec.Struct):
     spark: list[float | None]
     """About 40 values of the main metric, for a tiny line; None where not finite."""
     findings: int = 0
+    """Errors and warnings, also of the stored run if somebody has looked at it."""
+    errors: int = 0
+    """Those that are errors."""
     dropped: int = 0
     version: int = 0
     """Grows whenever anything in the run changed."""
@@ -185,6 +189,7 @@ def _field(column: str) -> Field | None:
 
 
 def _row(entry: RunEntry, fields: list[Field | None], now: float, hue: int) -> RunRow:
+    errors, findings = counted(entry.id)
     return RunRow(
         id=entry.id,
         name=entry.name,
@@ -196,7 +201,8 @@ def _row(entry: RunEntry, fields: list[Field | None], now: float, hue: int) -> R
         notes=entry.notes,
         cells=[None if field is None else cell(entry.value(field, now)) for field in fields],
         spark=entry.spark,
-        findings=entry.findings,
+        findings=max(findings, entry.findings),
+        errors=max(errors, entry.errors),
         dropped=entry.dropped,
         version=entry.version,
         hue=hue,

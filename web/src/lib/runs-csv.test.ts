@@ -15,6 +15,7 @@ function row(name: string, cells: RunRow["cells"]): RunRow {
     cells,
     spark: [],
     findings: 0,
+    errors: 0,
     dropped: 0,
     version: 1,
     hue: 0,

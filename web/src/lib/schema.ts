@@ -2023,7 +2023,10 @@ export interface RunRow {
   cells: Cell[];
   /** About 40 values of the main metric, for a tiny line; None where not finite. */
   spark: (number | null)[];
+  /** Errors and warnings, also of the stored run if somebody has looked at it. */
   findings: number;
+  /** Those that are errors. */
+  errors: number;
   dropped: number;
   /** Grows whenever anything in the run changed. */
   version: number;

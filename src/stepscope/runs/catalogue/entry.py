@@ -44,6 +44,8 @@ class Head(msgspec.Struct, array_like=True, gc=False):
     version: int
     goals: dict[str, Goal] = {}
     """Which way metrics are good, where the person said so."""
+    errors: int = 0
+    """Those of the findings that are errors."""
 
 
 class RunEntry:
@@ -127,6 +129,10 @@ class RunEntry:
     @property
     def findings(self) -> int:
         return self.head.findings
+
+    @property
+    def errors(self) -> int:
+        return self.head.errors
 
     @property
     def dropped(self) -> int:

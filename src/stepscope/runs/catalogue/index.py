@@ -22,7 +22,7 @@ from stepscope.runs.format.filesystem import is_remote, make_private_folder
 
 __all__ = ["Index", "Row", "cache_folder"]
 
-SCHEMA = 2
+SCHEMA = 3
 """Goes up whenever what is stored changes; files of another schema are left alone and not read."""
 
 _TABLES = """

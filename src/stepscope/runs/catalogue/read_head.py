@@ -79,6 +79,7 @@ def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) 
         dropped=folder.dropped,
         version=version,
         goals=said_goals(summaries, folder.rules),
+        errors=sum(one.severity == "error" for one in folder.findings),
     )
 
 

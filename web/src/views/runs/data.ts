@@ -210,6 +210,7 @@ function sameRow(a: RunRow, b: RunRow): boolean {
     a.version === b.version &&
     a.status === b.status &&
     a.status !== "running" &&
+    a.findings === b.findings &&
     a.cells.length === b.cells.length &&
     a.cells.every((cell, at) => cell === b.cells[at])
   );

@@ -102,7 +102,10 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
         </span>
       ) : null}
       {row.findings > 0 ? (
-        <span class="badge badge-bad" title={`${count(row.findings, "finding")}: open the run to read them`}>
+        <span
+          class={`badge ${row.errors > 0 ? "badge-bad" : "badge-warn"}`}
+          title={`${findingWords(row)}: open the run to read them`}
+        >
           {row.findings}
         </span>
       ) : null}
@@ -221,3 +224,8 @@ function MeanCell({ found, of }: { found: GroupMean | null; of: number }) {
     </span>
   );
 }
+
+const findingWords = ({ errors, findings }: RunRow): string =>
+  [errors > 0 ? count(errors, "error") : "", findings > errors ? count(findings - errors, "warning") : ""]
+    .filter(Boolean)
+    .join(" and ");
