@@ -184,9 +184,8 @@ def test_our_own_objects_may_be_set(tmp_path: Path) -> None:
 
 
 def test_nothing_heavy_comes_with_import_stepscope() -> None:
-    code = (
-        "import sys, stepscope; print([m for m in ('torch', 'numpy', 'starlette', 'rich', 'psutil') if m in sys.modules])"
-    )
+    heavy = ("torch", "numpy", "starlette", "rich", "psutil")
+    code = f"import sys, stepscope; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 

@@ -35,7 +35,7 @@ PRICES = {
     "batch": 150e-6,
     "read": 60e-6,
 }
-"""CPU seconds that the watch takes for one event, on an ordinary machine; bench/prices.py sets measured ones beside them."""
+"""CPU seconds that the watch takes for one event, on an ordinary machine; bench/prices.py measures them."""
 _VALUES_A_SECOND = 4e8
 """Values of tensors that are read in a second."""
 _SETUP_S = 0.05
