@@ -8,9 +8,7 @@ interface Track {
 interface Decoder {
   tracks: { ready: Promise<void>; selectedTrack: Track | null };
   completed: Promise<void>;
-  decode(options: {
-    frameIndex: number;
-  }): Promise<{
+  decode(options: { frameIndex: number }): Promise<{
     image: CanvasImageSource & { displayWidth: number; displayHeight: number; duration: number | null; close(): void };
   }>;
   close(): void;
