@@ -38,6 +38,15 @@ def test_all_runs_in_brief_and_those_that_cannot_be_read_are_named(
     assert err.startswith("broken cannot be read: ")
 
 
+def test_many_runs_are_looked_at_by_several_processes(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(30):
+        make_run(store, f"run-{number:02}", series={"loss": [1.0, float("nan") if number % 10 == 7 else 0.5]})
+    code, out, _ = said(capsys, "--all", "--dir", str(store), "--json")
+    documents = json.loads(out)
+    bad = [one["name"] for one in documents if one["findings"]]
+    assert (code, len(documents), sorted(bad)) == (1, 30, ["run-07", "run-17", "run-27"])
+
+
 def test_a_query_that_selects_none_is_an_empty_answer(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_run(store, "good", series={"loss": [1.0]})
     code, out, _ = said(capsys, "--query", "status = failed", "--dir", str(store), "--json")

@@ -43,14 +43,13 @@ def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
     The exit code is 1 if an error was found in any of them.
     """
     from stepscope.diagnose.settings import load_settings
-    from stepscope.diagnose.stored.engine import diagnose_run
+    from stepscope.diagnose.stored.many import diagnose_runs
 
     settings = load_settings()
     folders = _chosen(runs, store, everything, query)
     many = everything or query is not None or len(folders) > 1
     documents, worst = [], 0
-    for folder in folders:
-        found = diagnose_run(folder, settings)
+    for folder, found in diagnose_runs(folders, settings):
         worst = max(worst, any(one.severity == "error" for one in found.findings))
         if as_json:
             documents.append(_document(folder, found))
@@ -138,5 +137,6 @@ def _document(folder: RunFolder, found: Diagnosis) -> dict[str, Any]:
         "status": folder.status,
         "watched": found.watched,
         "looked_at": found.looked_at,
+        "not_looked_at": found.problems,
         "findings": found.findings,
     }

@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stepscope.common.whose import is_own_file
@@ -108,6 +108,12 @@ def _size(node: ast.expr) -> tuple[int, int]:
     return ((node.end_lineno or node.lineno) - node.lineno, (node.end_col_offset or 0) - node.col_offset)
 
 
+@lru_cache(maxsize=64)
+def _file_of(path: str, text: str) -> SourceFile:
+    """The same object for the same text: runs of one script are looked at one after the other."""
+    return SourceFile(path, text)
+
+
 class Source:
     """All own files the process has loaded. `run.source.files()`"""
 
@@ -128,7 +134,7 @@ class Source:
     def _read(self, path: str) -> SourceFile | None:
         if path not in self._files:
             text = "".join(linecache.getlines(path)) if self._texts is None else self._texts.get(path, "")
-            self._files[path] = SourceFile(path, text) if text and len(text) <= _LARGEST else None
+            self._files[path] = _file_of(path, text) if text and len(text) <= _LARGEST else None
         return self._files[path]
 
     def files(self) -> list[SourceFile]:

@@ -35,6 +35,7 @@ _MOST_OBJECTS = 10_000_000
 _VERSION = 1
 _ATOMS = frozenset((bool, float, bytes))
 _LEAVES = frozenset((bool, float, bytes, str, int))
+_PLAIN = _LEAVES | {type(None)}
 _SEQUENCES = frozenset((list, tuple, deque, set, frozenset))
 
 
@@ -221,50 +222,61 @@ def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
     kinds = {kind.__name__: kind for kind in classes}
     try:
         document = msgspec.msgpack.decode(data, type=_Document, ext_hook=_Ext)
-        unread: list[tuple[Any, int, Sequence[Any]]] = []
-        for number, table in enumerate(document.tables):
-            if not 0 <= table.count <= _MOST_OBJECTS:
+        tables = sorted(document.tables, key=lambda table: not table.is_moving)
+        objects: list[Any] = []
+        unread: list[tuple[int, type, list[str], list[list[Any]]]] = []
+        for table in tables:
+            if not 0 <= table.count <= _MOST_OBJECTS - len(objects):
                 raise ValueError(f"{table.count} objects in one table")
+            columns = [_unfolded(column, table.count) for column in table.columns]
             kind = kinds.get(table.name)
-            rows: Iterable[Sequence[Any]] = zip(
-                *(_unfolded(column, table.count) for column in table.columns), strict=True
-            )
-            for row in rows if table.columns else itertools.repeat((), table.count):
-                unread.append((_blank(kind, table.fields, row), number, row))
-        moving = [table.is_moving for table in document.tables]
-        unread.sort(key=lambda one: not moving[one[1]])
-        objects = [one for one, _, _ in unread]
-        wanted = [_settable(kinds.get(table.name), table.fields) for table in document.tables]
-        for place, (one, number, row) in enumerate(unread):
-            for name, value in zip(wanted[number], row, strict=True):
-                if name is not None:
-                    setattr(one, name, _filled(value, objects, place))
+            if kind is not None:
+                unread.append((len(objects), kind, table.fields, columns))
+            objects.extend(_blanks(kind, table.count, table.fields, columns))
+        for first, kind, fields, columns in unread:
+            _fill(objects, first, kind, fields, columns)
         return _filled(document.root, objects, 0)
-    except (msgspec.MsgspecError, ValueError, IndexError, TypeError, StopIteration, struct.error) as error:
+    except (msgspec.MsgspecError, ValueError, IndexError, TypeError, struct.error) as error:
         raise StepscopeError(f"these are no records: {error}") from None
 
 
-def _settable(kind: type | None, fields: list[str]) -> list[str | None]:
-    """Of the fields on disk those that the class of today still has."""
-    known = set() if kind is None or issubclass(kind, msgspec.Struct) else set(fields_of(kind))
-    return [name if name in known else None for name in fields]
-
-
-def _blank(kind: type | None, fields: list[str], row: Sequence[Any]) -> Any:
-    """An object whose fields are filled in later, when all are there; one of plain values at once."""
-    if kind is None:
-        return None
+def _fill(objects: list[Any], first: int, kind: type, fields: list[str], columns: list[list[Any]]) -> None:
+    """Give the objects of one class their fields, as far as the class of today still has them."""
     if issubclass(kind, msgspec.Struct):
-        known = kind.__struct_fields__
-        return kind(**{name: _filled(one, [], 0) for name, one in zip(fields, row, strict=True) if name in known})
-    made = kind.__new__(kind)
+        return
+    known = set(fields_of(kind))
+    for name, column in zip(fields, columns, strict=True):
+        if name not in known:
+            continue
+        values = column
+        if not _PLAIN.issuperset(map(type, column)):
+            values = [_filled(value, objects, place) for place, value in enumerate(column, first)]
+        those = objects[first : first + len(column)]
+        slot = getattr(getattr(kind, name, None), "__set__", None)
+        if slot is not None:
+            deque(map(slot, those, values), maxlen=0)
+        else:
+            deque(map(setattr, those, itertools.repeat(name), values), maxlen=0)
+
+
+def _blanks(kind: type | None, count: int, fields: list[str], columns: list[list[Any]]) -> list[Any]:
+    """Objects whose fields are filled in later, when all are there; those of plain values at once."""
+    if kind is None:
+        return [None] * count
+    if issubclass(kind, msgspec.Struct):
+        rows = zip(*columns, strict=True)
+        kept = set(kind.__struct_fields__)
+        plain = [[_filled(one, [], 0) for one in row] for row in rows]
+        return [kind(**{name: one for name, one in zip(fields, row, strict=True) if name in kept}) for row in plain]
+    made = [kind.__new__(kind) for _ in range(count)]
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
         if field.name in fields:
             continue
-        if field.default_factory is not dataclasses.MISSING:
-            setattr(made, field.name, field.default_factory())
-        elif field.default is not dataclasses.MISSING:
-            setattr(made, field.name, field.default)
+        for one in made:
+            if field.default_factory is not dataclasses.MISSING:
+                setattr(one, field.name, field.default_factory())
+            elif field.default is not dataclasses.MISSING:
+                setattr(one, field.name, field.default)
     return made
 
 
