@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from stepscope.inspect.figures import count
 from stepscope.launch.data.show import Line, laid_out
 from stepscope.plain_text import clean
-from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -53,6 +52,8 @@ class FirstStep(Witness):
         """The arguments of the model's first call."""
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        from stepscope.record.watch.nets import live
+
         seen = self.seen
         if seen.layers or not any(True for _ in module.parameters()):
             return

@@ -65,9 +65,11 @@ class DataSession(Session):
 
     def _hold_all(self) -> None:
         """Those that were made but not iterated yet, too."""
+        if self.watcher is None:
+            return
         from stepscope.record.watch.loaders import live
 
-        for fact in [] if self.watcher is None else self.watcher.loaders.all:
+        for fact in self.watcher.loaders.all:
             if (loader := live(fact)) is not None:
                 self._hold(loader)
 

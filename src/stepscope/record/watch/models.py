@@ -237,6 +237,8 @@ class ModelObserver(Witness, Models):
 
 
 def _is_still(parameter: Any, before: Any) -> bool:
+    if parameter.is_meta:
+        return True
     now = _some_values(parameter)
     return before == now if isinstance(now, bytes) else bool(raw.equal(before, now))
 
