@@ -85,13 +85,13 @@ class Nets:
         return found
 
     def _meet(self, module: Any) -> LiveModule:
-        record = LiveModule(self._met, tuple(base.__name__ for base in type(module).__mro__[:-1]))
+        kinds, is_torchs, classes = _about(type(module))
+        record = LiveModule(self._met, kinds)
         self._met += 1
         record._ref = weakref.ref(module)
         record.training = bool(module.training)
-        record.is_torchs = type(module).__module__.startswith("torch.")
+        record.is_torchs, record.classes = is_torchs, classes
         record.attributes = _settings(module)
-        record.classes = {base.__name__: file for base in type(module).__mro__ if (file := _own_file(base)) is not None}
         spot = construction._places.get(module)
         record.made = None if spot is None else place_at(*spot)
         self._modules[id(module)] = record
@@ -169,6 +169,20 @@ def _settings(module: Any) -> dict[str, Any]:
             found[name] = value
         elif type(value) in (tuple, list) and len(value) <= 8 and all(isinstance(one, _PLAIN) for one in value):
             found[name] = tuple(value)
+    return found
+
+
+_About = tuple[tuple[str, ...], bool, dict[str, str]]
+_known: weakref.WeakKeyDictionary[type, _About] = weakref.WeakKeyDictionary()
+
+
+def _about(kind: type) -> _About:
+    """The names of its classes, whether it is one of torch's own, and the user's own among them with their files."""
+    found = _known.get(kind)
+    if found is None:
+        own = {base.__name__: file for base in kind.__mro__ if (file := _own_file(base)) is not None}
+        names = tuple(base.__name__ for base in kind.__mro__[:-1])
+        found = _known[kind] = (names, kind.__module__.startswith("torch."), own)
     return found
 
 
