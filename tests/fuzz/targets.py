@@ -6,6 +6,7 @@ else nothing but the checksum would ever be tried.
 
 from __future__ import annotations
 
+import gzip
 import json
 import struct
 import zlib
@@ -410,7 +411,43 @@ def _texts(*texts: str) -> Callable[[], list[bytes]]:
 _AIM = (StepscopeError, ValueError, TypeError, LookupError, AttributeError, OverflowError)
 """What the reader of Aim's messages catches around it; they come from a process of ours."""
 
+# -- evidence -------------------------------------------------------------------------------------------------------
+
+
+def read_evidence(data: bytes) -> object:
+    """Unpacked evidence; it is packed here, so that its checksum is right."""
+    from stepscope.evidence.bundle import unpack
+
+    return unpack(gzip.compress(data, 1, mtime=0))
+
+
+@cache
+def _evidence() -> list[bytes]:
+    from stepscope.evidence.bundle import Bundle, pack
+    from stepscope.evidence.losses import LossCall, Losses
+    from stepscope.evidence.modules import Module
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit, Visits
+    from stepscope.records.place import Place
+    from stepscope.records.step import Site
+
+    place = Place("train.py", "main", 1, Site(file="train.py", line=3, function="main"))
+    losses, visits, before = Losses(), Visits(), Origin("linear", (), place)
+    for step in range(6):
+        visit = Visit(Module(step, ("Net", "Module")), True, None, place)
+        made = Origin("mean", (before,), place)
+        made.index, made.visit, made.value = step + 1, visit, step / 7
+        call = LossCall("mse_loss", place, step, step)
+        call.origins, call.shapes, call.result = {"input": made}, {"input": (4, 2)}, made
+        losses.calls.append(call)
+        visits.roots.append(visit)
+        before = made
+    found = {"losses": losses, "visits": visits}
+    return [gzip.decompress(pack(Bundle(found, sources={"train.py": "x = 1\n"}), strict=True))]
+
+
 TARGETS: dict[str, Target] = {
+    "evidence": Target(read_evidence, _evidence),
     "frames": Target(read_frames, lambda: [b"".join(_frames())]),
     "records": Target(read_records, _records),
     "run": Target(read_run, _runs),

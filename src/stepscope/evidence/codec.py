@@ -16,7 +16,7 @@ import dataclasses
 import itertools
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -235,6 +235,7 @@ def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
             objects.extend(_blanks(kind, table.count, table.fields, columns))
         for first, kind, fields, columns in unread:
             _fill(objects, first, kind, fields, columns)
+            _refuse_circles(objects[first : first + len(columns[0])] if columns else [], kind)
         return _filled(document.root, objects, 0)
     except (msgspec.MsgspecError, ValueError, IndexError, TypeError, struct.error) as error:
         raise StepscopeError(f"these are no records: {error}") from None
@@ -257,6 +258,32 @@ def _fill(objects: list[Any], first: int, kind: type, fields: list[str], columns
             deque(map(slot, those, values), maxlen=0)
         else:
             deque(map(setattr, those, itertools.repeat(name), values), maxlen=0)
+
+
+def _refuse_circles(those: list[Any], kind: type) -> None:
+    """What came to be after another thing (`__after__`) cannot come before it: who follows the way back must arrive."""
+    field = getattr(kind, "__after__", None)
+    done: set[int] = set()
+    for start in those if field is not None else ():
+        way: list[tuple[Any, Iterator[Any]]] = []
+        on_way: set[int] = set()
+        following: Any = start
+        while following is not None or way:
+            if following is not None and id(following) not in done:
+                if id(following) in on_way:
+                    raise ValueError(f"{kind.__name__}: one comes before itself")
+                on_way.add(id(following))
+                before = getattr(following, str(field), None)
+                several = before if isinstance(before, (tuple, list)) else (before,)
+                way.append((following, iter([one for one in several if type(one) is kind])))
+            following = None
+            if way:
+                one, rest = way[-1]
+                following = next(rest, None)
+                if following is None:
+                    way.pop()
+                    on_way.discard(id(one))
+                    done.add(id(one))
 
 
 def _blanks(kind: type | None, count: int, fields: list[str], columns: list[list[Any]]) -> list[Any]:

@@ -27,6 +27,7 @@ class Origin:
     """How one tensor came to be. Holds no tensor; `inputs` are the origins of what the op read."""
 
     __order__ = "index"
+    __after__ = "inputs"
     __slots__ = (
         "arguments", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name",
         "op", "output", "place", "requires_grad", "sequence", "shape", "spot", "step", "tags", "value", "visit",

@@ -23,6 +23,7 @@ class Visit:
     """One run of a module's forward."""
 
     __order__ = "time"
+    __after__ = "parent"
     __clocks__ = ("time",)
 
     __slots__ = (

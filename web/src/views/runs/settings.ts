@@ -161,6 +161,9 @@ const WIDTHS: Record<string, readonly [number, number]> = {
 };
 const LETTER_PX = 6.6;
 
+/** `0.0001163`: a number that is cut would be read as another one. */
+const NUMBER_PX = 88;
+
 /** `0.8504 ± 0.0022` of a group. */
 const MEAN_PX = 128;
 
@@ -169,7 +172,10 @@ function sizeOf(column: { key: string; label: string; source?: string }): { want
   if (own !== undefined) return { want: own, least: own };
   const letters = Math.min(26, column.label.length) * LETTER_PX;
   const mean = groupBy.value !== "" && column.source === "metric" ? MEAN_PX : 0;
-  const [want, least] = WIDTHS[column.key] ?? [Math.max(84, 36 + letters, mean), Math.max(68, 22 + letters, mean)];
+  const [want, least] = WIDTHS[column.key] ?? [
+    Math.max(NUMBER_PX, 36 + letters, mean),
+    Math.max(NUMBER_PX, 22 + letters, mean),
+  ];
   return { want, least };
 }
 
