@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "plain_text": set(),
     "_callable": set(),
     "files": {"errors"},
-    "evidence": {"records", "errors", "files"},
+    "evidence": {"records", "errors", "files", "common"},
     "events": GROUND,
     "runs": GROUND,
     "track": GROUND | {"runs"},

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from stepscope.agents.words import cut, tidy
+from stepscope.common.folders import modules_in
 
 __all__ = ["Answer", "Limit", "Offset", "RunRef", "ToolSpec", "all_tools", "tool"]
 
@@ -73,8 +72,7 @@ def tool(title: str, edits: bool = False) -> Callable[[F], F]:
 def all_tools(package: str = "stepscope.agents.tools") -> list[ToolSpec]:
     """Every tool in the folder, by name."""
     found: dict[str, ToolSpec] = {}
-    for module in iter_modules(import_module(package).__path__, f"{package}."):
-        loaded = import_module(module.name)
+    for loaded in modules_in(package):
         for value in vars(loaded).values():
             spec = getattr(value, _MARK, None)
             if isinstance(spec, ToolSpec) and value.__module__ == loaded.__name__:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from stepscope.common.folders import modules_in
 from stepscope.records.place import Place
 from stepscope.records.step import Site, Stats
 
@@ -29,8 +27,6 @@ class Table:
 
 _tables: dict[str, Table] = {}
 _records: dict[str, type] = {"Place": Place, "Site": Site, "Stats": Stats}
-_loading = threading.RLock()
-_loaded = False
 
 
 def table(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
@@ -58,22 +54,14 @@ def record(kind: type[T]) -> type[T]:
 
 def tables() -> dict[str, Table]:
     """Every table by its name."""
-    _load()
+    modules_in(_FOLDER)
     return dict(sorted(_tables.items()))
 
 
 def records() -> list[type]:
     """Every class that may be on disk."""
-    _load()
+    modules_in(_FOLDER)
     return [_records[name] for name in sorted(_records)]
 
 
-def _load() -> None:
-    global _loaded
-    with _loading:
-        if not _loaded:
-            import stepscope.evidence as folder
-
-            for found in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
-                importlib.import_module(found.name)
-            _loaded = True
+_FOLDER = "stepscope.evidence"

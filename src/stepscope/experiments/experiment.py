@@ -15,14 +15,12 @@ number generator is put back after it.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from stepscope import fence
+from stepscope.common.folders import modules_in
 from stepscope.evidence.experiments import Experiments, Outcome
 from stepscope.record.watch.undisturbed import undisturbed
 
@@ -99,10 +97,7 @@ def experiment(name: str, *, apart: bool = True) -> Callable[[Experiment], Exper
 
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment of the folder."""
-    import stepscope.experiments as folder
-
-    for found in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
-        fence.fenced(f"loading the experiment {found.name.rpartition('.')[2]}")(importlib.import_module)(found.name)
+    modules_in("stepscope.experiments")
     return dict(sorted(_experiments.items()))
 
 

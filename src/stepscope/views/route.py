@@ -14,12 +14,12 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
+
+from stepscope.common.folders import modules_in
 
 __all__ = ["Download", "Empty", "Problem", "Route", "all_routes", "route"]
 
@@ -115,9 +115,7 @@ def route(method: Method, path: str) -> Callable[[F], F]:
 def all_routes(package: str = "stepscope.views") -> list[Route]:
     """Every route of the modules in a package's folder, in the order of their addresses."""
     found: dict[str, Route] = {}
-    parts = walk_packages(import_module(package).__path__, f"{package}.")
-    for module in sorted(parts, key=lambda module: module.name):
-        loaded = import_module(module.name)
+    for loaded in modules_in(package, deeply=True):
         for value in vars(loaded).values():
             mark = getattr(value, _MARK, None)
             if not isinstance(mark, Route) or value.__module__ != loaded.__name__:

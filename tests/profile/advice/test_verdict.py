@@ -93,7 +93,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Any:
             for id, tip in tips
         }
         monkeypatch.setattr(registry, "_advice", made_up)
-        monkeypatch.setattr(registry, "_loaded", True)
+        monkeypatch.setattr(registry, "modules_in", lambda package: [])
 
     return install
 

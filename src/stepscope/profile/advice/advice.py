@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from stepscope.common.folders import modules_in
 from stepscope.records import Severity
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ class Advice:
 
 
 _advice: dict[str, Advice] = {}
-_loaded = False
 
 
 def advice(id: str, *, device: Device = "any", severity: Severity = "warning") -> Callable[[Check], Check]:
@@ -87,11 +85,5 @@ def advice(id: str, *, device: Device = "any", severity: Severity = "warning") -
 
 def all_advice() -> dict[str, Advice]:
     """Every piece of advice by its id."""
-    global _loaded
-    if not _loaded:
-        import stepscope.profile.advice.rules as folder
-
-        for found in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
-            importlib.import_module(found.name)
-        _loaded = True  # not before: a second thread would take what the first has so far for all there is
+    modules_in("stepscope.profile.advice.rules")
     return dict(sorted(_advice.items()))

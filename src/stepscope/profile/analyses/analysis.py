@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stepscope.common.folders import modules_in
 from stepscope.errors import NotFound
 from stepscope.records.profile import Curve, Sheet, Stack, StepParts
 
@@ -42,7 +41,6 @@ class Analysis:
 
 
 _analyses: dict[str, Analysis] = {}
-_loaded = False
 
 
 def analysis(id: str, *, view: str, of: str = "trace") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -64,13 +62,7 @@ def analysis(id: str, *, view: str, of: str = "trace") -> Callable[[Callable[...
 
 def all_analyses() -> dict[str, Analysis]:
     """Every analysis by its id."""
-    global _loaded
-    if not _loaded:
-        import stepscope.profile.analyses as folder
-
-        for found in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
-            importlib.import_module(found.name)
-        _loaded = True  # not before: a second thread would take what the first has so far for all there is
+    modules_in("stepscope.profile.analyses")
     return dict(sorted(_analyses.items()))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-import threading
+from functools import cache
+from types import ModuleType
 
+from stepscope.common.folders import modules_in
 from stepscope.record.watch.witness import Witness
 
 __all__ = ["observers"]
@@ -18,24 +18,16 @@ _FIRST = (
     "flow", "forwards", "movements", "schedulers", "reaches", "distributed", "collectives",
 )  # fmt: skip
 """Who hears of an event first, where that matters: later ones ask earlier ones what they made of it."""
-_found: list[tuple[str, type[Witness]]] = []
-_finding = threading.Lock()
 
 
+@cache
 def observers() -> list[tuple[str, type[Witness]]]:
     """(name of the file, class), in the order in which they hear of events."""
-    with _finding:
-        if not _found:
-            import stepscope.record.watch as folder
-
-            names = [one.name for one in pkgutil.iter_modules(folder.__path__)]
-            ranked = sorted(names, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
-            for name in ranked:
-                module = importlib.import_module(f"{folder.__name__}.{name}")
-                _found.extend((name, one) for one in vars(module).values() if _is_observer(one, module.__name__))
-        return list(_found)
+    named = {module.__name__.rpartition(".")[2]: module for module in modules_in("stepscope.record.watch")}
+    ranked = sorted(named, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
+    return [(name, one) for name in ranked for one in vars(named[name]).values() if _is_observer(one, named[name])]
 
 
-def _is_observer(value: object, module: str) -> bool:
-    kind = isinstance(value, type) and issubclass(value, Witness) and value.__module__ == module
+def _is_observer(value: object, module: ModuleType) -> bool:
+    kind = isinstance(value, type) and issubclass(value, Witness) and value.__module__ == module.__name__
     return kind and value is not Witness and value.everywhere  # type: ignore[attr-defined]

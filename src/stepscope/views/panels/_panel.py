@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from stepscope.common.folders import modules_in
 from stepscope.errors import UsageError
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.views.context import Context
@@ -78,9 +77,8 @@ class PanelKind:
 @lru_cache
 def all_panels() -> dict[str, PanelKind]:
     """Every kind by its name, which is the name of its file."""
-    package = import_module("stepscope.views.panels")
-    names = sorted(module.name for module in iter_modules(package.__path__) if not module.name.startswith("_"))
-    return {name: import_module(f"stepscope.views.panels.{name}").PANEL for name in names}
+    named = {module.__name__.rpartition(".")[2]: module for module in modules_in("stepscope.views.panels")}
+    return {name: module.PANEL for name, module in named.items() if not name.startswith("_")}
 
 
 def panel_named(name: str) -> PanelKind:

@@ -1,0 +1,27 @@
+"""Registries found by folder: a file dropped into the folder of a package is loaded with the others."""
+
+from __future__ import annotations
+
+import threading
+from importlib import import_module
+from pkgutil import iter_modules, walk_packages
+from types import ModuleType
+
+__all__ = ["modules_in"]
+
+_loading = threading.RLock()
+_loaded: dict[tuple[str, bool], list[ModuleType]] = {}
+
+
+def modules_in(package: str, *, deeply: bool = False) -> list[ModuleType]:
+    """The modules in a package's folder by name, and `deeply` those in the folders inside it.
+
+    They are imported once. A second thread waits until all are there: half a registry would be taken for all there is.
+    """
+    with _loading:
+        known = _loaded.get((package, deeply))
+        if known is None:
+            find = walk_packages if deeply else iter_modules
+            names = sorted(found.name for found in find(import_module(package).__path__, f"{package}."))
+            known = _loaded[package, deeply] = [import_module(name) for name in names]
+        return list(known)
