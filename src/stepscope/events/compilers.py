@@ -84,7 +84,7 @@ class Compilers(Source):
 
 
 def _past_the_door(model: Any) -> Any:
-    """`Module.compile` compiles the method our door stands at: torch's own is meant."""
+    """`Module.compile` compiles the method that our door wraps, where the script means torch's own."""
     function: Any = getattr(model, "__func__", None)
     if compiled is None or type(function) is not compiled.Door:
         return model

@@ -28,7 +28,7 @@ class Activation:
     shares: list[float] = field(default_factory=list)
     """Of each call: the share of values that are zero (relu), or at an end (tanh, sigmoid)."""
     inside: bool = False
-    """What it made was read by another layer: it is no output."""
+    """Another layer read what it made, so it is not an output."""
     first_step: int = 0
     last_step: int = 0
 

@@ -56,7 +56,7 @@ def unpack(data: bytes) -> Bundle:
     try:
         plain = inflated(data, _MOST_UNPACKED, "evidence", wbits=zlib.MAX_WBITS | 16)
         if not plain.startswith(_MARK):
-            raise BadData(f"this is no evidence of a run: it begins with {plain[:24]!r}")
+            raise BadData(f"this is not evidence of a run: it begins with {plain[:24]!r}")
         bundle = decode(memoryview(plain)[len(_MARK) :], records())
     except (StepscopeError, zlib.error) as fault:
         raise BadData(f"this evidence cannot be read: {fault}") from None

@@ -130,7 +130,7 @@ class _Writer:
             return _Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
         if kind is dict:
             pairs = [(self.plain(key), self.plain(one)) for key, one in value.items()]
-            if any(type(key) is _Ext for key, _ in pairs):  # which is no key of a map
+            if any(type(key) is _Ext for key, _ in pairs):  # msgpack has no such keys
                 return _Ext(_MAP, _packed.encode(pairs))
             return dict(pairs)
         if kind in (set, frozenset):
@@ -238,7 +238,7 @@ def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
             _refuse_circles(objects[first : first + len(columns[0])] if columns else [], kind)
         return _filled(document.root, objects, 0)
     except (msgspec.MsgspecError, ValueError, IndexError, TypeError, struct.error) as error:
-        raise StepscopeError(f"these are no records: {error}") from None
+        raise StepscopeError(f"this is not a file of records: {error}") from None
 
 
 def _fill(objects: list[Any], first: int, kind: type, fields: list[str], columns: list[list[Any]]) -> None:

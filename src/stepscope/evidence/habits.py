@@ -1,4 +1,4 @@
-"""Habits: seeds that are set again and again, modes left on, loaders made anew, scaled gradients that are clipped."""
+"""Habits: seeds that are set again and again, modes left on, loaders made in every pass, scaled gradients clipped."""
 
 from __future__ import annotations
 

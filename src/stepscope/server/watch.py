@@ -28,7 +28,7 @@ IDLE_S = 10.0
 """How often to look when no page is open: only so that the first one has little to catch up with."""
 STALE_S = 2.0
 MOST_NAMED = 1000
-"""Changed runs that pages are told by name; where more change at once, the newest."""
+"""Changed runs that are sent to pages by name; where more change at once, the newest."""
 SHARE = 10
 """After a look that took t, rest for at least 10 t: a slow disk is not kept busy by us."""
 

@@ -50,7 +50,7 @@ def kept_evidence(run: Path, problems: list[str] | None = None) -> list[Bundle]:
             found.append(unpack(read_file(path, MOST_BYTES, within=run)))
         except (OSError, StepscopeError) as fault:
             if problems is not None:
-                problems.append(f"{path.name}: {fault}")
+                problems.append(f"{path.name}: {fault} (a new `stepscope run` of the script keeps it again)")
     return found
 
 

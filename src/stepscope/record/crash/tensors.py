@@ -29,7 +29,7 @@ def described(tensor: torch.Tensor) -> HeldTensor | None:
     found = HeldTensor(shape, dtype_name(tensor.dtype), device_name(tensor.device))
     found.requires_grad, found.is_leaf = bool(tensor.requires_grad), bool(tensor.is_leaf)
     found.is_parameter = isinstance(tensor, torch.nn.Parameter)
-    # Asking a tensor that is no leaf for its gradient warns the user of something they did not do.
+    # Asking a tensor that is not a leaf for its gradient warns the user of something they did not do.
     found.has_grad = (tensor.is_leaf or tensor.retains_grad) and tensor.grad is not None
     found.has_graph = tensor.grad_fn is not None
     found.made_by = type(tensor.grad_fn).__name__ if tensor.grad_fn is not None else ""
@@ -54,7 +54,7 @@ def extremes(tensor: torch.Tensor) -> tuple[float, float] | None:
 
 @fence.fenced("reading a tensor's graph", [])
 def graph_behind(tensor: torch.Tensor) -> list[GraphStep]:
-    """The ops a tensor came through, the nearest first, along its first input that is no parameter."""
+    """The ops a tensor came through, the nearest first, along its first input that is not a parameter."""
     found: list[GraphStep] = []
     node: Any = tensor.grad_fn
     while node is not None and len(found) < _LONGEST and not node.name().endswith(_LEAF):
@@ -66,7 +66,7 @@ def graph_behind(tensor: torch.Tensor) -> list[GraphStep]:
 
 
 def _onwards(node: Any) -> Any:
-    """The next node back that is no parameter; a transposed weight leads to nothing else."""
+    """The next node back that is not a parameter; a transposed weight leads to nothing else."""
     for source, _ in node.next_functions:
         if source is None or source.name().endswith(_LEAF):
             continue

@@ -1,4 +1,4 @@
-"""Follows seeds that are set again and again, modes left on, loaders made anew and gradient scalers."""
+"""Follows seeds that are set again and again, modes left on, loaders made in every pass and gradient scalers."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def _is_misplaced(batch: list[Any], samples: list[list[Any]]) -> bool:
 
 
 def _flat(part: Any) -> Any:
-    """A part of a sample as a flat tensor of doubles; None when it is no numbers."""
+    """A part of a sample as a flat tensor of doubles; None when it holds no numbers."""
     try:
         flat = raw.to(here(raw.as_tensor(part)).reshape(-1), torch.float64)
     except (TypeError, ValueError, RuntimeError):  # text, or anything else
