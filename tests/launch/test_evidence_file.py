@@ -97,3 +97,4 @@ def test_a_damaged_file_is_named_and_the_run_still_opens(runs: dict[str, tuple[P
     assert len(problems) == 1
     assert "cannot be read" in problems[0]
     assert ask_kept(tmp_path).rules == 0
+    assert "a new `stepscope run` of the script keeps it again" in problems[0]

@@ -57,7 +57,7 @@ def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnos
                 stored.append(finding)
                 run.found.append(rule.id)
     looked_at = [*_looked_at(run), *([f"what was seen while it ran (by {again.rules} rules)"] if again.rules else [])]
-    watched = folder.coverage is not None or again.rules > 0
+    watched = folder.coverage is not None or again.rules > 0 or bool(again.problems)  # kept, if not readable
     return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules, tuple(again.problems))
 
 
