@@ -1,13 +1,15 @@
 """A file system with faults, mounted for real: it passes everything on to a folder, through the kernel's FUSE.
 
-    python -m tests.faults.fuse BACKING MOUNTPOINT CONTROL [--type fuse.network] [--cache-s 2] [--object-store]
+    python -m tests.faults.fuse BACKING MOUNTPOINT CONTROL [--type fuse.network] [--cache-s 2] [--object-store] [--no-flush]
 
 Files in CONTROL switch faults on while it runs: `write`, `create`, `mkdir`, `fsync`, `flush` or `rename` with the name
 of an errno fail these calls; `quota` with a number of bytes makes a write beyond it short, then EDQUOT. To hang it,
-stop the process (SIGSTOP), or have it stop itself at a call (STOP in place of an errno): every call that reaches it
-waits until it goes on. `--cache-s` lets the kernel remember
-attributes, names and absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted
-buckets do. Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing has to be installed.
+write a line to its input: it stops itself between two calls. (Stopped from outside it may have taken a call, and the
+kernel lets no process go whose call was taken and not answered.) With STOP in place of an errno it stops at such a call.
+Every call that reaches it waits until it goes on (SIGCONT). `--cache-s` lets the kernel remember attributes, names and
+absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted buckets do. `--no-flush`
+hears nothing of files being closed: otherwise a process with an open file could not even be killed while it hangs, which
+NFS allows. Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing has to be installed.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import ctypes
 import errno
 import os
+import select
 import signal
 import stat
 import struct
@@ -39,8 +42,10 @@ class Fault(OSError):
 class FileSystem:
     """Answers the kernel's requests with what `backing` has, or with a fault."""
 
-    def __init__(self, backing: Path, control: Path, cache_s: float = 0.0, object_store: bool = False) -> None:
-        self.control, self.cache_s, self.object_store = control, cache_s, object_store
+    def __init__(
+        self, backing: Path, control: Path, cache_s: float = 0.0, object_store: bool = False, no_flush: bool = False
+    ) -> None:
+        self.control, self.cache_s, self.object_store, self.no_flush = control, cache_s, object_store, no_flush
         self.paths = {ROOT: str(backing)}
         self.numbers = {str(backing): ROOT}
         self.open_files: dict[int, int] = {}
@@ -55,7 +60,8 @@ class FileSystem:
             name = (self.control / call).read_text().strip()
         except FileNotFoundError:
             return
-        if name == "STOP":
+        if name == "STOP":  # once: going on is for good
+            (self.control / call).unlink()
             os.kill(os.getpid(), signal.SIGSTOP)
             return
         raise Fault(getattr(errno, name))
@@ -222,6 +228,8 @@ class FileSystem:
 
     def flush(self, node: int, data: bytes) -> bytes:
         self.check("flush")
+        if self.no_flush:
+            raise Fault(errno.ENOSYS)  # the kernel remembers that, and asks no more
         return b""
 
     def fsync(self, node: int, data: bytes) -> bytes:
@@ -271,6 +279,12 @@ def mount(fd: int, point: Path, kind: str) -> None:
 def serve(fd: int, system: FileSystem) -> None:
     answers = system.answers()
     while True:
+        asked, _, _ = select.select([fd, sys.stdin.fileno()], [], [])
+        if sys.stdin.fileno() in asked:
+            if not os.read(sys.stdin.fileno(), 1):  # whoever mounted it is gone
+                return
+            os.kill(os.getpid(), signal.SIGSTOP)
+            continue
         try:
             request = os.read(fd, MAX_WRITE + 4096)
         except OSError as fault:
@@ -304,11 +318,12 @@ def main() -> None:
     parser.add_argument("--type", default="fuse.network")
     parser.add_argument("--cache-s", type=float, default=0.0)
     parser.add_argument("--object-store", action="store_true")
+    parser.add_argument("--no-flush", action="store_true")
     options = parser.parse_args()
     fd = os.open("/dev/fuse", os.O_RDWR)
     mount(fd, options.mountpoint, options.type)
     print("mounted", flush=True)
-    serve(fd, FileSystem(options.backing, options.control, options.cache_s, options.object_store))
+    serve(fd, FileSystem(options.backing, options.control, options.cache_s, options.object_store, options.no_flush))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,7 +38,11 @@ class Faulty:
 
     def hang(self) -> None:
         """Let every call that reaches it wait."""
-        os.kill(self.process.pid, signal.SIGSTOP)
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        while not self.is_hung:
+            time.sleep(0.01)
 
     @property
     def is_hung(self) -> bool:
@@ -60,7 +65,9 @@ def faulty_disk(folder: Path, backing: Path | None = None, *options: str) -> Ite
     for one in (backing, path, control):
         one.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "tests.faults.fuse", str(backing), str(path), str(control), *options]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
     try:
@@ -75,6 +82,7 @@ def faulty_disk(folder: Path, backing: Path | None = None, *options: str) -> Ite
     finally:
         process.kill()
         process.wait()
+        process.stdin.close()
         process.stdout.close()
         process.stderr.close()
 

@@ -33,6 +33,15 @@ def disk(tmp_path: Path) -> Iterator[Faulty]:
         yield disk
 
 
+@pytest.fixture
+def hanging_disk(tmp_path: Path) -> Iterator[Faulty]:
+    """A disk that lets go of processes while it hangs."""
+    with faulty_disk(tmp_path, None, "--no-flush") as disk:
+        (disk.path / "closed").write_text("")  # the kernel learns that closing need not wait
+        (disk.path / "closed").unlink()
+        yield disk
+
+
 def reported(run: Path) -> int:
     return sum(event.count for event in events(run) if isinstance(event, Dropped))
 
@@ -151,8 +160,9 @@ def heard(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("end", ["comes back", "never comes back", "dies"])
-def test_a_network_disk_that_hangs_never_stops_the_training(disk: Faulty, end: str) -> None:
+def test_a_network_disk_that_hangs_never_stops_the_training(hanging_disk: Faulty, end: str) -> None:
     """Nothing is timed: while the disk hangs, a training that waits for it would never come to its last step."""
+    disk = hanging_disk
     assert is_remote(disk.path)
     process = training(disk)
     assert heard(process) == "begun"
