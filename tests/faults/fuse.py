@@ -1,15 +1,17 @@
 """A file system with faults, mounted for real: it passes everything on to a folder, through the kernel's FUSE.
 
-    python -m tests.faults.fuse BACKING MOUNTPOINT CONTROL [--type fuse.network] [--cache-s 2] [--object-store] [--no-flush]
+    python -m tests.faults.fuse BACKING MOUNTPOINT CONTROL [--type fuse.network] [--cache-s 2] [--object-store]
+                                                           [--no-flush]
 
 Files in CONTROL switch faults on while it runs: `write`, `create`, `mkdir`, `fsync`, `flush` or `rename` with the name
 of an errno fail these calls; `quota` with a number of bytes makes a write beyond it short, then EDQUOT. To hang it,
 write a line to its input: it stops itself between two calls. (Stopped from outside it may have taken a call, and the
-kernel lets no process go whose call was taken and not answered.) With STOP in place of an errno it stops at such a call.
-Every call that reaches it waits until it goes on (SIGCONT). `--cache-s` lets the kernel remember attributes, names and
-absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted buckets do. `--no-flush`
-hears nothing of files being closed: otherwise a process with an open file could not even be killed while it hangs, which
-NFS allows. Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing has to be installed.
+kernel lets no process go whose call was taken and not answered.) With STOP in place of an errno it stops at such a
+call, once. Every call that reaches it waits until it goes on (SIGCONT). `--cache-s` lets the kernel remember
+attributes, names and absent names, as an NFS client does. `--object-store` refuses renames and appending, as mounted
+buckets do. With `--no-flush` it is not asked when a file is closed: otherwise a process with an open file cannot even
+be killed while it hangs, which NFS allows. Needs root and /dev/fuse; speaks the kernel's protocol itself, so nothing
+has to be installed.
 """
 
 from __future__ import annotations
