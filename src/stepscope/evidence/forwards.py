@@ -10,10 +10,11 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
     from stepscope.evidence.modes import ModeCall
+    from stepscope.evidence.modules import Module
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["Forward", "Forwards"]
+__all__ = ["Forward", "Forwards", "MovingNorm"]
 
 
 @record
@@ -57,7 +58,21 @@ class Forward:
         return [*self.droppers, *self.norms]
 
 
-@table("forwards")
+@record
+class MovingNorm:
+    """A batch norm that no optimizer trains, and whose statistics moved all the same: it was in training mode."""
+
+    __slots__ = ("frozen", "mode", "module")
+
+    def __init__(self, module: Module, mode: ModeCall, frozen: Module | None) -> None:
+        self.module = module
+        self.mode = mode
+        """The call that had put it into training mode when batches went through it."""
+        self.frozen = frozen
+        """The largest part around it, inside what `train()` was called on, that was not trained then; None: it was."""
+
+
+@table("forwards", version=2)
 @dataclass(eq=False)
 class Forwards:
     """`run.forwards`"""
@@ -65,5 +80,7 @@ class Forwards:
     all: list[Forward] = field(default_factory=list)
     norm_batches: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """By batch norm layer, while training: (samples, values per channel) of the first batches."""
+    moving_norms: list[MovingNorm] = field(default_factory=list)
+    """Each once for every call that put it into training mode."""
     dropouts: dict[Place | None, tuple[str, Visit | None, list[bool]]] = field(default_factory=dict)
     """By place: a dropout function of the user's own code, and whether its module was in training mode."""

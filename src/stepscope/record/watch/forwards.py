@@ -11,12 +11,14 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
-from stepscope.evidence.forwards import Forward, Forwards
+from stepscope.evidence.forwards import Forward, Forwards, MovingNorm
 from stepscope.evidence.origins import DATA, NOISE
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.places import is_own
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.modules import Module
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
@@ -44,6 +46,7 @@ class ForwardObserver(Witness, Forwards):
         self._recent: list[Forward] = []
         self._places: dict[Any, int] = {}
         self._looked = 0
+        self._moving: dict[Module, tuple[int, MovingNorm | None]] = {}
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         key = (visit.place, visit.training, visit.grad, visit.type, self.watcher.trainer.stage)
@@ -80,6 +83,27 @@ class ForwardObserver(Witness, Forwards):
         shape = visit.shapes_in[0]
         if len(seen) < _PER_PLACE and len(shape) >= 2:
             seen.append((shape[0], math.prod(shape) // max(shape[1], 1)))
+        self._note_moving(module)
+
+    def _note_moving(self, module: _BatchNorm) -> None:
+        """Batches went through a batch norm in training mode: was it meant to stay as it is?"""
+        trained = any(one is not None and one.requires_grad for one in module._parameters.values())
+        if (trained and not self._moving) or module.running_mean is None or module.momentum == 0:
+            return
+        layer, modes = self.watcher.nets.of(module), self.watcher.modes
+        looked_at, known = self._moving.get(layer, (-1, None))
+        if trained:
+            if known is not None and known.mode is modes.last_of(module):
+                known.frozen = None  # it is trained in turns with something else
+            return
+        if looked_at == len(modes.calls) or len(self.moving_norms) >= _KEPT:
+            return
+        mode = modes.last_of(module)
+        part = _frozen_around(module, live(mode.module)) if mode is not None and mode.on else None
+        if mode is not None and part is not None and (known is None or known.mode is not mode):
+            known = MovingNorm(layer, mode, self.watcher.nets.of(part))
+            self.moving_norms.append(known)
+        self._moving[layer] = (len(modes.calls), known)
 
     def op(self, call: Call) -> None:
         """A dropout that the user's own code calls: is it one that is always on?"""
@@ -122,6 +146,20 @@ def _called_by_user(name: str) -> bool:
 
 def _is_drawn(origin: Any, step: int) -> bool:
     return bool(origin.tags & NOISE) and not origin.tags & DATA and origin.step >= step > 0
+
+
+def _frozen_around(norm: _BatchNorm, whole: nn.Module | None) -> nn.Module | None:
+    """The largest part of `whole` with this layer in it of which no parameter is trained."""
+    path = None if whole is None else next((path for path, part in whole.named_modules() if part is norm), None)
+    if whole is None or path is None:
+        return None
+    names = path.split(".")
+    for length in range(len(names) + 1):
+        part = whole.get_submodule(".".join(names[:length]))
+        parameters = list(part.parameters())
+        if parameters and not any(one.requires_grad for one in parameters):
+            return part
+    return None
 
 
 def _moody_layers(module: Any) -> tuple[list[str], list[str]]:

@@ -5,8 +5,8 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.forwards import MovingNorm
 from stepscope.evidence.modes import ModeCall
-from stepscope.evidence.modules import Module
 
 _ENOUGH = 3
 
@@ -34,50 +34,42 @@ def frozen_bn(run: Evidence) -> Iterator[Proof]:
             model.backbone.eval()
     """
     told: set[Any] = set()
-    for meant in run.modes.calls:
-        part = meant.module if meant.kind == "train" and not meant.on else None
-        undone = None if part is None else _undone(run, part)
-        if part is None or undone is None or undone.place in told or not _is_frozen(part):
-            continue
-        whole = undone.module
-        moving = [] if whole is None else _moving(run, whole, part)
-        if whole is None or not moving:
+    for norm in run.forwards.moving_norms:
+        undone, whole = norm.mode, norm.mode.module
+        meant = None if whole is None else _meant(run, norm)
+        part = None if meant is None else meant.module
+        if whole is None or meant is None or part is None or undone.place in told or _lasted(run, norm) < _ENOUGH:
             continue
         told.add(undone.place)
-        name = next(path for path, module in whole.named_modules() if module is part)
+        paths = {module: path for path, module in whole.named_modules()}
+        inside = set(part.modules())
+        moving = [paths[one.module] for one in run.forwards.moving_norms if one.mode is undone and one.module in inside]
         yield Proof(
             where=undone.place,
-            message=f"{name} is frozen and was put into eval mode; this takes it out again, and its batch norm moves",
+            message=f"{paths[part]} is frozen and was put into eval mode; "
+            "this takes it out again, and its batch norm moves",
             label=f"{moving[0]} is in training mode from here on",
-            evidence={"part": name, "layers": moving[:12]},
-            fix=f"call eval() on {name} again after this line",
+            evidence={"part": paths[part], "layers": moving[:12]},
+            fix=f"call eval() on {paths[part]} again after this line",
             related=[(meant.place, "it is put into eval mode here")],
         )
 
 
-def _undone(run: Evidence, part: Module) -> ModeCall | None:
-    """The `train()` on something around the part that was the last word on its mode, some steps ago."""
-    last = run.modes.last(part)
-    if last is None or not last.on or last.module is None or last.module is part:
-        return None
-    return last if run.steps.backward_count - last.backwards >= _ENOUGH else None
+def _meant(run: Evidence, norm: MovingNorm) -> ModeCall | None:
+    """The first `eval()`, before the call that undid it, on a frozen part with this layer in it."""
+    frozen = set() if norm.frozen is None else set(norm.frozen.modules())
+    for call in run.modes.calls:
+        if call is norm.mode:
+            return None
+        part = call.module if call.kind == "train" and not call.on else None
+        if part is not None and part in frozen and part is not norm.mode.module and norm.module in part.modules():
+            return call
+    return None
 
 
-def _is_frozen(part: Module) -> bool:
-    parameters = list(part.parameters())
-    return bool(parameters) and not any(one.requires_grad for one in parameters)
-
-
-def _moving(run: Evidence, whole: Module, part: Module) -> list[str]:
-    """The batch norms of the part that batches went through in training mode."""
-    inside = set(map(id, part.modules()))
-    return [
-        path
-        for path, module in whole.named_modules()
-        if id(module) in inside
-        and module.is_a("_BatchNorm")
-        and module.training
-        and "running_mean" in module.buffers
-        and module.attributes.get("momentum") != 0
-        and any(one == path or one.endswith(f".{path}") for one in run.forwards.norm_batches)
-    ]
+def _lasted(run: Evidence, norm: MovingNorm) -> int:
+    """How many backwards passed before another `train()` or `eval()` was called on the layer."""
+    calls = run.modes.calls
+    after = calls[calls.index(norm.mode) + 1 :]
+    later = next((call for call in after if call.module is not None and norm.module in call.module.modules()), None)
+    return (run.steps.backward_count if later is None else later.backwards) - norm.mode.backwards
