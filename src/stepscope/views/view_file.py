@@ -19,7 +19,7 @@ import msgspec
 from stepscope.errors import BadData, StorageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import create_private
+from stepscope.runs.format.filesystem import create_file
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
@@ -121,7 +121,7 @@ def _locked(path: Path) -> Iterator[None]:
     until = time.monotonic() + _WAIT_S
     while True:
         try:
-            os.close(create_private(path))
+            os.close(create_file(path))
             break
         except FileExistsError:
             if _age(path) > _STALE_S:

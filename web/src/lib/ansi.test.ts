@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { markSpans, parseAnsi, readableInk, stripAnsi, textFinder } from "./ansi";
-import { findPattern } from "./chart-regex";
 import { cpuMs } from "./cpu-fixtures";
+import { findPattern, loadPatterns } from "./pattern";
+
+beforeAll(loadPatterns);
 
 const looks = (text: string) => parseAnsi(text).map((span) => [span.text, span.style]);
 

@@ -1,6 +1,6 @@
 /** The search box above the panels: plain words, or a regular expression. A bad pattern is shown, never thrown. */
 
-import { compilePattern, PatternError } from "./chart-regex";
+import { compilePattern, PatternError } from "./pattern";
 
 export interface Search {
   matches(name: string): boolean;

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { loadPatterns } from "./pattern";
 import { cpuMs } from "./cpu-fixtures";
 import { callersOf } from "./icicle-callers";
 import { frameInks } from "./icicle-colour";
@@ -7,6 +8,8 @@ import { findFrames } from "./icicle-search";
 import { functionsSheet } from "./icicle-sheet";
 import { functionsIn, nodeAt, pathTo, treeOf } from "./icicle-tree";
 import type { Stack } from "./schema";
+
+beforeAll(loadPatterns);
 
 /** main calls small (5), big (60: itself 10, walk 50, which calls itself for 20), and does 35 itself. */
 const stack: Stack = {

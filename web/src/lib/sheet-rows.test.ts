@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { loadPatterns } from "./pattern";
 import { cpuMs } from "./cpu-fixtures";
 import type { Sheet } from "./schema";
 import {
@@ -13,6 +14,8 @@ import {
   sheetTree,
   totals,
 } from "./sheet-rows";
+
+beforeAll(loadPatterns);
 
 const flat: Sheet = {
   id: "operators",

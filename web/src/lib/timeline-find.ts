@@ -1,6 +1,6 @@
 /** Which names a search means: a part of the name, or with slashes around it a regular expression. */
 
-import { compilePattern } from "./chart-regex";
+import { compilePattern } from "./pattern";
 
 export interface Search {
   /** Matching names by their numbers. */
@@ -9,12 +9,13 @@ export interface Search {
   error: string | null;
 }
 
+export const isPattern = (text: string): boolean => /^\/./.test(text.trim());
+
 /** `gemm`, `add relu` (both parts occur), `/^aten::(add|mul)/`. Letters' case does not count. */
 export function findNames(names: readonly string[], text: string): Search {
   const query = text.trim();
   if (query === "") return { names: [], error: null };
-  const pattern = /^\/(.+?)\/?$/.exec(query);
-  if (pattern && query.length > 1) return byPattern(names, pattern[1] as string);
+  if (isPattern(query)) return byPattern(names, query.replace(/^\/(.+?)\/?$/, "$1"));
   const parts = query.toLowerCase().split(/\s+/);
   const found: number[] = [];
   names.forEach((name, at) => {

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { loadPatterns } from "./pattern";
 import { cpuMs } from "./cpu-fixtures";
 import { findNames } from "./timeline-find";
 import { hueOf } from "./timeline-inks";
 import { preciseNs, rulerTicks } from "./timeline-ruler";
 import { selectionSheet } from "./timeline-selection";
+
+beforeAll(loadPatterns);
 
 describe("the ruler", () => {
   test("has round marks in the unit one reads", () => {

@@ -10,35 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.views.console.screen import plain_line
-from stepscope.views.safe_pattern import compile_pattern, needed_text
+from stepscope.views.safe_pattern import compile_pattern, line_filter
 
 if TYPE_CHECKING:
     from stepscope.views.console.index import ConsoleIndex
 
 __all__ = ["Search"]
 
-LONGEST = 4000
-"""Letters of a line that a pattern looks at."""
-
 
 class Search:
     """Which lines hold a text or fit a pattern. A line never changes, so what was looked at stays valid."""
 
     def __init__(self, text: str, regex: bool) -> None:
-        self._fold = text == text.lower()
-        self._fits: Callable[[str], bool] = self._bounded(compile_pattern(text)) if regex else self._holds
-        self._needed = needed_text(text) if regex else text
+        self._fits: Callable[[str], bool] = compile_pattern(text) if regex else _holds(text)
+        self._could_fit = line_filter(text) if regex else self._fits
         self._found: npt.NDArray[np.bool_] = np.zeros(0, bool)
         self._pieces = 0
 
-    def _holds(self, line: str) -> bool:
-        return self._needed in (line.lower() if self._fold else line)
-
-    def _bounded(self, fits: Callable[[str], bool]) -> Callable[[str], bool]:
-        return lambda line: self._holds(line) and fits(line[:LONGEST])
-
     def advance(self, index: ConsoleIndex, budget_s: float) -> int:
-        """Look at lines that were not looked at yet, for about so long; up to which line all are known."""
+        """Look at lines that were not looked at yet, for about this long; return up to which line all are known."""
         if len(self._found) < len(index):
             more = np.zeros(max(len(index), 2 * len(self._found)), bool)
             more[: len(self._found)] = self._found
@@ -46,7 +36,7 @@ class Search:
         until = time.monotonic() + budget_s
         while self._pieces < len(index.pieces):
             piece = self._pieces
-            if self._holds(plain_line(index.pieces[piece].text)):
+            if self._could_fit(plain_line(index.pieces[piece].text)):
                 for number, line in index.lines_of(piece):
                     self._found[number] = self._fits(plain_line(line))
             self._pieces += 1
@@ -60,3 +50,10 @@ class Search:
 
     def has(self, number: int) -> bool:
         return bool(self._found[number])
+
+
+def _holds(wanted: str) -> Callable[[str], bool]:
+    """Whether a text holds another. Case is ignored unless the wanted text has capitals."""
+    if wanted == wanted.lower():
+        return lambda text: wanted in text.lower()
+    return lambda text: wanted in text

@@ -9,6 +9,7 @@ import { formatShare, formatUnit, isNumeric } from "../../lib/profile-format";
 import { scrollToShow, type Span, visibleSpan } from "../../lib/rows";
 import type { Column, Sheet } from "../../lib/schema";
 import { readChoice, shownColumns, tracks } from "../../lib/sheet-columns";
+import { patternsReady } from "../../lib/pattern";
 import * as view from "../../lib/sheet-rows";
 import { readStored, writeStored } from "../../lib/stored";
 import { SheetColumns, SheetExport } from "./sheet-menus";
@@ -41,7 +42,7 @@ export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill =
   const [at, setAt] = useState<number | null>(null);
   const [details, setDetails] = useState(false);
   useEffect(() => (setOpen(view.openRows(tree)), setOrder(view.OWN_ORDER), setAt(null), setDetails(false)), [sheet]);
-  const filter = useMemo(() => view.filterRows(tree, text), [tree, text]);
+  const filter = useMemo(() => view.filterRows(tree, text), [tree, text, patternsReady.value]);
   const seen = useMemo(() => view.rowsToShow(tree, open, order, filter), [tree, open, order, filter]);
   const columns = useMemo(() => shownColumns(sheet.columns, choice), [sheet, choice]);
   const toggle = (row: number) => {

@@ -16,7 +16,8 @@ import {
   writeStretch,
   zoomed,
 } from "../../../lib/timeline-camera";
-import { findNames } from "../../../lib/timeline-find";
+import { loadPatterns } from "../../../lib/pattern";
+import { findNames, isPattern } from "../../../lib/timeline-find";
 import type { Hit } from "../../../lib/timeline-hit";
 import type { ColourBy } from "../../../lib/timeline-inks";
 import { closedAtFirst, groupId, heightOf, laneId, layRows, LINE, PAD, rowsIn } from "../../../lib/timeline-rows";
@@ -372,6 +373,7 @@ export class TimelineState {
   /** Marks what matches, and finds the first hit at or after the left edge. */
   async find(text: string): Promise<void> {
     if (text.trim() === "") return void (this.search.value = NO_SEARCH);
+    if (isPattern(text)) await loadPatterns();
     const sources = this.sources.peek();
     const found = sources.map(({ names }) => findNames(names, text));
     const error = found.find((one) => one.error)?.error ?? null;

@@ -3,7 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Finder, textFinder } from "../../../lib/ansi";
-import { findPattern, PatternError } from "../../../lib/chart-regex";
+import { findPattern, PatternError, patternsReady } from "../../../lib/pattern";
 import { LINE, topLine } from "../../../lib/console-scroll";
 import type { ConsoleError, ConsoleLine, RunDetail } from "../../../lib/schema";
 import { Line } from "./line";
@@ -131,7 +131,7 @@ function Rows({ run, view, start, end }: { run: RunDetail; view: ConsoleView; st
   const picked = settings.picked.value;
   const match = view.match.value;
   const { search, regex } = settings.filters.value;
-  const find = useMemo(() => finderOf(search, regex), [search, regex]);
+  const find = useMemo(() => finderOf(search, regex), [search, regex, patternsReady.value]);
   const showRank = (info?.ranks.length ?? 0) > 1 && settings.filters.value.rank === null;
   const out = [];
   let step: number | null | undefined = start > 0 ? lines.line(start - 1)?.step : undefined;
@@ -163,7 +163,7 @@ function Rows({ run, view, start, end }: { run: RunDetail; view: ConsoleView; st
   return <>{out}</>;
 }
 
-/** The server has its own reader of patterns; what only that one understands is not marked. */
+/** A pattern that cannot be read marks nothing: the server says what is wrong with it. */
 function finderOf(search: string, regex: boolean): Finder | null {
   if (!search) return null;
   try {
