@@ -41,7 +41,7 @@ def _filled(entry: Any) -> Any:
 def _pages_of(folder: str) -> list[Any]:
     first = [name for name in ("index.md", "README.md") if (DOCS / folder / name).exists()]
     rest = sorted(p.name for p in (DOCS / folder).glob("*.md") if p.name not in ("index.md", "README.md"))
-    named = folder in ("rules", "advice")  # by the rule's own name, not by a sentence
+    named = folder == "rules"  # by the rule's own name, not by a sentence
     return [
         *(f"{folder}/{name}" for name in first),
         *({n[:-3]: f"{folder}/{n}"} if named else f"{folder}/{n}" for n in rest),

@@ -48,8 +48,7 @@ def sample_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
         (folder / group).mkdir(parents=True, exist_ok=True)
         text = TEXT.format(id=id, severity=severity, name=name, summary=summary)
         (folder / group / f"{name}.py").write_text(f'"""{summary}"""\nimport torch\n{text}')
-    monkeypatch.setattr(catalogue, "RULES", folder)
-    monkeypatch.setattr(catalogue, "ADVICE", tmp_path / "no-advice")
+    monkeypatch.setattr(catalogue, "FOLDERS", (folder,))
     catalogue.rule_docs.cache_clear()
     yield folder
     catalogue.rule_docs.cache_clear()

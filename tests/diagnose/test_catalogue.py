@@ -8,7 +8,8 @@ import pytest
 from tests.diagnose.sample_rules import RULES, sample_rules as sample_rules
 
 from stepscope.diagnose import catalogue
-from stepscope.diagnose.catalogue import near_ids, rule_doc, rule_docs, rules_in
+from stepscope.diagnose.catalogue import asked_when, near_ids, rule_doc, rule_docs, rules_in
+from stepscope.diagnose.rule import NEEDS, all_rules
 from stepscope.diagnose.rule_text import read_docstring
 from stepscope.errors import NotFound
 
@@ -69,8 +70,8 @@ def test_every_rule_is_documented_and_named_as_its_file(id: str) -> None:
     doc = rule_docs()[id]
     assert doc.text.missing == [], f"{doc.file}:{doc.line}: the docstring lacks {', '.join(doc.text.missing)}"
     assert len(doc.summary) <= 120, f"{doc.file}:{doc.line}: the first line is for tables; keep it under 120 letters"
-    if doc.file.is_relative_to(catalogue.RULES):
-        named = ".".join(doc.file.relative_to(catalogue.RULES).with_suffix("").parts).replace("_", "-")
+    for folder in [one for one in catalogue.FOLDERS if doc.file.is_relative_to(one)]:
+        named = ".".join(doc.file.relative_to(folder).with_suffix("").parts).replace("_", "-")
         assert doc.id == named, f"{doc.file}:{doc.line}: the rule of this file is '{named}', not '{doc.id}'"
 
 
@@ -78,6 +79,30 @@ def test_every_rule_is_documented_and_named_as_its_file(id: str) -> None:
 def test_the_examples_of_every_rule_are_python(id: str) -> None:
     for code in (rule_docs()[id].text.bad, rule_docs()[id].text.good):
         compile(code, id, "exec", dont_inherit=True, flags=0x2000)  # PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+def test_what_is_read_of_the_files_is_what_is_registered() -> None:
+    registered = {id: rule for id, rule in all_rules().items() if rule.module.startswith("stepscope.")}
+    written = {id: doc for id, doc in rule_docs().items() if any(map(doc.file.is_relative_to, catalogue.FOLDERS))}
+    assert {id: (rule.severity, rule.needs, rule.device) for id, rule in registered.items()} == {
+        id: (doc.severity, doc.needs, doc.device) for id, doc in written.items()
+    }
+    assert {need for rule in registered.values() for need in rule.needs.split(", ")} <= set(NEEDS)
+
+
+def test_a_page_says_when_and_on_which_device_it_is_asked() -> None:
+    assert asked_when(rule_doc("perf.tensor-loop")) == "It is asked of a profile, by `stepscope profile`."
+    assert asked_when(rule_doc("perf.no-tf32")).endswith("Only on NVIDIA devices.")
+
+
+def test_rules_for_one_thing_import_no_others() -> None:
+    code = (
+        "import sys; from stepscope.diagnose.rule import running_rules, rules_for; running_rules()\n"
+        "late = [name for name in sys.modules if '.rules.run.' in name or '.advice.rules.perf.' in name]\n"
+        "print(late, len(rules_for('stored')) > 9, len(rules_for('profile')) > 35, 'torch' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[] True True False"
 
 
 def test_rules_can_be_read_where_there_is_no_torch() -> None:

@@ -37,10 +37,10 @@ def know_profiles() -> None:
     import stepscope.cli.profile
     import stepscope.launch.profiling.session
     import stepscope.profile.advice.verdict  # noqa: F401
-    from stepscope.profile.advice.advice import all_advice
+    from stepscope.diagnose.rule import rules_for
     from stepscope.profile.analyses.analysis import all_analyses
 
-    all_advice()
+    rules_for("profile")
     all_analyses()
 
 

@@ -429,11 +429,11 @@ def test_two_pages_at_once_both_find_every_analysis(tmp_path: Path) -> None:
     """The second thread must not take for all there is what the first has imported so far."""
     script = """
 import sys, threading
-from stepscope.profile.advice.advice import all_advice
+from stepscope.diagnose.rule import rules_for
 from stepscope.profile.analyses.analysis import all_analyses
 sys.setswitchinterval(1e-6)
 found = []
-threads = [threading.Thread(target=lambda: found.append((len(all_analyses()), len(all_advice())))) for _ in range(8)]
+threads = [threading.Thread(target=lambda: found.append((len(all_analyses()), len(rules_for("profile"))))) for _ in range(8)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 assert len(set(found)) == 1 and min(found[0]) > 20, found

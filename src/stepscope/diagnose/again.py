@@ -12,7 +12,7 @@ from stepscope.diagnose.source import Source
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stepscope.diagnose.engine import Silencer
+    from stepscope.diagnose.inquiry import Silencer
     from stepscope.diagnose.rule import Rule
     from stepscope.evidence.bundle import Bundle
 

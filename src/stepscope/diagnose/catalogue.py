@@ -1,8 +1,8 @@
 """Every rule's documentation, read from the rule files without running them: no torch, no waiting.
 
-The folder is the registry: `diagnose/rules/<group>/<rule>.py` holds a function under `@rule("group.rule", ...)`, and
-`profile/advice/rules/<rule>.py` one under `@advice("perf.rule", ...)`; the advice of profiles is written, listed and
-silenced as rules are. Rules of other packages are found through the entry point `stepscope.rules`, read the same way.
+The folder is the registry: `diagnose/rules/<group>/<rule>.py` and `profile/advice/rules/<group>/<rule>.py` hold a
+function under `@rule("group.rule", ...)`. Rules of other packages are found through the entry point `stepscope.rules`,
+and read the same way.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from stepscope.records import Severity
 
 __all__ = ["RuleDoc", "asked_when", "group_title", "hint", "near_ids", "rule_doc", "rule_docs", "rules_in"]
 
-RULES = Path(__file__).parent / "rules"
-ADVICE = Path(__file__).parent.parent / "profile" / "advice" / "rules"
+FOLDERS = (Path(__file__).parent / "rules", Path(__file__).parent.parent / "profile" / "advice" / "rules")
 ENTRY_POINT = "stepscope.rules"
 
 
@@ -38,6 +37,8 @@ class RuleDoc:
     text: RuleText
     file: Path = field(repr=False)
     line: int = 1
+    device: str = "any"
+    """Of a rule over profiles: on which devices it is asked."""
 
     @property
     def group(self) -> str:
@@ -51,21 +52,28 @@ class RuleDoc:
         """For `--json`: every field is there."""
         text = self.text
         prose = {name: getattr(text, name) for name in ("summary", "about", "why", "fix", "how", "bad", "good")}
-        return {"id": self.id, "group": self.group, "severity": self.severity, "needs": self.needs, **prose}
+        return {
+            "id": self.id,
+            "group": self.group,
+            "severity": self.severity,
+            "needs": self.needs,
+            "device": self.device,
+            **prose,
+        }
 
 
 def rules_in(file: Path) -> Iterator[RuleDoc]:
     """The rules a file declares; a file that does not parse has none."""
     try:
         text = file.read_text(encoding="utf-8")
-        tree = ast.parse(text) if "@rule(" in text or "@advice(" in text else ast.Module(body=[], type_ignores=[])
+        tree = ast.parse(text) if "@rule(" in text else ast.Module(body=[], type_ignores=[])
     except (OSError, SyntaxError, ValueError):
         return
     for node in tree.body:
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             continue
         for mark in node.decorator_list:
-            if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id in ("rule", "advice"):
+            if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "rule":
                 yield _described(mark, ast.get_docstring(node), file, node.lineno)
 
 
@@ -75,18 +83,12 @@ def _described(mark: ast.Call, docstring: str | None, file: Path, line: int) -> 
     return RuleDoc(
         id=_literal(mark.args[0]) if mark.args else _literal(given.get("id")),
         severity="error" if severity == "error" else "info" if severity == "info" else "warning",
-        needs=_needs(given.get("needs")) or _usual_needs(mark, given),
+        needs=_needs(given.get("needs")) or "steps",
+        device=_literal(given.get("device")) or "any",
         text=read_docstring(docstring),
         file=file,
         line=line,
     )
-
-
-def _usual_needs(mark: ast.Call, given: dict[str, ast.expr]) -> str:
-    if not isinstance(mark.func, ast.Name) or mark.func.id == "rule":
-        return "steps"
-    device = _literal(given.get("device")) or "any"
-    return "profile" if device == "any" else f"profile, {device}"
 
 
 def _literal(node: ast.expr | None) -> str:
@@ -111,9 +113,9 @@ def rule_docs() -> dict[str, RuleDoc]:
 
 def rule_doc(rule: str) -> RuleDoc:
     """One rule; a name that is none is answered with those it could be."""
-    here = RULES / f"{rule.replace('-', '_').replace('.', '/', 1)}.py"
-    if rule.replace("-", "").replace(".", "").replace("_", "").isalnum() and here.is_file():
-        for doc in rules_in(here):
+    if rule.replace("-", "").replace(".", "").replace("_", "").isalnum():
+        files = [folder / f"{rule.replace('-', '_').replace('.', '/', 1)}.py" for folder in FOLDERS]
+        for doc in (doc for file in files if file.is_file() for doc in rules_in(file)):
             if doc.id == rule:
                 return doc
     known = rule_docs()
@@ -145,7 +147,7 @@ def near_ids(rule: str, count: int = 3) -> list[str]:
 
 
 def _files() -> Iterator[Path]:
-    for folder in (RULES, ADVICE, *_folders_of_others()):
+    for folder in (*FOLDERS, *_folders_of_others()):
         yield from sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
 
 
@@ -167,18 +169,22 @@ _ASKED = {
     "source": "It reads the source of your own files.",
     "crash": "It is asked when an exception ends the script.",
     "end": "It is asked when the script has ended.",
-    "profile": "`stepscope profile` gives this advice.",
+    "profile": "It is asked of a profile, by `stepscope profile`.",
+    "stored": "It is asked of a run's folder, by `stepscope diagnose` and on the run's page; the script need not run.",
+    "probe": "It tries things out on a copy of the model, in `stepscope check`.",
+}
+_ASKED_ON = {
+    "any": "",
     "gpu": "Only where work ran on an accelerator.",
     "cuda": "Only on NVIDIA devices.",
     "cpu": "Only where no accelerator was used.",
-    "stored": "It is asked of a run's folder, by `stepscope diagnose` and on the run's page; the script need not run.",
-    "probe": "It tries things out on a copy of the model, in `stepscope check`.",
 }
 
 
 def asked_when(doc: RuleDoc) -> str:
     """When a rule is asked, and of what, in words."""
-    return " ".join(_ASKED.get(need, f"It needs {need}.") for need in doc.needs.split(", "))
+    said = [_ASKED.get(need, f"It needs {need}.") for need in doc.needs.split(", ")]
+    return " ".join([*said, _ASKED_ON.get(doc.device, "")]).rstrip()
 
 
 _TITLES = {

@@ -1,27 +1,32 @@
-"""What a rule is: a function of the evidence that yields proofs, with its documentation in its docstring."""
+"""What a rule is: a pure function that yields proofs, with its documentation in its docstring.
+
+It is asked of the evidence of a training, of the folder of a run, or of a profile; `needs` says of which, and when.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import fence
 from stepscope.errors import UsageError
-from stepscope.records import Severity
+from stepscope.records import Finding, Related, Severity
+from stepscope.records.place import Place
+from stepscope.records.step import Site
 
 if TYPE_CHECKING:
-    from stepscope.records.place import Place
-    from stepscope.records.step import Site
-
     Where = Place | Site | tuple[str, int] | None
     """A place in the code (code, instruction), a site, or (file, line)."""
 
-__all__ = ["Proof", "Rule", "all_rules", "rule", "running_rules", "stored_rules"]
+__all__ = ["Proof", "Rule", "all_rules", "finding_of", "rule", "rules_for", "running_rules"]
+
+Device = Literal["any", "gpu", "cuda", "cpu"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +45,7 @@ class Proof:
 
 
 Check = Callable[[Any], Iterator[Proof]]
-"""Of the `Evidence`; of a `StoredRun` where the rule needs "stored"."""
+"""Of the `Evidence`; of a `StoredRun` where the rule needs "stored", of a `Measured` where it needs "profile"."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ class Rule:
     check: Check
     follows: tuple[str, ...] = ()
     module: str = ""
+    device: Device = "any"
 
     @property
     def group(self) -> str:
@@ -63,16 +69,26 @@ class Rule:
 
 _rules: dict[str, Rule] = {}
 _loaded: set[str] = set()
-_sought: set[tuple[Any, ...]] = set()
+_sought: set[tuple[str, ...]] = set()
 """What has been looked for, and in which folders: reading three hundred files again would find nothing new."""
 _loading = threading.RLock()
 _ENTRY_POINT = "stepscope.rules"
 
-NEEDS = ("steps", "source", "crash", "end", "probe", "stored")
+FOLDERS = ("stepscope.diagnose.rules", "stepscope.profile.advice.rules")
+"""A file dropped into a group's folder of one of these is a rule. The second has those that read profiles."""
+RUNNING = ("steps", "source", "end", "probe")
+NEEDS = (*RUNNING, "crash", "stored", "profile")
+DEVICES = ("any", "gpu", "cuda", "cpu")
+_NEEDS_GIVEN = re.compile(rb'needs="([a-z, ]+)"')
 
 
 def rule(
-    id: str, *, severity: Severity = "warning", needs: str = "steps", follows: Sequence[str] = ()
+    id: str,
+    *,
+    severity: Severity = "warning",
+    needs: str = "steps",
+    follows: Sequence[str] = (),
+    device: Device = "any",
 ) -> Callable[[Check], Check]:
     """Make a function a rule.
 
@@ -82,48 +98,49 @@ def rule(
     `needs` says when it is asked: "steps" after the 3rd, 8th and 20th optimizer step, after each stretch of steps that
     was watched closely and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
     an exception ends the script; "end" at the end only; "probe" only by `stepscope check`; "stored" of a
-    run's folder, whenever somebody looks at it; "crash, steps" at both.
+    run's folder, whenever somebody looks at it; "profile" of what a profile has measured; "crash, steps" at both.
     `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
-    rule keeps silent.
+    rule keeps silent. `device` is for rules that need "profile": "gpu" is asked only when work ran on an accelerator,
+    "cuda" on NVIDIA's, "cpu" when none did.
     """
     if not set(needs.split(", ")) <= set(NEEDS):
         raise UsageError(f"rule {id} needs {needs!r}; it can be one of {', '.join(NEEDS)}")
+    if device not in DEVICES:
+        raise UsageError(f"rule {id} is for the device {device!r}; it can be one of {', '.join(DEVICES)}")
 
     def register(check: Check) -> Check:
-        _rules[id] = Rule(id, severity, needs, check, tuple(follows), check.__module__)
+        _rules[id] = Rule(id, severity, needs, check, tuple(follows), check.__module__, device)
         return check
 
     return register
 
 
 def all_rules() -> dict[str, Rule]:
-    """Every rule by its id: those in the folder, and those of packages with an entry point `stepscope.rules`."""
-    _load(_is_any)
-    return dict(sorted(_rules.items()))
+    """Every rule by its id: those in the folders, and those of packages with an entry point `stepscope.rules`."""
+    return rules_for(*NEEDS)
 
 
 def running_rules() -> dict[str, Rule]:
     """Those that are asked while a script runs and at its end. Most scripts never need the ones for a crash."""
-    _load(_is_for_now)
-    return {id: rule for id, rule in sorted(_rules.items()) if rule.needs not in ("crash", "stored")}
+    return rules_for(*RUNNING)
 
 
-def stored_rules() -> dict[str, Rule]:
-    """Those for stored runs. Nothing of them needs torch."""
-    _load(_is_for_stored)
-    return {id: rule for id, rule in sorted(_rules.items()) if rule.needs == "stored"}
+def rules_for(*needs: str) -> dict[str, Rule]:
+    """The rules that need one of these; only their files are imported."""
+    _load(needs)
+    wanted = set(needs)
+    return {id: rule for id, rule in sorted(_rules.items()) if wanted.intersection(rule.needs.split(", "))}
 
 
-def _load(is_wanted: Callable[[str], bool]) -> None:
-    import stepscope.diagnose.rules as folder
-
-    sought = (is_wanted, *folder.__path__)
+def _load(needs: tuple[str, ...]) -> None:
+    roots = [(package, root) for package in FOLDERS for root in importlib.import_module(package).__path__]
+    sought = (*needs, *(root for _, root in roots))
     if sought in _sought:
         return
     with _loading:  # a second thread waits until all are there
-        for root in folder.__path__:
-            for name, path in _files_in(root, folder.__name__):
-                if name not in _loaded and is_wanted(path):
+        for package, root in roots:
+            for name, path in _files_in(root, package):
+                if name not in _loaded and _needed_in(path).intersection(needs):
                     fence.fenced(f"loading the rule {name.rpartition('.')[2]}")(importlib.import_module)(name)
                     _loaded.add(name)
         for entry in importlib.metadata.entry_points(group=_ENTRY_POINT):
@@ -151,21 +168,43 @@ def _files_in(folder: str, package: str) -> Iterator[tuple[str, str]]:
             yield f"{package}.{entry.name[:-3]}", entry.path
 
 
-def _is_any(path: str) -> bool:
-    return True
-
-
-def _is_for_now(path: str) -> bool:
-    """Whether a file has rules that are not only for a crash or for stored runs."""
-    text = _text(path)
-    return text.count(b"@rule(") != text.count(b'needs="crash"') + text.count(b'needs="stored"')
-
-
-def _is_for_stored(path: str) -> bool:
-    return b'needs="stored"' in _text(path)
-
-
-def _text(path: str) -> bytes:
-    """What is in a rule's file: reading it takes a tenth of importing it."""
+def _needed_in(path: str) -> set[str]:
+    """What the rules of a file need, from its text: reading it takes a tenth of importing it."""
     with open(path, "rb") as file:
-        return file.read()
+        text = file.read()
+    given = _NEEDS_GIVEN.findall(text)
+    unsaid = {"steps"} if text.count(b"@rule(") > len(given) else set()
+    return {need for one in given for need in one.decode().split(", ")} | unsaid
+
+
+def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = None) -> Finding:
+    """The finding a proof makes."""
+    site = site_of(proof.where)
+    related = [(site_of(where), label) for where, label in proof.related]
+    same_line = site is not None and site.end_line in (None, site.line)
+    return Finding(
+        rule=rule,
+        severity=proof.severity or severity,
+        message=proof.message,
+        file=None if site is None else os.path.abspath(site.file),
+        line=None if site is None else site.line,
+        column=None if site is None else site.column,
+        end_column=site.end_column if site is not None and same_line else None,
+        function="" if site is None else site.function,
+        evidence=proof.evidence,
+        label=proof.label,
+        fix=proof.fix,
+        step=step,
+        related=[
+            Related(file=os.path.abspath(place.file), line=place.line, label=label)
+            for place, label in related
+            if place is not None
+        ],
+    )
+
+
+def site_of(where: Any) -> Site | None:
+    """A place, a site or (file, line) as a site."""
+    if isinstance(where, Place):
+        return where.site
+    return where if where is None or isinstance(where, Site) else Site(file=where[0], line=where[1])

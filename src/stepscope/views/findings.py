@@ -15,7 +15,6 @@ import msgspec
 from stepscope.diagnose.catalogue import asked_when, rule_doc
 from stepscope.diagnose.evidence_words import evidence_words
 from stepscope.diagnose.excerpt import code_span
-from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.diagnose.show import place_of
 from stepscope.records import Finding, Severity
 from stepscope.views.context import Context
@@ -25,7 +24,6 @@ from stepscope.views.plain import plain
 from stepscope.views.route import route
 
 if TYPE_CHECKING:
-    from stepscope.profile.advice.advice import Advice
     from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["RuleDetail", "ShownFinding", "findings", "rule", "shown_findings"]
@@ -130,24 +128,12 @@ def findings(ctx: Context, request: FindingsRequest) -> RunFindings:
 
 @route("POST", "/api/rule")
 def rule(ctx: Context, request: RuleRequest) -> RuleDetail:
-    """All there is to say about a rule, or a piece of advice; the same words as `stepscope explain`."""
-    advice = _advice(request.rule)
-    if advice is not None:
-        return _detail(advice.id, advice.severity, read_docstring(advice.check.__doc__), "")
+    """All there is to say about a rule; the same words as `stepscope explain`."""
     doc = rule_doc(request.rule)
-    return _detail(doc.id, doc.severity, doc.text, asked_when(doc))
-
-
-def _advice(id: str) -> Advice | None:
-    from stepscope.profile.advice.advice import all_advice
-
-    return all_advice().get(id)
-
-
-def _detail(id: str, severity: Severity, text: RuleText, asked: str) -> RuleDetail:
+    text = doc.text
     return RuleDetail(
-        id=id,
-        severity=severity,
+        id=doc.id,
+        severity=doc.severity,
         summary=text.summary,
         about=text.about,
         why=text.why,
@@ -155,7 +141,7 @@ def _detail(id: str, severity: Severity, text: RuleText, asked: str) -> RuleDeta
         how=text.how,
         bad=text.bad,
         good=text.good,
-        asked=asked,
+        asked=asked_when(doc),
     )
 
 

@@ -5,7 +5,8 @@ line with the comment `# cause` (within one line; without the comment, anywhere)
 warning or above. Under `## Healthy: ...` no rule at all may. `## Buggy, probe: ...` asks the probes too, `## Buggy,
 info: ...` expects severity info, `bare` leaves out the imports and the seed that come before every example,
 `processes` is for scripts that start processes of their own. Examples of rules for stored runs (`run/`) write a run
-instead of training: see tests/diagnose/stored/test_stored_rules.py.
+instead of training: see tests/diagnose/stored/test_stored_rules.py; those of rules over profiles are profiled: see
+tests/profile/advice/test_examples.py.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.diagnose.rule import all_rules
+from stepscope.diagnose.rule import all_rules, rules_for
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"^## (?P<head>[^\n]+)\n(?P<said>.*?)```python\n(?P<code>.*?)^```", re.M | re.S)
@@ -37,7 +38,8 @@ def examples() -> list[tuple[str, str, str]]:
 
 
 EVERY = examples()
-EXAMPLES = [example for example in EVERY if not example[0].startswith("run.")]
+ELSEWHERE = set(rules_for("stored", "profile"))
+EXAMPLES = [example for example in EVERY if example[0] not in ELSEWHERE]
 
 
 def _id(example: tuple[str, str, str]) -> str:

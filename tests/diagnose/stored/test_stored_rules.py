@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.diagnose.rules.test_examples import EVERY
 
-from stepscope.diagnose.rule import stored_rules
+from stepscope.diagnose.rule import rules_for
 from stepscope.diagnose.stored.engine import Diagnosis, diagnose_run
 from stepscope.records import ConfigUpdate, Console, Coverage, End, RunMeta
 from stepscope.records.run import Finding, FindingEvent
@@ -131,5 +131,5 @@ def test_rules_for_stored_runs_are_all_there_for_two_threads_at_once() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(4) as pool:
-        counts = {len(found.result()) for found in [pool.submit(stored_rules) for _ in range(8)]}
+        counts = {len(found.result()) for found in [pool.submit(rules_for, "stored") for _ in range(8)]}
     assert counts == {len({rule for rule, _, _ in EXAMPLES})}

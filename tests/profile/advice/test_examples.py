@@ -1,15 +1,13 @@
-"""Every piece of advice is held to its examples: `rules/<rule>.md`, with what must get it and what must not.
+"""Every rule over profiles is held to its examples: `tests/diagnose/rules/perf/<rule>.md`.
 
-A block under `## Setup` goes before every block after it. Blocks are scripts that train for a few steps, run with the
-facts gathered; or, for what only an accelerator shows, they make a trace (`gpu = Gpu(...)`) and `facts`. Under
-`## Advised: ...` the advice must be given, at the line with the comment `# here` where there is one; under
-`## Not advised: ...` it must not.
+Blocks are scripts that train for a few steps, run with the facts gathered; or, for what only an accelerator shows, they
+make a trace (`gpu = Gpu(...)`) and `facts`. Under `## Buggy: ...` the rule must find something, at the line with the
+comment `# cause` where there is one; under `## Healthy: ...` it must not.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +16,10 @@ from typing import Any
 import pytest
 import torch
 import torch.utils.data.dataloader as dataloader
+from tests.diagnose.rules.test_examples import EVERY
 
 from stepscope import fence
-from stepscope.profile.advice.advice import all_advice
+from stepscope.diagnose.rule import rules_for
 from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.profile import Profile
@@ -28,28 +27,12 @@ from stepscope.profile.trace.build import Builder
 from stepscope.records.profile import ProfileMeta
 
 HERE = Path(__file__).parent
-BLOCK = re.compile(r"^## (?P<head>[^\n]+)\n(?P<said>.*?)```python\n(?P<code>.*?)^```", re.M | re.S)
 PRELUDE = "import time\nimport numpy as np\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\
 from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
 MADE = "from made_traces import A100, V100, Gpu, call, loader\n"
 
 
-def examples() -> list[tuple[str, str, str]]:
-    """(rule, heading, code) of every example."""
-    found = []
-    for path in sorted((HERE / "rules").glob("*.md")):
-        text = path.read_text()
-        rule = text.split("\n")[0].lstrip("# ").strip()
-        setup = ""
-        for match in BLOCK.finditer(text):
-            if match["head"].startswith("Setup"):
-                setup = match["code"]
-            else:
-                found.append((rule, match["head"], setup + match["code"]))
-    return found
-
-
-EXAMPLES = examples()
+EXAMPLES = [example for example in EVERY if example[0] in rules_for("profile")]
 
 
 class Told(Profile):
@@ -105,7 +88,7 @@ def _kind(start: str) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("example", _kind("Advised"), ids=_id)
+@pytest.mark.parametrize("example", _kind("Buggy"), ids=_id)
 def test_advises_what_helps(advise: Any, example: tuple[str, str, str]) -> None:
     rule, _, code = example
     told, script = advise(code)
@@ -114,23 +97,15 @@ def test_advises_what_helps(advise: Any, example: tuple[str, str, str]) -> None:
     assert mine, f"{rule} was not advised; {told.headline.text}; {said}"
     assert all(0 <= one.tip.saving_ns <= told.step_ns and 0 <= one.tip.share <= 1 for one in told.advised), said
     assert told.saving_ns <= told.step_ns
-    lines = [number for number, line in enumerate(script.splitlines(), 1) if line.endswith("# here")]
+    lines = [number for number, line in enumerate(script.splitlines(), 1) if line.endswith("# cause")]
     assert not lines or any(one.line in lines for one in mine), f"the cause is at {lines}; {said}"
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("example", _kind("Not advised"), ids=_id)
+@pytest.mark.parametrize("example", _kind("Healthy"), ids=_id)
 def test_keeps_silent_where_it_would_not(advise: Any, example: tuple[str, str, str]) -> None:
     rule, _, code = example
     told, _ = advise(code)
     assert rule not in [one.rule for one in told.findings], [
         (one.rule, one.message, one.evidence) for one in told.findings
     ]
-
-
-def test_every_advice_has_examples_of_both_kinds() -> None:
-    given = {rule for rule, *_ in _kind("Advised")}
-    spared = {rule for rule, *_ in _kind("Not advised")}
-    assert set(all_advice()) - given == set(), "no script that should get it"
-    assert set(all_advice()) - spared == set(), "no script that should not"
-    assert (given | spared) - set(all_advice()) == set(), "examples of advice that does not exist"

@@ -12,11 +12,11 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
+from stepscope.diagnose.rule import rules_for
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.script import find_script
 from stepscope.launch.trial.changes import apply_change
-from stepscope.profile.advice.advice import all_advice
 from stepscope.profile.advice.trials import Tried, try_changes
 
 SLOW = """
@@ -182,7 +182,7 @@ def test_every_kind_of_trial_that_advice_names_can_be_made() -> None:
 
     from stepscope.launch.trial.changes import _CHANGES
 
-    folder = Path(sys.modules[next(iter(all_advice().values())).check.__module__].__file__ or "").parent
+    folder = Path(sys.modules[next(iter(rules_for("profile").values())).check.__module__].__file__ or "").parent
     named = {kind for file in folder.glob("*.py") for kind in re.findall(r'Trial\("([\w-]+)"', file.read_text())}
     assert named <= set(_CHANGES)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
+from stepscope.diagnose.rule import Rule
 from stepscope.diagnose.settings import Settings
-from stepscope.profile.advice import advice as registry
-from stepscope.profile.advice.advice import Advice, Tip
+from stepscope.profile.advice import engine
 from stepscope.profile.advice.engine import advise
 from stepscope.profile.advice.headline import headline
 from stepscope.profile.advice.measured import Measured
+from stepscope.profile.advice.tip import Tip
 from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder
@@ -87,13 +89,13 @@ def test_names_what_training_is_bound_by(facts: dict[str, Any], gpu: Any, kind: 
 def only(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Have these tips and no others."""
 
-    def install(*tips: tuple[str, Tip], device: str = "any") -> None:
+    def install(*tips: tuple[str, Tip], device: Any = "any") -> dict[str, Rule]:
         made_up = {
-            id: Advice(id, "warning", device, lambda run, tip=tip: iter([tip]))  # type: ignore[misc, arg-type]
+            id: Rule(id, "warning", "profile", lambda run, tip=tip: iter([tip]), device=device)  # type: ignore[misc]
             for id, tip in tips
         }
-        monkeypatch.setattr(registry, "_advice", made_up)
-        monkeypatch.setattr(registry, "modules_in", lambda package: [])
+        monkeypatch.setattr(engine, "rules_for", lambda needs: made_up)
+        return made_up
 
     return install
 
@@ -104,7 +106,7 @@ def tip(saving_ms: float, *, part: str = "", share: float = 1.0, where: Any = No
 
 
 def told(facts: dict[str, Any], settings: Settings | None = None) -> list[tuple[str, float]]:
-    return [(one.advice.id, one.counted_ns / 1e6) for one in advise(Measured(Told(facts)), settings)]
+    return [(one.finding.rule, one.counted_ns / 1e6) for one in advise(Measured(Told(facts)), settings)]
 
 
 def test_the_largest_saving_comes_first_and_small_ones_not_at_all(only: Any) -> None:
@@ -137,13 +139,25 @@ def test_advice_that_was_silenced_is_not_given(only: Any) -> None:
     assert told(steps(10), Settings(ignore=("perf.a",))) == [("perf.b", 4.0)]
 
 
+def test_a_comment_at_the_line_silences_a_rule_over_profiles(only: Any, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("a = 1\nloader = DataLoader(data)  # stepscope: ignore[perf.a]\n")
+    only(("perf.a", tip(5, where=(str(script), 2))), ("perf.b", tip(4, where=(str(script), 2))))
+    assert told(steps(10), Settings()) == [("perf.b", 4.0)]
+
+
+def test_a_finding_explains_the_tips_that_follow_it(only: Any) -> None:
+    rules = only(("perf.a", tip(5)), ("perf.b", tip(4)))
+    rules["perf.a"] = replace(rules["perf.a"], follows=("perf.b",))
+    assert told(steps(10)) == [("perf.b", 4.0)]
+
+
 def test_a_fault_in_one_piece_of_advice_costs_only_that_one(only: Any, capsys: pytest.CaptureFixture[str]) -> None:
     def broken(run: Measured) -> Iterator[Tip]:
         raise ZeroDivisionError
         yield
 
-    only(("perf.a", tip(5)))
-    registry._advice["perf.broken"] = Advice("perf.broken", "warning", "any", broken)
+    only(("perf.a", tip(5)))["perf.broken"] = Rule("perf.broken", "warning", "profile", broken)
     assert told(steps(10)) == [("perf.a", 5.0)]
     assert "perf.broken failed and was skipped" in capsys.readouterr().err
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fnmatch
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepscope import fence
-from stepscope.diagnose.order import causes_first
-from stepscope.diagnose.rule import Proof, Rule, stored_rules
+from stepscope.diagnose.inquiry import Inquiry
+from stepscope.diagnose.rule import Proof, Rule, rules_for
 from stepscope.diagnose.stored.kept import ask_kept
 from stepscope.diagnose.stored.stored_run import StoredRun
 from stepscope.records import Finding
@@ -38,6 +36,17 @@ class Diagnosis:
     """What of that could not be read."""
 
 
+class FolderInquiry(Inquiry):
+    """Asks rules of a run's folder. Files of this machine are not opened: a run may come from anywhere."""
+
+    def __init__(self, run: StoredRun, settings: Settings | None = None) -> None:
+        super().__init__(run, rules_for("stored").values(), settings=settings)
+        self.run = run
+
+    def finding(self, rule: Rule, proof: Proof) -> Finding:
+        return _finding(rule, proof, self.run)
+
+
 def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnosis:
     """Ask every rule for stored runs about this one."""
     run = StoredRun(folder)
@@ -45,17 +54,9 @@ def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnos
     known = {(finding.rule, finding.file, finding.line) for finding in folder.findings}
     stored = [finding for finding in again.findings if (finding.rule, finding.file, finding.line) not in known]
     run.found += [finding.rule for finding in (*folder.findings, *stored)]
-    for rule in causes_first(list(stored_rules().values())):
-        if settings is not None and not settings.is_wanted(rule.id):
-            continue
-        if any(fnmatch.fnmatchcase(other, pattern) for pattern in rule.follows for other in run.found):
-            continue
-        for proof in fence.fenced(f"the rule {rule.id}", ())(lambda check=rule.check: list(check(run)))():
-            finding = _finding(rule, proof, run)
-            finding = finding if settings is None else settings.with_severity(finding)
-            if settings is None or not settings.is_silenced(finding):
-                stored.append(finding)
-                run.found.append(rule.id)
+    inquiry = FolderInquiry(run, settings)
+    inquiry.ask("stored")
+    stored += inquiry.findings
     looked_at = [*_looked_at(run), *([f"what was seen while it ran (by {again.rules} rules)"] if again.rules else [])]
     watched = folder.coverage is not None or again.rules > 0 or bool(again.problems)  # kept, if not readable
     return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules, tuple(again.problems))

@@ -1,18 +1,23 @@
-"""Asks every piece of advice and makes findings of the tips: largest saving first, and nothing promised twice."""
+"""Asks the rules over profiles and orders their tips: largest saving first, and nothing promised twice."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from stepscope import fence
+from msgspec.structs import replace as with_fields
+
 from stepscope.diagnose.excerpt import with_source
-from stepscope.diagnose.settings import Settings
-from stepscope.profile.advice.advice import Advice, Tip, all_advice
+from stepscope.diagnose.inquiry import Inquiry
+from stepscope.diagnose.rule import Proof, Rule, finding_of, rules_for
 from stepscope.profile.advice.measured import Measured
+from stepscope.profile.advice.tip import Tip
 from stepscope.records import Finding
 
-__all__ = ["SMALLEST", "Advised", "advise", "finding_of"]
+if TYPE_CHECKING:
+    from stepscope.diagnose.inquiry import Silencer
+
+__all__ = ["SMALLEST", "Advised", "advise"]
 
 SMALLEST = 0.02
 """A tip that would save less of the step than this is not worth a line."""
@@ -20,41 +25,54 @@ SMALLEST = 0.02
 
 @dataclass(frozen=True)
 class Advised:
-    """A tip with the advice it came from."""
+    """A tip and its finding."""
 
-    advice: Advice
+    finding: Finding
     tip: Tip
     counted_ns: int
     """What it saves beyond the tips before it."""
-    shares_with: str = ""
-    """The id of an earlier tip about the same part of the step: what both save is less than their sum."""
 
 
-def advise(run: Measured, settings: Settings | None = None) -> list[Advised]:
+class ProfileInquiry(Inquiry):
+    """Asks rules of what was measured in one rank of a profile."""
+
+    def __init__(self, run: Measured, settings: Silencer | None = None) -> None:
+        super().__init__(run, rules_for("profile").values(), settings=settings)
+        self.run = run
+
+    def suits(self, rule: Rule) -> bool:
+        return is_for(rule.device, self.run.kind)
+
+    def finding(self, rule: Rule, proof: Proof) -> Finding | None:
+        """The tip as a finding, with the lines of source around it."""
+        run, tip = self.run, _capped(proof, self.run)
+        if not _worth(tip, run):
+            return None
+        found = finding_of(rule.id, rule.severity if tip.saving_ns else "info", tip)
+        return with_source(with_fields(found, evidence=_evidence(tip, run), label=_label(tip, run)))
+
+
+def advise(run: Measured, settings: Silencer | None = None) -> list[Advised]:
     """All tips worth giving, largest saving first."""
-    found: list[tuple[Advice, Tip]] = []
-    for advice in all_advice().values():
-        if settings is not None and not settings.is_wanted(advice.id):
-            continue
-        if not suits(advice.device, run.kind):
-            continue
-        for tip in fence.fenced(f"the advice {advice.id}", ())(lambda check=advice.check: list(check(run)))():
-            capped = replace(tip, saving_ns=max(0, min(tip.saving_ns, run.step_ns)))
-            if _worth(capped, run) and not (
-                settings is not None and settings.is_silenced(finding_of(advice, capped, run))
-            ):
-                found.append((advice, capped))
-    found.sort(key=lambda one: (-one[1].saving_ns, one[0].id))
+    inquiry = ProfileInquiry(run, settings)
+    inquiry.ask("profile")
+    tips = [_capped(proof, run) for proof in inquiry.proofs]
+    found = sorted(zip(inquiry.findings, tips, strict=True), key=lambda one: (-one[1].saving_ns, one[0].rule))
     return _without_promising_twice(found, run)
 
 
-def suits(wanted: str, kind: str) -> bool:
-    """Whether advice for a device is for this one.
+def is_for(wanted: str, kind: str) -> bool:
+    """Whether a rule for a device is for this one.
 
-    >>> suits("gpu", "rocm"), suits("cuda", "rocm"), suits("cpu", "cuda"), suits("any", "mps")
+    >>> is_for("gpu", "rocm"), is_for("cuda", "rocm"), is_for("cpu", "cuda"), is_for("any", "mps")
     (True, False, False, True)
     """
     return wanted == "any" or wanted == kind or (wanted == "gpu" and kind != "cpu")
+
+
+def _capped(proof: Proof | None, run: Measured) -> Tip:
+    tip = cast(Tip, proof)
+    return replace(tip, saving_ns=max(0, min(tip.saving_ns, run.step_ns)))
 
 
 def _worth(tip: Tip, run: Measured) -> bool:
@@ -63,42 +81,29 @@ def _worth(tip: Tip, run: Measured) -> bool:
     return run.share(tip.saving_ns) >= SMALLEST
 
 
-def _without_promising_twice(found: list[tuple[Advice, Tip]], run: Measured) -> list[Advised]:
+def _without_promising_twice(found: list[tuple[Finding, Tip]], run: Measured) -> list[Advised]:
     left: dict[str, int] = {}
     owner: dict[str, str] = {}
     left_of_step = run.step_ns
     advised = []
-    for advice, tip in found:
-        part = tip.part or advice.id
+    for finding, tip in found:
+        part = tip.part or finding.rule
         room = left.setdefault(part, max(int(tip.share * run.step_ns), tip.saving_ns))
         counted = min(tip.saving_ns, room, left_of_step)
         left[part] -= counted
         left_of_step -= counted
-        advised.append(Advised(advice, tip, counted, owner.get(part, "")))
-        owner.setdefault(part, advice.id)
+        if part in owner:  # what both save is less than their sum
+            finding = with_fields(finding, evidence={**finding.evidence, "shares_with": owner[part]})
+        advised.append(Advised(finding, tip, counted))
+        owner.setdefault(part, finding.rule)
     return advised
 
 
-def finding_of(advice: Advice, tip: Tip, run: Measured, shares_with: str = "") -> Finding:
-    """The tip in the format of all findings, with the lines of source around it."""
+def _evidence(tip: Tip, run: Measured) -> dict[str, Any]:
     evidence: dict[str, Any] = {"share": round(tip.share, 3), **tip.evidence}
     if tip.saving_ns:
         evidence |= {"saving_ms": round(tip.saving_ns / 1e6, 3), "saving_share": round(run.share(tip.saving_ns), 3)}
-    if tip.how:
-        evidence["how"] = tip.how
-    if shares_with:
-        evidence["shares_with"] = shares_with
-    finding = Finding(
-        rule=advice.id,
-        severity=tip.severity or (advice.severity if tip.saving_ns else "info"),
-        message=tip.message,
-        file=tip.where[0] if tip.where else None,
-        line=tip.where[1] if tip.where else None,
-        evidence=evidence,
-        fix=tip.fix,
-        label=_label(tip, run),
-    )
-    return with_source(finding)
+    return {**evidence, "how": tip.how} if tip.how else evidence
 
 
 def _label(tip: Tip, run: Measured) -> str:

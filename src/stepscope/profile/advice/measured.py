@@ -1,4 +1,4 @@
-"""What was measured, as advice asks for it: the typical step and its parts, the device's work, and the facts."""
+"""What was measured, as rules ask for it: the typical step and its parts, the device's work, and the facts."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class Measured:
     def __init__(self, profile: Profile, rank: int = 0, facts: dict[str, Any] | None = None) -> None:
         self.profile = profile
         self.rank = rank
+        self.found: list[str] = []
+        """The ids of the rules that have found something in it so far."""
         self.damaged = ""
         """What of the profile could not be read; advice is given from the rest."""
         self.facts: dict[str, Any] = self._read_facts() if facts is None else facts

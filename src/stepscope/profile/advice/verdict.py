@@ -17,7 +17,7 @@ from typing import Any
 from stepscope.diagnose.settings import Settings
 from stepscope.diagnose.show import place_of
 from stepscope.plain_text import clean
-from stepscope.profile.advice.engine import Advised, advise, finding_of, in_words
+from stepscope.profile.advice.engine import Advised, advise, in_words
 from stepscope.profile.advice.headline import Headline, headline
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.profile import Profile
@@ -88,10 +88,7 @@ def verdict(profile: Profile, rank: int = 0, settings: Settings | None = None) -
     """What a profile says, in one look. Works from the profile's folder alone."""
     run = Measured(profile, rank)
     advised = advise(run, settings)
-    findings = [finding_of(one.advice, one.tip, run, one.shares_with) for one in advised]
-    if settings is not None:
-        findings = [settings.with_severity(one) for one in findings]
-    return Verdict(headline(run), advised, findings, run.step_ns, _notes(run))
+    return Verdict(headline(run), advised, [one.finding for one in advised], run.step_ns, _notes(run))
 
 
 def _notes(run: Measured) -> list[str]:

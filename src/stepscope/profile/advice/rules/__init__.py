@@ -1,1 +1,1 @@
-"""One piece of advice a file."""
+"""Rules over profiles, one a file: `rules/<group>/<rule>.py`, as in `diagnose/rules`."""

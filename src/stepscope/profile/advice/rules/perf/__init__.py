@@ -1,0 +1,1 @@
+"""What makes a step slow, as a profile shows it."""

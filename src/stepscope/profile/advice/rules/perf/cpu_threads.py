@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.rule import rule
+from stepscope.profile.advice.measured import Measured
+from stepscope.profile.advice.tip import Tip, Trial
+
+_LARGE_NS = 300_000
+"""Operations shorter than this are not made faster by more threads."""
+
+
+@rule("perf.cpu-threads", needs="profile", device="cpu")
+def cpu_threads(run: Measured) -> Iterator[Tip]:
+    """PyTorch computes with the wrong number of threads for the processors there are.
+
+    Why it matters: with more threads than processors (a container that may use 4 of 64) they stop each other;
+    with one thread, the other processors stand still.
+
+    What to do: `torch.set_num_threads(n)` or `OMP_NUM_THREADS=n`, with n the processors the process may use,
+    less the loader's workers.
+
+    How it is found: torch's threads against the processors of the affinity and the container's quota. Too few
+    counts only where single operations are long enough to be divided. The saving assumes that threads speed
+    large operations up by half of what they could.
+
+    Bad:
+        torch.set_num_threads(1)
+    Good:
+        torch.set_num_threads(8)
+    """
+    cpu = run.facts.get("cpu", {})
+    threads, cores = int(cpu.get("threads", 0)), int(cpu.get("cores", 0))
+    if not threads or not cores:
+        return
+    free = max(1, cores - int(run.loader.get("num_workers") or 0))
+    large = [one for one in run.calls(fetching=False) if one.get("least_ns", 0) >= _LARGE_NS]
+    time = run.part("forward") + run.part("backward") or run.step_ns - run.part("data") - run.part("optimizer")
+    if threads > 2 * cores:
+        saving, how = time * (1 - cores / threads) * 0.3, "a third of what threads that take turns lose"
+        message = f"{threads} threads take turns on {cores} processor{'s' * (cores > 1)}"
+    elif threads * 2 <= free and large:
+        covered = min(1.0, sum(one["ns"] for one in large) * 3 / max(1, time))
+        saving, how = time * covered * (1 - threads / free) * 0.5, "half of what threads could give large operations"
+        message = f"torch computes with {threads} thread{'s' * (threads > 1)}, and {cores} processors are there"
+    else:
+        return
+    said = run.facts.get("environment", {}).get("OMP_NUM_THREADS")
+    yield Tip(
+        where=None,
+        message=message + (f" (OMP_NUM_THREADS={said})" if said else ""),
+        fix=f"torch.set_num_threads({free})",
+        share=run.share(time),
+        saving_ns=int(saving),
+        how=how,
+        evidence={"threads": threads, "processors": cores},
+        part="threads",
+        trial=Trial("flag", {"num_threads": free}),
+    )
