@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import fence
 from stepscope.evidence.bundle import FOLDER, MOST_BYTES, Bundle, pack
 from stepscope.evidence.registry import tables
-from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.filesystem import make_folder
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import write_file
 from stepscope.track.secrets import mask_text
@@ -18,22 +18,47 @@ from stepscope.track.secrets import mask_text
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
 
-__all__ = ["EvidenceFile"]
+__all__ = ["EvidenceFile", "ForProcess"]
 
 _MOST_SOURCE = 2 << 20
 _EVERY_S = 60.0
 """A long run writes it when a stretch of close looking is over, and no more often than this."""
 
 
+class ForProcess(NamedTuple):
+    """Where a process that the script starts itself keeps what it saw: beside the file of the one that started it."""
+
+    run: str
+    stem: str
+    """How the names of its file and of that other one begin: readers take them together."""
+    script: str
+
+
 class EvidenceFile:
     """One file for this process, replaced as a whole each time; the last is written when the script ends."""
 
-    def __init__(self, evidence: Evidence, folder: Callable[[], Path | None], rank: int, script: str) -> None:
+    def __init__(
+        self, evidence: Evidence, folder: Callable[[], Path | None], rank: int, script: str, *, beside: str = ""
+    ) -> None:
         self._evidence = evidence
         self._folder = folder
-        self._rank, self._script = rank, script
-        self._name = f"{rank}.{new_run_id()}.gz"
+        self._script = script
+        self.rank = rank
+        """A process may learn its rank late, when it joins a group."""
+        self._stem = f"{beside or rank}.{new_run_id()}"
         self._written = time.monotonic() - _EVERY_S / 2
+
+    @classmethod
+    def of_process(cls, evidence: Evidence, given: ForProcess) -> EvidenceFile:
+        """In a process that the script has started."""
+        run = Path(given.run)
+        # The run that was open then may have made room for one that the script opens itself.
+        return cls(evidence, lambda: run if run.is_dir() else None, 0, given.script, beside=given.stem)
+
+    def for_process(self) -> ForProcess | None:
+        """For a process that the script is about to start; None while there is no run."""
+        run = self._folder()
+        return None if run is None else ForProcess(str(run), self._stem, self._script)
 
     def after(self, asked: Callable[[str], None]) -> Callable[[str], None]:
         """A moment of the script: first the rules are asked (`Engine.moment`), then it may be time to write."""
@@ -52,11 +77,11 @@ class EvidenceFile:
             return
         known = tables()
         found = {name: value for name, value in self._evidence.tables.items() if name in known}
-        bundle = Bundle(found, sources=self._evidence.source.texts(_MOST_SOURCE), rank=self._rank, script=self._script)
+        bundle = Bundle(found, sources=self._evidence.source.texts(_MOST_SOURCE), rank=self.rank, script=self._script)
         data = pack(bundle, mask_text)
         self._written = time.monotonic()
         if len(data) > MOST_BYTES:
             why = f"it takes {len(data) / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} MB are the most that is kept"
-            data = pack(Bundle(rank=self._rank, script=self._script, left_out=why))
-        make_private_folder(run / FOLDER, exist_ok=True)
-        write_file(run / FOLDER / self._name, data)
+            data = pack(Bundle(rank=self.rank, script=self._script, left_out=why))
+        make_folder(run / FOLDER, exist_ok=True)
+        write_file(run / FOLDER / f"{self._stem}.gz", data)

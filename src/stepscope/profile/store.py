@@ -17,7 +17,7 @@ from stepscope.errors import BadData, NotFound
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import plain_size, read_file
 from stepscope.records.profile import ProfileFile, ProfileMeta
-from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.filesystem import make_folder
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.runs.format.sidecar import note_checksum
@@ -115,10 +115,10 @@ def new_folder(run_folder: Path, id: str, rank: int) -> Path:
     A second profile with the same id (the training was resumed and came to the step again) is `ID-2`.
     """
     profiles = run_folder / PROFILES
-    make_private_folder(profiles, exist_ok=True)
+    make_folder(profiles, exist_ok=True)
     for number in range(1, 10_000):
         folder = profiles / (id if number == 1 else f"{id}-{number}")
-        make_private_folder(folder, exist_ok=True)
+        make_folder(folder, exist_ok=True)
         if not any(_belongs(name, rank) for name in os.listdir(folder)):
             return folder
     raise BadData(f"{profiles} holds ten thousand profiles {id!r}; remove some")
@@ -145,6 +145,6 @@ def write_part(folder: Path, name: str, data: bytes | Any) -> None:
 def request_window(run_folder: Path, steps: int | None = None) -> Path:
     """Ask the training that writes this run for a window of so many steps, as the button in the browser does."""
     profiles = run_folder / PROFILES
-    make_private_folder(profiles, exist_ok=True)
+    make_folder(profiles, exist_ok=True)
     write_file(profiles / REQUEST, msgspec.json.encode({"steps": steps}))
     return profiles / REQUEST

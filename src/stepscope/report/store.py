@@ -16,7 +16,7 @@ from pathlib import Path
 
 from stepscope.errors import BadData, Conflict, Forbidden, NotFound, StorageError, UsageError
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
+from stepscope.runs.format.filesystem import create_file, make_common_folder, make_folder, sync_folder
 from stepscope.runs.format.layout import is_run_folder
 from stepscope.runs.format.sidecar import is_as_written, note_checksum
 
@@ -157,7 +157,7 @@ def delete(stores: Sequence[Path], id: str) -> Found:
     found = find(stores, id)
     trash = found.path.parent / TRASH
     try:
-        make_private_folder(trash, exist_ok=True)
+        make_common_folder(trash)
         return _moved(found, trash, deleted=True)
     except OSError as error:
         raise _storage(error) from error
@@ -194,9 +194,9 @@ def _first(stores: Sequence[Path], data: bytes, title: str) -> tuple[Found, Vers
     for folder in folders_of(stores):
         if _can_write(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            make_private_folder(folder, exist_ok=True)
+            make_common_folder(folder)
             id = new_id(title)
-            make_private_folder(folder / id)
+            make_folder(folder / id)
             found = Found(id, folder / id)
             return found, _write(found, 1, data)
     raise Forbidden("none of the folders with runs can be written to, so no report can be kept here")
@@ -206,7 +206,7 @@ def _write(found: Found, number: int, data: bytes) -> Version:
     """The file appears whole, or not at all; a number that is taken is never written over."""
     path = found.path / f"{number:06d}.md"
     temporary = found.path / f".{secrets.token_hex(8)}.tmp"
-    handle = create_private(temporary)
+    handle = create_file(temporary)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -230,7 +230,7 @@ def _put(temporary: Path, path: Path, data: bytes) -> None:
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        handle = create_private(path)
+        handle = create_file(path)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
         file.flush()

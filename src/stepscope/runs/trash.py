@@ -22,7 +22,7 @@ import msgspec
 from stepscope.errors import BadData, NotFound, StepscopeError, StorageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import make_private_folder, sync_folder
+from stepscope.runs.format.filesystem import make_common_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.meta import read_meta
@@ -92,7 +92,7 @@ def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trash
     gone = Trashed(meta.id, name or meta.name, meta.project, deleted, folder_size(path), str(home), path.name)
     note = _Note(gone.id, gone.name, gone.project, gone.deleted, gone.bytes)
     try:
-        make_private_folder(bin_, exist_ok=True)
+        make_common_folder(bin_)
         sync_folder(home)  # before anything is moved there: a power cut could keep the move and lose the folder
         # The note first: a crash in between leaves a note without a folder, which is passed over.
         write_file(_note_of(gone.path), sealed(msgspec.json.encode(note)))

@@ -16,7 +16,7 @@ from typing import Any
 
 from stepscope.errors import Conflict
 from stepscope.files.opening import open_writable, read_file
-from stepscope.runs.format.filesystem import make_private_folder, try_lock
+from stepscope.runs.format.filesystem import make_folder, try_lock
 
 __all__ = ["Journal", "folder_of"]
 
@@ -119,4 +119,4 @@ class Journal:
 def make_folders(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not folder.is_dir():
-        make_private_folder(folder)
+        make_folder(folder)

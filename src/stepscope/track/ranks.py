@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.filesystem import make_common_folder
 from stepscope.runs.format.layout import is_run_folder, write_file
 from stepscope.runs.format.lease import host_name, process_age_s, process_started
 from stepscope.track.children import is_child_process
@@ -109,7 +109,7 @@ def _path(store: Path, where: Place, turn: int) -> Path:
 def leave_note(store: Path, where: Place, turn: int, run_id: str, attempt: int) -> None:
     """Tell the other ranks which run this is. `turn` counts the runs this job has opened."""
     path = _path(store, where, turn)
-    make_private_folder(path.parent, exist_ok=True)
+    make_common_folder(path.parent)
     note = Note(
         run_id=run_id,
         attempt=attempt,

@@ -25,7 +25,7 @@ from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.stamps import is_sealed
 from stepscope.runs.compact.source import Source, read_sections, read_source
 from stepscope.runs.format.chunks import CHUNK_POINTS, encode_chunk
-from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
+from stepscope.runs.format.filesystem import create_file, make_folder, sync_folder
 from stepscope.runs.format.frames import Kind, encode
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, log_files
@@ -141,7 +141,7 @@ def _replace(run: Path, paths: list[Path], result: CompactResult) -> None:
     folder = run / COMPACT
     temporary = folder / f".{new_run_id()}.tmp"
     step = CompactResult(run, skipped=result.skipped)
-    make_private_folder(folder, exist_ok=True)
+    make_folder(folder, exist_ok=True)
     sync_folder(run)  # else a power cut could keep the removals below and lose the folder with what replaced them
     try:
         replaced = _write(temporary, paths, step)
@@ -168,7 +168,7 @@ def _replace(run: Path, paths: list[Path], result: CompactResult) -> None:
 def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path]:
     replaced = []
     seq = 0
-    with os.fdopen(create_private(temporary), "wb") as out:
+    with os.fdopen(create_file(temporary), "wb") as out:
         for path in paths:
             try:
                 source = read_source(path)
@@ -234,7 +234,7 @@ def _put_in_place(temporary: Path, folder: Path) -> None:
     while True:
         path = folder / f"{number:06d}.log"
         try:
-            os.close(create_private(path))
+            os.close(create_file(path))
             break
         except FileExistsError:
             number += 1

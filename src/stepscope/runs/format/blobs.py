@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from stepscope.errors import NotFound, UsageError
 from stepscope.files.opening import open_file
-from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_data, sync_folder
+from stepscope.runs.format.filesystem import create_file, make_folder, sync_data, sync_folder
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import BLOBS
 
@@ -67,9 +67,9 @@ def _is_kept(path: Path, size: int) -> bool:
 
 def _keep(run: Path, chunks: Iterable[bytes], *, sync: bool) -> tuple[str, int]:
     folder = run / BLOBS
-    make_private_folder(folder, exist_ok=True)
+    make_folder(folder, exist_ok=True)
     temporary = folder / f".{new_run_id()}.tmp"
-    fd = create_private(temporary)
+    fd = create_file(temporary)
     try:
         digest, size = hashlib.sha256(), 0
         try:

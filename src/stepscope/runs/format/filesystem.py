@@ -1,20 +1,29 @@
 """What the file system under a run folder is, and the few ways in which we make files on it.
 
 Everything is made private (0700 folders, 0600 files) whatever the umask, because configs and console output are nobody
-else's business. Nothing is ever made under a name the user gave.
+else's business. A folder that a group shares (`sharing_of`) is the exception. Nothing is ever made under a name the
+user gave.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
+from typing import Literal
 
 __all__ = [
+    "Sharing",
+    "create_file",
     "create_private",
     "file_system_type",
     "is_remote",
+    "make_common_folder",
+    "make_folder",
     "make_private_folder",
+    "make_store",
+    "sharing_of",
     "sync_data",
     "sync_folder",
     "try_lock",
@@ -63,6 +72,85 @@ def is_remote(path: Path, mounts: str | None = None) -> bool:
         return str(path).startswith(("\\\\", "//"))
     kind = file_system_type(path, mounts)
     return kind in _REMOTE or (kind.startswith("fuse.") and kind not in _LOCAL_FUSE)
+
+
+Sharing = Literal["private", "group", "umask"]
+
+
+def sharing_of(folder: Path) -> Sharing:
+    """Who else may open what we make in a folder.
+
+    STEPSCOPE_SHARED decides where it is set: "private" (nobody), "group" (the folder's group reads and writes, whatever
+    the umask) or "umask" (as for any other file). Otherwise a folder with the setgid bit that its group may enter, as
+    people make to share one, shares with its group what the umask leaves, and any other folder nothing.
+    """
+    chosen = os.environ.get("STEPSCOPE_SHARED", "")
+    if chosen == "group":
+        return "group"
+    if chosen == "umask" or (not chosen and _is_shared(folder)):
+        return "umask"
+    return "private"
+
+
+def _is_shared(folder: Path) -> bool:
+    wanted = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
+    try:
+        return os.name == "posix" and os.stat(folder).st_mode & wanted == wanted
+    except OSError:
+        return False
+
+
+def _most() -> int:
+    """What the umask is applied to: strangers get nothing in a shared folder unless STEPSCOPE_SHARED says so."""
+    return 0o777 if os.environ.get("STEPSCOPE_SHARED") == "umask" else 0o770
+
+
+def create_file(path: Path) -> int:
+    """A new file of a run, open for appending, as private as its folder; fails if there is one."""
+    sharing = sharing_of(path.parent)
+    if sharing == "private":
+        return create_private(path)
+    fd = os.open(path, _CREATE, _most() & 0o666)  # the umask takes away from it, or a default ACL replaces it
+    if sharing == "group" and hasattr(os, "fchmod"):
+        os.fchmod(fd, 0o660)
+    return fd
+
+
+def make_folder(path: Path, *, exist_ok: bool = False) -> None:
+    """A folder of a run, as private as the one it is in, which must be there."""
+    sharing = sharing_of(path.parent)
+    if sharing == "private":
+        make_private_folder(path, exist_ok=exist_ok)
+        return
+    try:
+        os.mkdir(path, _most())  # inherits the group and the setgid bit
+    except FileExistsError:
+        if not exist_ok or not path.is_dir():
+            raise
+    else:
+        if sharing == "group":
+            os.chmod(path, 0o2770)
+
+
+def make_common_folder(path: Path) -> None:
+    """A folder in a store for what several people use (trash, reports): in a shared store, as open as the store."""
+    if sharing_of(path.parent) == "private":
+        make_private_folder(path, exist_ok=True)
+        return
+    try:
+        os.mkdir(path, 0o770)
+    except FileExistsError:
+        return
+    os.chmod(path, stat.S_IMODE(os.stat(path.parent).st_mode))
+
+
+def make_store(store: Path) -> None:
+    """The folder that holds runs, with those above it. Runs are private, not their list, unless a group shares both."""
+    if store.is_dir():
+        return
+    store.mkdir(parents=True, exist_ok=True)
+    if os.environ.get("STEPSCOPE_SHARED") == "group":
+        os.chmod(store, 0o2770)
 
 
 def create_private(path: Path) -> int:

@@ -13,7 +13,7 @@ import msgspec
 
 from stepscope.errors import BadData
 from stepscope.records import RunMeta
-from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
+from stepscope.runs.format.filesystem import create_file, make_folder, make_store, sync_folder
 from stepscope.runs.format.ids import is_run_id, new_run_id
 from stepscope.runs.format.sealed import sealed
 
@@ -53,8 +53,8 @@ def create_run(store: Path, meta: RunMeta) -> Path:
     if not is_run_id(meta.id):
         raise BadData(f"{meta.id!r} is no run id; ids come from stepscope.runs.format.ids.new_run_id()")
     path = store / meta.id
-    store.mkdir(parents=True, exist_ok=True)
-    make_private_folder(path)
+    make_store(store)
+    make_folder(path)
     write_file(path / META, sealed(msgspec.json.format(msgspec.json.encode(meta, enc_hook=str), indent=1)))
     sync_folder(store)
     return path
@@ -63,7 +63,7 @@ def create_run(store: Path, meta: RunMeta) -> Path:
 def write_file(path: Path, data: bytes) -> None:
     """Put a whole file in place at once: a reader sees the old one, or all of the new one, also after a power cut."""
     temporary = path.with_name(f".{new_run_id()}.tmp")
-    fd = create_private(temporary)
+    fd = create_file(temporary)
     try:
         try:
             view = memoryview(data)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stepscope.errors import Conflict, StorageError
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import make_private_folder, sync_folder
+from stepscope.runs.format.filesystem import make_folder, sync_folder
 from stepscope.runs.format.frames import Frame, scan
 from stepscope.runs.format.layout import BLOBS, write_file
 from stepscope.runs.format.sidecar import note_checksum_again
@@ -116,7 +116,7 @@ def _clean_blobs(run: Path, needle: Needle, result: Scrubbed, dry_run: bool) -> 
         for old, content in inline_blobs(_read(path, run, result) or b"", needle):
             renamed[old] = blob = Blob.of(content)
             if not dry_run and not (run / BLOBS / blob.sha256).exists():
-                make_private_folder(run / BLOBS, exist_ok=True)
+                make_folder(run / BLOBS, exist_ok=True)
                 sync_folder(run)  # before the logs that will name these blobs
                 write_file(run / BLOBS / blob.sha256, content)
                 inline.append(blob.sha256)

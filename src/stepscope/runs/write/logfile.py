@@ -17,7 +17,7 @@ import msgspec
 
 from stepscope.records import FileHeader
 from stepscope.runs.format import frames
-from stepscope.runs.format.filesystem import create_private
+from stepscope.runs.format.filesystem import create_file
 from stepscope.runs.format.layout import log_name
 from stepscope.runs.format.packing import pack
 
@@ -146,7 +146,7 @@ class LogFile:
         self.path = self.folder / log_name(
             header.host, header.rank, header.pid, header.boot_id, header.file_id, header.kind, self._segment
         )
-        fd = create_private(self.path)
+        fd = create_file(self.path)
         now = time.monotonic()
         start = min(at, now)
         base = time.time() - (now - start)
@@ -291,7 +291,7 @@ class LogFile:
         if old is None or self.path is None:
             return
         path = folder / self.path.name
-        fd = create_private(path)
+        fd = create_file(path)
         offset = 0
         while chunk := os.pread(old.fd, 1 << 20, offset):
             _, fault = write_all(fd, chunk)

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.filesystem import make_folder
 from stepscope.runs.format.layout import LARGEST_META, META, write_file
 from stepscope.runs.format.sealed import seal_of
 
@@ -66,6 +66,6 @@ class Refuge:
 
     def _make(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        make_private_folder(self.path, exist_ok=True)
+        make_folder(self.path, exist_ok=True)
         if self._meta is not None and not (self.path / META).exists():
             write_file(self.path / META, self._meta)
