@@ -30,6 +30,7 @@ from stepscope.launch.status import raw_write
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.diagnose.settings import Settings
+    from stepscope.launch.evidence_file import EvidenceFile, ForProcess
     from stepscope.launch.rank_log import RankLog
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records import Finding
@@ -50,9 +51,15 @@ _LIBRARIES = tuple(
 class Children:
     """The parent's side: gives each process its note, and gathers what they wrote when the script is over."""
 
-    def __init__(self, settings: Settings | None = None, prefix: Callable[[], str] = str) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        prefix: Callable[[], str] = str,
+        evidence: Callable[[], ForProcess | None] = lambda: None,
+    ) -> None:
         self._settings = settings
         self._prefix = prefix
+        self._evidence = evidence
         self._folder: str | None = None
         self._pid = os.getpid()
         self._started = 0
@@ -81,9 +88,12 @@ class Children:
     def _send(self, process: Any, sent: Installed) -> None:
         if os.getpid() != self._pid or self._started >= _MOST or not is_of_script(process):
             return
-        note = Note(self._meeting_place(), self._settings, self._prefix())
+        note = self._note()
         # A Python that has no such door: its processes are not watched.
         self._started += sent.replace(f"multiprocessing.process:BaseProcess.{_DOOR}", note, process)
+
+    def _note(self, *, tells: bool = False) -> Note:
+        return Note(self._meeting_place(), self._settings, self._prefix(), tells=tells, evidence=self._evidence())
 
     def _meeting_place(self) -> str:
         if self._folder is None:
@@ -98,7 +108,7 @@ class Children:
             return command
         first = self._folder is None
         folder = self._meeting_place()
-        if not leave_note(folder, Note(folder, self._settings, self._prefix(), tells=True)):
+        if not leave_note(folder, self._note(tells=True)):
             return command
         self._started += 1
         if first:
@@ -135,12 +145,22 @@ class Note:
     It goes with the process by fork or by pickle, and stands in for its own `_after_fork`, which it calls first.
     """
 
-    def __init__(self, folder: str, settings: Any, prefix: str = "", *, tells: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str,
+        settings: Any,
+        prefix: str = "",
+        *,
+        tells: bool = False,
+        evidence: ForProcess | None = None,
+    ) -> None:
         self.folder = folder
         self.settings = settings
         self.prefix = prefix
         self.tells = tells
         """The process has a terminal of its own to tell a crash to: that which gathers may not live to hear of it."""
+        self.evidence = evidence
+        """Where it keeps what it saw; None where nothing is kept."""
 
     def __call__(self) -> None:
         import multiprocessing
@@ -216,11 +236,21 @@ class Visitor:
         )
         self.tells_of_crash = False
         """Whether this process failed first of all, and so tells of it by itself."""
-        self.watcher.on_moment = self.engine.moment
+        self._file = fence.call("keeping what was seen", self._evidence_file, note.evidence)
+        self.watcher.on_moment = self.engine.moment if self._file is None else self._file.after(self.engine.moment)
         self._over = False
         self._pid = os.getpid()
         self._note = note
         self._log: RankLog | None = None
+
+    def _evidence_file(self, given: ForProcess | None) -> EvidenceFile | None:
+        if given is None:
+            return None
+        from stepscope.launch.evidence_file import EvidenceFile
+        from stepscope.track.secrets import learn_from
+
+        learn_from(os.environ)  # so that they are masked in what is kept
+        return EvidenceFile.of_process(self.engine.evidence, given)
 
     def watch(self) -> None:
         fence.fenced("following the training of a rank")(self._follow)()
@@ -265,6 +295,13 @@ class Visitor:
             self.watcher.stop()
         if self._log is not None:
             self._log.end()
+        if self._has_worked():
+            fence.call("keeping what was seen", self._keep)
+
+    def _keep(self) -> None:
+        if self._file is not None:
+            self._file.rank = 0 if self._log is None else self._log.rank
+            self._file.write()
 
     def _has_worked(self) -> bool:
         """Whether it has done anything with torch: asking the rules about a process of another kind is for nothing."""

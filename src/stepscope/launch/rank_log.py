@@ -90,6 +90,10 @@ class RankLog:
             self._place = now
         return self._place
 
+    @property
+    def rank(self) -> int:
+        return self._where().rank
+
     def _speaks(self) -> bool:
         """Whether this is rank 0 of several, and there is a run to write to."""
         where = self._where()

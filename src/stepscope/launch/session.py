@@ -41,7 +41,7 @@ from stepscope.track.ending import Ending, ending_of
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.launch.capsule.keeper import Keeper, Kept
-    from stepscope.launch.evidence_file import EvidenceFile
+    from stepscope.launch.evidence_file import EvidenceFile, ForProcess
     from stepscope.launch.profiling.deep import Deep
     from stepscope.launch.trying import Trying
     from stepscope.record.watch import Watcher
@@ -92,7 +92,7 @@ class Session:
         )
         self.hub = Hub(RunTarget(self.tracking, self.loop, self.boundaries))
         self.imports = Imports()
-        self.children = Children(settings, lambda: "" if self.tracking.is_own else BESIDE)
+        self.children = Children(settings, lambda: "" if self.tracking.is_own else BESIDE, self._childrens_evidence)
         self.children.on_ranks = self.rank_notes.lead
         self.boundaries.rank_command = self.children.rank_command
         self.watcher: Watcher | None = None
@@ -227,10 +227,11 @@ class Session:
     def _keep_evidence(self, watcher: Watcher, engine: Engine) -> None:
         from stepscope.launch.evidence_file import EvidenceFile
 
-        file = EvidenceFile(engine.evidence, self._run_folder, self._rank, self.script.name)
-
+        file = self._evidence_file = EvidenceFile(engine.evidence, self._run_folder, self._rank, self.script.name)
         watcher.on_moment = file.after(engine.moment)
-        self._evidence_file = file
+
+    def _childrens_evidence(self) -> ForProcess | None:
+        return None if self._evidence_file is None else self._evidence_file.for_process()
 
     def _found(self, finding: Finding) -> None:
         self.reporter.take(finding)

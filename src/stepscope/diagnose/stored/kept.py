@@ -34,24 +34,33 @@ class AskedAgain:
 
 
 def kept_evidence(run: Path, problems: list[str] | None = None) -> list[Bundle]:
-    """The last of each rank, rank 0 first."""
-    newest: dict[int, Path] = {}
+    """The last of each rank, rank 0 first; after each, that of the processes which the script started there itself."""
+    newest: dict[int, list[str]] = {}
     try:
         names = sorted(path.name for path in (run / FOLDER).iterdir() if path.suffix == ".gz")
     except OSError:
         return []
     for name in names:  # each begins with the rank; the ids that follow are in the order of time
-        rank = name.split(".")[0]
-        if rank.isdecimal():
-            newest[int(rank)] = run / FOLDER / name
+        rank, *rest = name.split(".")
+        if rank.isdecimal() and len(rest) > 1:
+            last = newest.setdefault(int(rank), [])
+            if last and not last[0].startswith(f"{rank}.{rest[0]}."):  # of an earlier attempt
+                last.clear()
+            last.append(name)
+    chosen = [name for _, names in sorted(newest.items()) for name in sorted(names, key=_own_first)]
     found: list[Bundle] = []
-    for _, path in sorted(newest.items())[:_MOST_FILES]:
+    for path in [run / FOLDER / name for name in chosen[:_MOST_FILES]]:
         try:
             found.append(unpack(read_file(path, MOST_BYTES, within=run)))
         except (OSError, StepscopeError) as fault:
             if problems is not None:
                 problems.append(f"{path.name}: {fault} (a new `stepscope run` of the script keeps it again)")
     return found
+
+
+def _own_first(name: str) -> tuple[int, str]:
+    """`0.ID.gz` is that of the script itself, `0.ID.ID.gz` that of a process it started."""
+    return name.count("."), name
 
 
 def ask_kept(run: Path, settings: Settings | None = None) -> AskedAgain:
