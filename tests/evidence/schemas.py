@@ -93,7 +93,7 @@ def _types(kind: type) -> dict[str, str]:
     for base in reversed(kind.__mro__[:-1]):
         found.update({name: str(said) for name, said in inspect.get_annotations(base).items()})
         if "__init__" in base.__dict__ and base.__module__.startswith("stepscope."):
-            found.update(_set_in(base.__init__))
+            found.update(_set_in(base.__dict__["__init__"]))
     return found
 
 
