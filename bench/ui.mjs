@@ -1,6 +1,6 @@
 /**
  * Opens one address in a fresh Chromium profile and says as JSON when the wanted thing was there and when the page had settled.
- * `bench/ui.py` starts it: node bench/ui.mjs '{"url": …, "wanted": "canvas", "act": "zoom" | "live" | "pick" | null}'
+ * `bench/ui.py` starts it: node bench/ui.mjs '{"url": …, "wanted": "canvas", "act": "zoom" | "live" | "busy" | null}'
  */
 
 import { existsSync } from "node:fs";
@@ -17,7 +17,7 @@ const QUIET_MS = 1500;
 const MOST_MS = plan.most_ms ?? 90_000;
 
 const browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox", "--disable-gpu"] });
-const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+const context = await browser.newContext({ viewport: { width: 1440, height: plan.height ?? 900 } });
 const page = await context.newPage();
 await page.addInitScript(
   ({ wanted, speed }) => {
@@ -39,10 +39,11 @@ await page.addInitScript(
         seen.last = Math.max(seen.last, one.startTime + one.duration);
       }
     }).observe({ entryTypes: ["longtask"] });
+    // Only until the wanted thing is there: a page that is asked for every frame would never rest.
     const look = () => {
       const box = document.querySelector(wanted)?.getBoundingClientRect();
-      if (seen.first === null && box && box.width > 0 && box.height >= 0) requestAnimationFrame(() => (seen.first ??= performance.now()));
-      requestAnimationFrame(look);
+      if (box && box.width > 0 && box.height >= 0) requestAnimationFrame(() => (seen.first ??= performance.now()));
+      else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
     addEventListener("DOMContentLoaded", () =>
@@ -126,6 +127,25 @@ if (plan.act === "live") {
     out.live.push({ s: Math.round((part * plan.live_s) / 6), asks, ...(await heap()) });
     if (part < 6) await page.waitForTimeout((plan.live_s * 1000) / 6);
   }
+}
+if (plan.act === "busy") {
+  const cdp = await browser.newBrowserCDPSession();
+  const cpu = async () => {
+    const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
+    return Object.fromEntries(["renderer", "gpu", "browser"].map((type) => [type, sum(processInfo.filter((one) => one.type.toLowerCase().startsWith(type)).map((one) => one.cpuTime))]));
+  };
+  const sum = (values) => values.reduce((all, one) => all + one, 0);
+  let asks = 0;
+  page.on("requestfinished", (request) => (asks += Number(request.url().endsWith("/api/lines"))));
+  if (process.env.PROFILE) {
+    await session.send("Profiler.enable");
+    await session.send("Profiler.start");
+  }
+  const before = await cpu();
+  await page.waitForTimeout(plan.busy_s * 1000);
+  const after = await cpu();
+  if (process.env.PROFILE) (await import("node:fs")).writeFileSync(process.env.PROFILE, JSON.stringify((await session.send("Profiler.stop")).profile));
+  out.busy = { asks, panels: await page.locator(plan.wanted).count(), ...Object.fromEntries(Object.keys(after).map((type) => [type, (after[type] - before[type]) / plan.busy_s])) };
 }
 await browser.close();
 console.log(JSON.stringify(out));

@@ -3,6 +3,7 @@
     .venv/bin/python bench/ui.py                        # all tools, all cases; some ten minutes for the stores
     .venv/bin/python bench/ui.py --only stepscope,tensorboard --cases long --rounds 5
     .venv/bin/python bench/ui.py --live                 # an hour of live updates, played fast; the page's memory
+    .venv/bin/python bench/ui.py --busy 30              # CPU time of 13 live panels
 
 Each tool serves the same runs from its own store. The server is up, has read its data (nothing of it used the processor
 for a while) and has been visited once before the page is opened in a fresh profile. *First* is when the wanted thing (a
@@ -69,7 +70,7 @@ def store_of(tool: str, case: Case) -> Path:
 
 
 @contextmanager
-def served(tool: str, folder: Path) -> Iterator[int]:
+def served(tool: str, folder: Path, rest: bool = True) -> Iterator[int]:
     """The tool's server over a store, when it has read what is there; its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -77,7 +78,8 @@ def served(tool: str, folder: Path) -> Iterator[int]:
     process = psutil.Popen([python_of(tool), WORKER, "serve", tool, folder, str(port)])
     try:
         _wait_for_port(port)
-        _wait_for_rest(process)
+        if rest:
+            _wait_for_rest(process)
         yield port
     finally:
         for one in [*process.children(recursive=True), process]:
@@ -201,6 +203,29 @@ def live(speed: int) -> None:
         print(f"| {one['s'] * speed / 60:.0f} | {one['asks']} | {counts} |")
 
 
+def busy(seconds: int) -> None:
+    """Which share of a processor a page of 13 live panels takes, with a run that logs 35 times a second."""
+    folder = STORES / "live"
+    subprocess.run([sys.executable, LIVE, "make", folder], check=True)
+    writer = subprocess.Popen([sys.executable, LIVE, "play", folder, "35", "13"])
+    try:
+        time.sleep(20)
+        with served("stepscope", folder, rest=False) as port:
+            kind = import_module("ui_stores.stepscope")
+            newest = max(path.name for path in folder.iterdir() if path.is_dir() and path.name.isupper())
+            url = f"http://127.0.0.1:{port}/#/charts?runs={newest}"
+            plan = {"url": url, "wanted": kind.CHART, "act": "busy", "busy_s": seconds, "most_ms": 3000, "height": 2000}
+            answer = visit(plan)
+    finally:
+        writer.kill()
+    if "busy" not in answer:
+        raise SystemExit(f"the page could not be measured: {answer}")
+    found = answer["busy"]
+    print(f"\n### {found['panels']} live panels, {seconds} s: share of one processor\n")
+    print("| page | painting | browser | requests for points |\n|---|---|---|---|")
+    print(f"| {found['renderer']:.1%} | {found['gpu']:.1%} | {found['browser']:.1%} | {found['asks']} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(TOOLS))
@@ -208,7 +233,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--live", action="store_true", help="only the hour of live updates")
     parser.add_argument("--speed", type=int, default=12, help="how many times as fast the hour is played")
+    parser.add_argument("--busy", type=int, default=0, metavar="SECONDS", help="only the CPU time of 13 live panels")
     asked = parser.parse_args()
+    if asked.busy:
+        return busy(asked.busy)
     if asked.live:
         return live(asked.speed)
     tools = [tool for tool in TOOLS if tool in asked.only.split(",")]

@@ -1,4 +1,4 @@
-"""Ten ended runs and one that goes on: `make FOLDER`, then `play FOLDER SPEED`, which logs SPEED rows a second."""
+"""Ten ended runs and one that goes on: `make FOLDER`, then `play FOLDER SPEED [METRICS]`, which logs SPEED rows a second."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def make(folder: Path) -> None:
     ours.make(folder, CASE)
 
 
-def play(folder: Path, speed: float) -> None:
+def play(folder: Path, speed: float, metrics: int = CASE.metrics) -> None:
     meta = RunMeta(id=new_run_id(), project="bench", name="goes on", created=time.time())
     writer = RunWriter(create_run(folder, meta), run_id=meta.id)
-    row = writer.keyset(tuple(CASE.metric(at) for at in range(CASE.metrics)))
+    row = writer.keyset(tuple(CASE.metric(at) for at in range(metrics)))
     step = 0
     while True:
-        row.write(step, tuple(value(99, at, step, 3600) for at in range(CASE.metrics)))
+        row.write(step, tuple(value(99, at, step, 3600) for at in range(metrics)))
         step += 1
         time.sleep(1 / speed)
 
@@ -40,4 +40,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(Path(sys.argv[2]))
     else:
-        play(Path(sys.argv[2]), float(sys.argv[3]))
+        play(Path(sys.argv[2]), float(sys.argv[3]), *map(int, sys.argv[4:]))

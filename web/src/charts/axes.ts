@@ -63,7 +63,11 @@ export function drawAxes(ctx: CanvasRenderingContext2D, plan: AxesPlan, inks: In
   }
   if (grid === "upright")
     for (const { px } of plan.x) segment(ctx, Math.round(px) + 0.5, box.top, Math.round(px) + 0.5, floor);
+  ctx.textAlign = "left";
+  const edge = box.left + box.width;
+  for (const { px, text } of plan.right) ctx.fillText(text, edge + 7, Math.round(px) + 0.5);
   ctx.strokeStyle = inks.line;
+  if (plan.right.length > 0) segment(ctx, edge + 0.5, box.top, edge + 0.5, floor);
   segment(ctx, box.left, floor + 0.5, box.left + box.width, floor + 0.5);
   ctx.textAlign = "center";
   ctx.textBaseline = "top";

@@ -46,6 +46,7 @@ export class LinePlot {
   private readonly overlay = layer("plot-overlay");
   private readonly dragged = document.createElement("div");
   private plan: AxesPlan;
+  private pointed = false;
 
   constructor(
     private readonly host: HTMLElement,
@@ -114,6 +115,8 @@ export class LinePlot {
 
   /** The crosshair, a dot on each line, and the meant run's line drawn stronger; null clears. */
   hover(now: Crosshair | null): void {
+    if (now === null && !this.pointed) return; // clearing what is clear would paint the panel again
+    this.pointed = now !== null;
     const ctx = sharpContext(this.overlay, this.width, this.height);
     if (!ctx || now === null) return;
     const box = this.box;

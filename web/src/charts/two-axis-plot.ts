@@ -3,8 +3,8 @@
 import { hoverRows, type HoverRow } from "../lib/chart-hover";
 import type { Range } from "../lib/chart-line";
 import { type Axes, type Box, projection, xAt } from "../lib/chart-project";
-import { type AxisKind, tickLabels, ticks } from "../lib/chart-ticks";
-import { AXIS_PX, drawAxes, measureIn, planFor } from "./axes";
+import type { AxisKind } from "../lib/chart-ticks";
+import { drawAxes, planFor } from "./axes";
 import { type DrawnLine, dot, drawLines } from "./draw-lines";
 import { type Inks, readInks, sharpContext } from "./inks";
 
@@ -114,44 +114,14 @@ export class TwoAxisPlot {
     const ctx = sharpContext(this.base, this.width, this.height);
     if (!ctx) return;
     const inks = readInks();
-    const right = this.scene.right ? this.rightMarks(this.scene.right) : null;
-    const room = right ? Math.ceil(Math.max(0, ...right.labels.map(measureIn(inks.font)))) : 0;
-    const plan = planFor(
-      this.axes(this.scene.left),
-      { width: this.width - room, height: this.height },
-      { xKind: this.scene.xKind, xName: this.scene.xName },
-    );
+    const { left, right, xKind, xName } = this.scene;
+    const size = { width: this.width, height: this.height };
+    const plan = planFor(this.axes(left), size, { xKind, xName, right: right?.y ?? null });
     this.box = plan.box;
     drawAxes(ctx, plan, inks);
-    if (right && this.scene.right) this.drawRight(ctx, this.scene.right, right, inks);
     for (const side of this.sides())
       drawLines(ctx, side.lines, projection(this.axes(side), this.box), this.box, { band: true, window: this.scene.x });
     if (this.sides().some((side) => side.lines.length > 0)) this.host.dataset.drawn = "";
-  }
-
-  private rightMarks(side: Side): { at: number[]; labels: string[] } {
-    const kind = this.scene.log ? "log" : "number";
-    const at = ticks(...side.y, Math.max(2, this.height / 40), kind);
-    return { at, labels: tickLabels(at, kind) };
-  }
-
-  private drawRight(
-    ctx: CanvasRenderingContext2D,
-    side: Side,
-    marks: { at: number[]; labels: string[] },
-    inks: Inks,
-  ): void {
-    const { left, top, width, height } = this.box;
-    const edge = left + width;
-    const y = projection(this.axes(side), this.box).y;
-    ctx.font = `${AXIS_PX}px ${inks.font}`;
-    ctx.textAlign = "left";
-    ctx.textBaseline = "middle";
-    ctx.fillStyle = inks.quiet;
-    marks.at.forEach((value, i) => ctx.fillText(marks.labels[i] ?? "", edge + 7, Math.round(y(value)) + 0.5));
-    ctx.strokeStyle = inks.line;
-    ctx.setLineDash([]);
-    line(ctx, edge + 0.5, top, edge + 0.5, top + height);
   }
 }
 

@@ -65,3 +65,33 @@ it("shortens a name in its middle, where names differ least", () => {
   expect(fitted("resnet-4-adamw-lr3e-4", 60, measure)).toBe("resne…3e-4");
   expect(fitted("short", 60, measure)).toBe("short");
 });
+
+describe("a second axis at the right", () => {
+  const measure = (label: string) => label.length * 7;
+  const axes = { x: [0, 100] as [number, number], y: [0, 1] as [number, number], logX: false, logY: false };
+  const size = { width: 400, height: 200 };
+
+  it("has room for its widest label, at every range", () => {
+    for (const right of [
+      [0, 1],
+      [-123456, 987654],
+      [1e-7, 3e-7],
+      [5e8, 6e8],
+    ] as [number, number][]) {
+      const plan = planAxes(axes, size, { right }, measure);
+      const edge = plan.box.left + plan.box.width;
+      expect(plan.right.length).toBeGreaterThanOrEqual(2);
+      for (const { text, px } of plan.right) {
+        expect(edge + 7 + measure(text)).toBeLessThanOrEqual(size.width);
+        expect(px).toBeGreaterThanOrEqual(plan.box.top);
+        expect(px).toBeLessThanOrEqual(plan.box.top + plan.box.height);
+      }
+    }
+  });
+
+  it("does not move the left one", () => {
+    const [one, two] = [planAxes(axes, size, {}, measure), planAxes(axes, size, { right: [0, 5] }, measure)];
+    expect(two.y.map(({ at, text }) => [at, text])).toEqual(one.y.map(({ at, text }) => [at, text]));
+    expect(one.right).toEqual([]);
+  });
+});

@@ -18,6 +18,8 @@ export interface AxesPlan {
   box: Box;
   x: readonly Label[];
   y: readonly Label[];
+  /** The labels of the second axis, at the right. */
+  right: readonly Label[];
   /** What x is, written below its labels; "" where there is no room for it. */
   xName: string;
 }
@@ -33,6 +35,8 @@ export interface AxesOptions {
   wholeY?: boolean;
   /** The labels at the left, where they are not those of a number axis. */
   rows?: readonly string[];
+  /** The range of a second axis at the right. */
+  right?: Range | null;
 }
 
 const TOP = 10;
@@ -60,20 +64,27 @@ export function planAxes(
   const rows = yTicks(axes, height, options);
   const widest = Math.max(0, ...(options.rows ?? rows.labels).map(measure));
   const left = Math.min(Math.max(LEAST_LEFT, Math.ceil(widest) + GAP + EDGE), Math.max(LEAST_LEFT, size.width / 2));
+  const second: Axes | null = options.right ? { ...axes, y: options.right } : null;
+  const marks: Ticks = second ? yTicks(second, height, {}) : { at: [], labels: [] };
+  const side = second ? Math.ceil(Math.max(0, ...marks.labels.map(measure))) + GAP + EDGE : 0;
   const columns = options.names
-    ? nameTicks(options.names, axes, size.width - left - LEAST_RIGHT)
-    : xTicks(axes, size.width - left, options, measure);
+    ? nameTicks(options.names, axes, size.width - left - Math.max(side, LEAST_RIGHT))
+    : xTicks(axes, size.width - left - Math.max(0, side - LEAST_RIGHT), options, measure);
   const last = columns.labels[columns.labels.length - 1] ?? "";
-  const right = options.names ? LEAST_RIGHT : Math.max(LEAST_RIGHT, Math.ceil(measure(last) / 2) + 3);
+  const right = Math.max(side, LEAST_RIGHT, options.names ? 0 : Math.ceil(measure(last) / 2) + 3);
   const box = { left, top: TOP, width: Math.max(10, size.width - left - right), height };
   const at = projection(axes, box);
   return {
     box,
     xName,
-    x: columns.at.map((value, i) => ({ at: value, px: at.x(value), text: columns.labels[i] ?? "" })),
-    y: rows.at.map((value, i) => ({ at: value, px: at.y(value), text: rows.labels[i] ?? "" })),
+    x: placed(columns, at.x),
+    y: placed(rows, at.y),
+    right: second ? placed(marks, projection(second, box).y) : [],
   };
 }
+
+const placed = ({ at, labels }: Ticks, pixel: (value: number) => number): Label[] =>
+  at.map((value, i) => ({ at: value, px: pixel(value), text: labels[i] ?? "" }));
 
 /** At least two ticks wherever the range has them: one number alone says nothing of the scale. */
 function yTicks(

@@ -37,7 +37,7 @@ describe("requests", () => {
 describe("the store", () => {
   let asked: SeriesRequest[] = [];
   let answer: (request: SeriesRequest) => Promise<SeriesData>;
-  const settle = () => vi.advanceTimersByTimeAsync(1000);
+  const settle = () => vi.advanceTimersByTimeAsync(6000);
   const make = () =>
     new SeriesStore((request) => {
       asked.push(request);
@@ -143,7 +143,7 @@ describe("the store", () => {
     release();
     await settle();
     store.changed(["1"]);
-    await vi.advanceTimersByTimeAsync(450);
+    await vi.advanceTimersByTimeAsync(50);
     store.changed(["1"]);
     release();
     await settle();
@@ -165,6 +165,33 @@ describe("the store", () => {
     release();
     await settle();
     expect(asked.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("asks seldom for lines whose news nobody could see, and often for those that move", async () => {
+    const asksInAMinute = async (growth: number) => {
+      const store = make();
+      let last = 10_000;
+      answer = async (request) => ({
+        lines: request.keys.map((key) => rawLine([1, 2], { run: "1", key, x: [0, last] })),
+        missing: [],
+        partial: false,
+      });
+      store.show("a");
+      store.want("a", view, ["1"]);
+      await settle();
+      asked = [];
+      for (let tick = 0; tick < 120; tick++) {
+        last += growth;
+        store.changed(["1"]);
+        await vi.advanceTimersByTimeAsync(500);
+      }
+      store.close();
+      return asked.length;
+    };
+    const [still, moving] = [await asksInAMinute(0.1), await asksInAMinute(100)];
+    expect(still).toBeLessThanOrEqual(15);
+    expect(moving).toBeGreaterThanOrEqual(25);
+    expect(moving).toBeLessThanOrEqual(31);
   });
 
   it("asks once for news, and then rests", async () => {

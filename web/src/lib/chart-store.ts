@@ -47,6 +47,10 @@ const ENTRIES_KEPT = 3;
 const PANELS_KEPT = 80;
 const REST_MS = 8;
 const AGAIN_MS = 400;
+/** How often lines that grow are asked for: soon while they move by pixels, seldom when nobody could see it. */
+const LIVE_MS = 2000;
+const LIVE_MOST_MS = 5000;
+const LIVE_SLOWER = 1.5;
 
 export class SeriesStore {
   private readonly panels = new Map<string, Panel>();
@@ -55,6 +59,7 @@ export class SeriesStore {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private due = 0;
   private lastFlush = 0;
+  private liveMs = LIVE_MS;
   private readonly flights = new Set<Flight>();
   private closed = false;
 
@@ -101,7 +106,7 @@ export class SeriesStore {
     }
     for (const flight of this.flights) for (const run of runs) flight.late.add(run);
     const since = Date.now() - this.lastFlush;
-    this.schedule(Math.max(REST_MS, AGAIN_MS - since));
+    this.schedule(Math.max(REST_MS, this.liveMs - since));
   }
 
   /** Tries again after an error, for one panel or for all. */
@@ -152,6 +157,7 @@ export class SeriesStore {
     const wanted = new Set([...this.panels.values()].map((p) => (p.want && p.visible ? viewId(p.want.view) : "")));
     for (const flight of this.flights) if (!wanted.has(flight.view)) flight.stop.abort();
     const views = new Map(needs.map((need) => [need.key, need.view]));
+    this.liveMs = Math.min(LIVE_MOST_MS, this.liveMs * LIVE_SLOWER);
     for (const request of planRequests(needs)) void this.send(request, views.get(request.keys[0] as string) as View);
   }
 
@@ -179,7 +185,7 @@ export class SeriesStore {
     }
     if (answer) this.take(request, view, answer, flight.late);
     else this.failed(request, view, fault);
-    this.schedule(AGAIN_MS);
+    this.schedule(answer && !answer.partial ? this.liveMs : AGAIN_MS);
   }
 
   /** Marked before the request leaves: points that come while it is under way make the lines stale again. */
@@ -205,7 +211,7 @@ export class SeriesStore {
       }
       for (const line of lines) entry.lines.get(line.run)?.push(line);
       entry.missing = answer.missing.filter((text) => lines.length === 0 || !text.includes(key));
-      if (!view.window) this.widen(view.x, lines);
+      if (!view.window) this.widen(view, lines);
       this.publish(panel);
     }
   }
@@ -220,10 +226,14 @@ export class SeriesStore {
     }
   }
 
-  private widen(x: string, lines: readonly PlotLine[]): void {
+  private widen({ x, buckets }: View, lines: readonly PlotLine[]): void {
     const found = xExtent(lines);
+    if (!found) return;
     const old = this.extents.get(x);
-    if (found) this.extents.set(x, old ? [Math.min(old[0], found[0]), Math.max(old[1], found[1])] : found);
+    const wide: Range = old ? [Math.min(old[0], found[0]), Math.max(old[1], found[1])] : found;
+    this.extents.set(x, wide);
+    const pixels = old ? (buckets * (wide[1] - old[1])) / (wide[1] - wide[0] || 1) : buckets;
+    if (pixels >= 1) this.liveMs = LIVE_MS;
   }
 
   /** Draws the wanted view when any of it is here; until then the last one stays, so that nothing flickers. */

@@ -1,7 +1,8 @@
 /** The body of a metric's panel: the lines of all drawn runs, with zoom, hover and marks. */
 
-import { computed, effect, type ReadonlySignal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, useComputed } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useCalm } from "../../calm";
 import { LinePlot, type Scene } from "../../charts/line-plot";
 import { Button, Skeleton } from "../../components";
 import { SpokenTable } from "../../components/spoken-table";
@@ -117,6 +118,9 @@ export function LinePanel({
   const data = useMemo(() => store.lines(info.key), [store, info.key]);
   const scene = useMemo(() => sceneOf(scope, info, data), [scope, info, data]);
   const plot = useRef<LinePlot | null>(null);
+  const loading = useComputed(() => data.value.loading);
+  const empty = useComputed(() => scene.value.lines.length === 0);
+  const spoken = useCalm(useMemo(() => computed(() => spokenOf(info, data.value, scene.value)), [info, data, scene]));
 
   handle.current = () => (plot.current ? { plot: plot.current, scene: scene.peek() } : null);
   useEffect(() => store.show(info.key), [store, info.key]);
@@ -158,17 +162,13 @@ export function LinePanel({
       <div
         ref={host}
         class="plot"
-        data-loading={data.value.loading || undefined}
+        data-loading={loading.value || undefined}
         role="img"
-        aria-label={summary(info, data.value, scene.value)}
+        aria-label={spoken.value.summary}
       />
-      <SpokenTable
-        caption={`${info.key} over ${xLabel(scene.value.x)}`}
-        head={LINE_HEAD}
-        rows={lineRows(data.value.lines, nameOf)}
-      />
-      <Condition scope={scope} info={info} data={data.value} empty={scene.value.lines.length === 0} />
-      <Marks scope={scope} scene={scene.value} />
+      <SpokenTable {...spoken.value} head={LINE_HEAD} />
+      <Condition scope={scope} info={info} data={data} empty={empty} />
+      <Marks scope={scope} scene={scene} />
     </>
   );
 }
@@ -303,30 +303,36 @@ function Condition({
 }: {
   scope: ChartScope;
   info: PanelInfo;
-  data: PanelLines;
-  empty: boolean;
+  data: ReadonlySignal<PanelLines>;
+  empty: ReadonlySignal<boolean>;
 }) {
-  if (data.error) {
+  const state = useMemo(
+    () => computed(() => [data.value.error, data.value.fresh && data.value.loading, data.value.missing[0]].join("\n")),
+    [data],
+  );
+  void state.value; // rendered when one of these changes, not with every point
+  const { error, fresh, loading, missing } = data.peek();
+  if (error) {
     return (
       <div class="panel-cover" role="alert">
-        <p>{data.error}</p>
+        <p>{error}</p>
         <Button onClick={() => scope.store.retry(info.key)}>Try again</Button>
       </div>
     );
   }
   const grouping = scope.settings.by.value.length > 0 && scope.groups.value === null;
-  if ((data.fresh && data.loading) || (grouping && empty)) {
+  if ((fresh && loading) || (grouping && empty.value)) {
     return (
       <div class="panel-cover panel-wait">
         <Skeleton width="60%" />
       </div>
     );
   }
-  if (!empty) return null;
+  if (!empty.value) return null;
   return (
     <div class="panel-cover">
       <p>
-        {data.missing[0] ??
+        {missing[0] ??
           (scope.drawnRuns.value.length === 0
             ? "All runs are hidden."
             : scope.drawn.value.length === 0
@@ -338,7 +344,8 @@ function Condition({
 }
 
 /** "× NaN at step 120": what is not finite is said in words too. */
-function Marks({ scope, scene }: { scope: ChartScope; scene: PanelScene }) {
+function Marks({ scope, scene: source }: { scope: ChartScope; scene: ReadonlySignal<PanelScene> }) {
+  const scene = source.value;
   const { first, total } = oddMarks(scene.lines.map((l) => l.line));
   const below = scene.axes.logY ? hiddenByLog(scene) : 0;
   const out = outliers(scope, scene);
@@ -385,6 +392,14 @@ function hiddenByLog(scene: PanelScene): number {
   let hidden = 0;
   for (const { line } of scene.lines) for (const v of line.value) if (v <= 0) hidden++;
   return hidden;
+}
+
+function spokenOf(info: PanelInfo, data: PanelLines, scene: PanelScene) {
+  return {
+    summary: summary(info, data, scene),
+    caption: `${info.key} over ${xLabel(scene.x)}`,
+    rows: lineRows(data.lines, nameOf),
+  };
 }
 
 /** The chart in one sentence, for those who cannot see it. */

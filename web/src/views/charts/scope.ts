@@ -200,11 +200,21 @@ export class ChartScope {
   followLive(panels = true): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let beat: ReturnType<typeof setTimeout> | undefined;
+    let missed = false;
+    const onLook = () => {
+      if (missed && !document.hidden) this.catchUp();
+      missed &&= document.hidden;
+    };
+    document.addEventListener("visibilitychange", onLook);
     const stop = onLive((event) => {
       const here = new Set(this.runs.peek());
       const ours = event.changed.filter((change) => here.has(change.id));
       if (ours.length === 0) return;
       restate(ours);
+      if (document.hidden) {
+        missed = true;
+        return;
+      }
       this.store.changed(
         withGroups(
           ours.map((change) => change.id),
