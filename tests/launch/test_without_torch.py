@@ -45,6 +45,21 @@ def test_run_says_in_one_line_what_needs_torch_and_records_the_rest(launched, tm
     assert run.status == "finished"
 
 
+OWN = "import stepscope\nfor name in ({}):\n    stepscope.init(name=name, system=False, git=False).finish()\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [("None,", ["mine"]), ("'own',", ["own"]), ("'own', None", ["mine", "own"])],
+)
+def test_the_name_goes_to_the_first_run_that_the_script_leaves_nameless(
+    launched, tmp_path: Path, given: str, names: list[str]
+) -> None:
+    done = launched(OWN.format(given), "run", "-q", "--name", "mine")
+    assert done.returncode == 0, done.stderr
+    assert sorted(run.name for run in stepscope.runs(tmp_path / "stepscope-runs")) == names
+
+
 def test_quiet_says_nothing(launched) -> None:
     assert launched(PLAIN, "run", "-q").stderr == ""
 

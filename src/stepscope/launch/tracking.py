@@ -12,6 +12,7 @@ from typing import Any
 from stepscope import fence
 from stepscope.records import Event
 from stepscope.track import session
+from stepscope.track.assigned import offer_name
 from stepscope.track.logger import Logger
 from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.run import Run
@@ -36,6 +37,7 @@ class Tracking:
         self._logger: Logger | None = None
         self._settings: dict[str, Any] = {}
         self._waits = on and _opens_its_own(script)
+        offer_name(name)
 
     @property
     def run(self) -> Run | None:

@@ -18,7 +18,7 @@ from stepscope.track.messages import say_once
 if TYPE_CHECKING:
     from stepscope.track.run import Run
 
-__all__ = ["VARIABLE", "Assigned", "assign", "assigned", "tell_of"]
+__all__ = ["VARIABLE", "Assigned", "assign", "assigned", "offer_name", "offered_name", "tell_of"]
 
 VARIABLE = "STEPSCOPE_ASSIGNED"
 
@@ -42,6 +42,7 @@ class Assigned(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 _assigned: Assigned | None = None
 _decoder = msgspec.json.Decoder(Assigned)
+_offered: str | None = None
 
 
 def assign(what: Assigned | None) -> None:
@@ -62,6 +63,19 @@ def assigned(environ: Mapping[str, str] = os.environ) -> Assigned | None:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         say_once(VARIABLE, f"{VARIABLE} cannot be read ({fault}); the run is recorded without it")
         return None
+
+
+def offer_name(name: str | None) -> None:
+    """Name the next run to which neither the script nor a sweep gives a name: `stepscope run --name`."""
+    global _offered
+    _offered = name
+
+
+def offered_name() -> str | None:
+    """The offered name, once: a second run of the script is another run."""
+    global _offered
+    name, _offered = _offered, None
+    return name
 
 
 @fence.fenced("telling the sweep of the run")

@@ -16,7 +16,7 @@ from stepscope.events import on_fork
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.track import messages, ranks
-from stepscope.track.assigned import Assigned, assigned, tell_of
+from stepscope.track.assigned import Assigned, assigned, offered_name, tell_of
 from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.children import is_child_process
 from stepscope.track.config import flatten, masked
@@ -75,7 +75,8 @@ def init(
     place = ranks.place()
     given = assigned() or Assigned()
     flat = {**flatten(config), **flatten(given.config)}
-    name, project, group = name or given.name, project or given.project, given.group or group
+    name = name or given.name or offered_name()
+    project, group = project or given.project, given.group or group
     meta = RunMeta(
         id=new_run_id(),
         project=mask_text(as_name(project)) if project else default_project(),
