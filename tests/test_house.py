@@ -57,7 +57,8 @@ MAY_IMPORT = {
     "wandb": GROUND | {"runs", "track", "integrations", "sweep"},
     "report": GROUND | {"runs"},
     "views": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report"},
-    "server": GROUND | {"runs", "views", "importers"},
+    "sync": GROUND | {"runs"},
+    "server": GROUND | {"runs", "views", "importers", "sync"},
     "notebook": GROUND
     | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
     "agents": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report", "views"},
@@ -65,7 +66,7 @@ MAY_IMPORT = {
     "demo": GROUND,
     "cli": GROUND
     | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"}
-    | {"importers", "sweep", "agents", "integrations", "notebook", "demo"},
+    | {"importers", "sweep", "agents", "integrations", "notebook", "demo", "sync"},
     "__main__": {"cli"},
 }
 

@@ -64,15 +64,17 @@ CASES: dict[str, list[str]] = {
     "run": ["--no-run", "train.py"],
     "runs": [],
     "scrub": ["second", "nothing-like-it", "--dir", "mine"],
+    "server": ["made", "--token-file", "nowhere/token"],
     "show": ["first"],
     "sweep": ["sweep.yaml", "--dry-run"],
+    "sync": ["nowhere", "--to", "http://127.0.0.1:1"],
     "tail": ["first"],
     "trash": [],
     "tune-data": ["--seconds", "2", "--batches", "5", "--max-workers", "0", "train.py"],
     "ui": ["--test-webhook"],
 }
-EXITS = {"import": 3, "replay": 1, "ui": 2}
-"""A path that is not there, a step that fails again, no webhook to test."""
+EXITS = {"import": 3, "replay": 1, "server": 2, "sync": 3, "ui": 2}
+"""Paths that are not there, a step that fails again, no webhook to test."""
 
 
 def names() -> list[str]:
@@ -120,7 +122,7 @@ def test_every_command_prints_one_document(name: str, done: dict[str, Done]) -> 
     assert told.code == EXITS.get(name, 0), told
     found = [parsed(line) for line in told.out.splitlines()] if name == "tail" else parsed(told.out)
     assert isinstance(found, dict | list)
-    assert ("error" in found and "exit_code" in found["error"]) == (name in ("import", "ui")), told.out
+    assert ("error" in found and "exit_code" in found["error"]) == (name in ("import", "server", "sync", "ui")), told.out
 
 
 @pytest.mark.parametrize("name", names())

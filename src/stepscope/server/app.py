@@ -23,7 +23,9 @@ from stepscope.server.headers import SafeHeaders
 from stepscope.server.outlets import outlets_of
 from stepscope.server.pages import Pages
 from stepscope.server.settings import Settings
+from stepscope.server.sync_routes import sync_routes
 from stepscope.server.watch import Watch
+from stepscope.sync.keep import Keep
 from stepscope.views.alert_log import AlertLog, alert_file
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
@@ -84,6 +86,8 @@ def _routes(ctx: Context, settings: Settings, watch: Watch) -> list[Route]:
         # msgspec (0.22) makes what it knows of a struct on first use; two threads that do so at once end the process.
         msgspec.json.Decoder(view.request)
         found.append(Route(view.path, endpoint(view, ctx, settings, watch.fresh), methods=[view.method]))
+    if settings.ingest is not None:
+        found += sync_routes(Keep(settings.ingest), settings)
     found.append(Route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"]))
     found.append(Route("/{path:path}", Pages(settings.static).answer, methods=["GET"]))
     return found

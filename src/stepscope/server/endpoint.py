@@ -19,7 +19,7 @@ from stepscope.server.stream import EventStream
 from stepscope.views.context import Context
 from stepscope.views.route import Download, Route
 
-__all__ = ["Endpoint", "endpoint"]
+__all__ = ["Endpoint", "body_of", "endpoint"]
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -52,7 +52,7 @@ async def _asked(route: Route, request: Request, max_body: int) -> msgspec.Struc
     """The request struct, from the body or from path and query."""
     try:
         if route.method == "POST":
-            return msgspec.json.decode(await _body(request, max_body), type=route.request)
+            return msgspec.json.decode(await body_of(request, max_body), type=route.request)
         return msgspec.convert(_parameters(route, request), route.request, strict=False)
     except MALFORMED as error:
         raise UsageError(f"{route.name} cannot read the request: {error}") from error
@@ -71,7 +71,8 @@ def _parameters(route: Route, request: Request) -> dict[str, Any]:
     return {**given, **request.path_params}
 
 
-async def _body(request: Request, max_body: int) -> bytes:
+async def body_of(request: Request, max_body: int) -> bytes:
+    """The body of a request, refused as soon as it is seen to be too large."""
     too_large = TooLarge(f"the request is larger than {max_body / (1 << 20):g} MiB, the most this server takes")
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > max_body:

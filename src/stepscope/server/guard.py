@@ -22,6 +22,7 @@ from stepscope.server.answers import refusal
 from stepscope.server.protocol import ADMITTED
 from stepscope.server.settings import Settings
 from stepscope.server.shared import SharedGate, is_shared
+from stepscope.sync.wire import TYPE as PIECE_TYPE
 
 __all__ = ["Codes", "Guard"]
 
@@ -149,7 +150,8 @@ class Guard:
             return refusal(403, "Requests from other sites are refused.")
         if reads:
             return None
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        # A page from elsewhere can send neither type, nor our header, without asking first; and we never say yes.
+        if headers.get("content-type", "").partition(";")[0].strip().lower() not in ("application/json", PIECE_TYPE):
             return refusal(403, "A request with a body must be application/json.")
         if headers.get("x-stepscope") != "1":
             return refusal(403, "A request with a body must carry the header `X-Stepscope: 1`.")

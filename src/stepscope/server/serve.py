@@ -87,6 +87,7 @@ def serve(
     notify: bool = False,
     webhook: str | None = None,
     tell: Sequence[str] = (),
+    ingest: Path | None = None,
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
@@ -106,6 +107,7 @@ def serve(
         notify=notify,
         webhook=webhook,
         tell=tuple(tell),
+        ingest=ingest,
     ).checked()
     with followed_stores(dirs, say) as stores, Catalogue(*stores) as catalogue:
         app = create_app(catalogue, settings)

@@ -53,6 +53,8 @@ class Settings:
     """Send alerts there; the address is a secret."""
     tell: tuple[str, ...] = ()
     """The kinds of alerts that go out; the usual ones when empty."""
+    ingest: Path | None = None
+    """A store that takes runs sent by `stepscope sync`."""
     framed: bool = False
     """Pages of this machine's own servers may frame it: a notebook does."""
 

@@ -1,0 +1,79 @@
+"""The ingest part of a team server: two addresses under which `stepscope sync` asks and sends."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from stepscope.errors import BadData, Forbidden, StepscopeError, UsageError
+from stepscope.files.decoding import MALFORMED
+from stepscope.files.packed import inflated
+from stepscope.server.answers import json_response
+from stepscope.server.endpoint import body_of
+from stepscope.server.settings import Settings
+from stepscope.sync.keep import Keep
+from stepscope.sync.wire import CHECKSUM, LARGEST_PIECE, TYPE
+
+__all__ = ["sync_routes"]
+
+_LARGEST_BODY = LARGEST_PIECE + (1 << 20)
+
+
+class Garbled(StepscopeError):
+    """What arrived is not what was sent: send it again."""
+
+    http_status = 503
+
+
+class _Piece(msgspec.Struct):
+    offset: int
+    before: int = -1
+    sha256: str = ""
+    size: int = -1
+
+
+def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
+    """What the guard lets through as everywhere: the Host, the token, and a type that no form of a page can send."""
+
+    async def held(request: Request) -> Response:
+        answer = await run_in_threadpool(keep.held, request.path_params["run"])
+        return json_response(answer, request.headers.get("accept-encoding", ""))
+
+    async def add(request: Request) -> Response:
+        if settings.read_only:
+            raise Forbidden("this server was started read-only")
+        if request.headers.get("content-type") != TYPE:
+            raise UsageError(f"a piece must be sent as {TYPE}")
+        try:
+            piece = msgspec.convert(dict(request.query_params), _Piece, strict=False)
+            body = await body_of(request, _LARGEST_BODY)
+        except MALFORMED as error:
+            raise UsageError(f"the piece cannot be read: {error}") from error
+        except ClientDisconnect as error:
+            raise Garbled("the request ended before it was complete") from error
+        checksum = request.headers.get(CHECKSUM, "")
+        return json_response(await run_in_threadpool(_add, keep, request.path_params, piece, body, checksum))
+
+    return [
+        Route("/api/sync/{run}", held, methods=["GET"]),
+        Route("/api/sync/{run}/{name:path}", add, methods=["POST"]),
+    ]
+
+
+def _add(keep: Keep, where: dict[str, str], piece: _Piece, body: bytes, checksum: str) -> msgspec.Struct:
+    try:
+        data = inflated(body, LARGEST_PIECE, "the piece")
+    except BadData as error:
+        raise Garbled(str(error)) from error
+    if not hmac.compare_digest(hashlib.sha256(data).hexdigest(), checksum):
+        raise Garbled("the piece was changed on its way: its checksum does not match; send it again")
+    before = None if piece.before < 0 else piece.before
+    return keep.add(
+        where["run"], where["name"], piece.offset, data, before=before, sha256=piece.sha256, size=piece.size
+    )

@@ -1,0 +1,131 @@
+"""Send runs to a server: only reads here, goes on where the server's copy ends, and never sends what is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from zlib import crc32
+
+from stepscope.errors import BadData, Conflict, StepscopeError
+from stepscope.files.opening import plain_size
+from stepscope.runs.read.folder import open_run
+from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
+from stepscope.sync.remote import Remote, Unreachable
+from stepscope.sync.wire import is_log
+
+__all__ = ["Pushed", "push", "push_patiently"]
+
+_REWINDS = 8
+"""How often a server may ask for an earlier place of one file before we take it for confused."""
+_RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+@dataclass
+class Pushed:
+    """What one pass over some runs did."""
+
+    runs: int = 0
+    bytes: int = 0
+    """Bytes that the server did not have before."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """Files (or runs) that were not sent, and why; everything else was."""
+
+
+def push(runs: Iterable[Path], remote: Remote) -> Pushed:
+    """Send what is new in these run folders. A file that is refused does not hold up the others."""
+    done = Pushed()
+    for run in runs:
+        try:
+            _push_run(run, remote, done)
+        except (BadData, OSError) as fault:
+            done.problems[run.name] = str(fault)
+        done.runs += 1
+    return done
+
+
+def push_patiently(
+    runs: Callable[[], Iterable[Path]],
+    remote: Remote,
+    *,
+    follow_s: float | None = None,
+    tries: int | None = None,
+    tell: Callable[[Pushed], None] = lambda done: None,
+    say: Callable[[str], None] = lambda text: None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Pushed:
+    """Push, and while the server cannot be reached, again. `follow_s`: look for more this often, until interrupted."""
+    failed = 0
+    while True:
+        try:
+            done = push(runs(), remote)
+        except Unreachable as fault:
+            failed += 1
+            if tries is not None and failed >= tries:
+                raise
+            if failed == 1:
+                say(f"{fault}; trying again until it answers")
+            sleep(_RETRY_S[min(failed, len(_RETRY_S)) - 1])
+            continue
+        if failed:
+            say(f"{remote.url} answers again")
+            failed = 0
+        tell(done)
+        if follow_s is None:
+            return done
+        sleep(follow_s)
+
+
+def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
+    try:
+        ended = open_run(run).status != "running"
+    except StepscopeError:
+        ended = True  # what it is can be seen on the server as it is here
+    # Listed before we ask: what the run writes meanwhile is for the next time.
+    names = names_to_send(run, ended=ended)
+    held = remote.held(run.name).files
+    for name in names:
+        have = held.get(name, 0)
+        try:
+            if is_log(name):
+                done.bytes += _push_log(run, name, have, remote)
+            elif have != plain_size(run / name):
+                done.bytes += _push_whole(run, name, remote)
+        except FileNotFoundError:
+            continue  # compacted or deleted meanwhile
+        except (Conflict, BadData) as fault:
+            done.problems[f"{run.name}/{name}"] = str(fault)
+
+
+def _push_log(run: Path, name: str, have: int, remote: Remote) -> int:
+    if (plain_size(run / name) or 0) <= have:
+        return 0
+    sent = rewinds = 0
+    before = checksum_before(run, name, have)
+    while data := frames_from(run, name, have):
+        stored = remote.add(run.name, name, have, data, before=before)
+        as_sent = stored.size == have + len(data)
+        before = crc32(data, before) if as_sent else checksum_before(run, name, stored.size)
+        if stored.gap or stored.size <= have:
+            rewinds += 1
+            if rewinds > _REWINDS:
+                raise BadData(f"the server keeps asking for {name} from byte {stored.size}; try again later")
+        else:
+            sent += len(data)
+        have = stored.size
+    return sent
+
+
+def _push_whole(run: Path, name: str, remote: Remote) -> int:
+    sha256, size = sha256_of(run, name)
+    start = 0
+    for _ in range(_REWINDS):
+        for offset, data in pieces_of(run, name, start):
+            stored = remote.add(run.name, name, offset, data, sha256=sha256, size=size)
+            start = stored.size
+            if start != offset + len(data):  # it has more of it already, or less than we thought
+                break
+        if start >= size:
+            return size
+    raise BadData(f"the server keeps asking for parts of {name}; try again later")

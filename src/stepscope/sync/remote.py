@@ -1,0 +1,107 @@
+"""A server as the client sees it: short requests, each with a deadline, over one connection that is made again."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import ssl
+import zlib
+from types import TracebackType
+from typing import TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from stepscope.errors import BadData, Conflict, Forbidden, StepscopeError, UsageError
+from stepscope.files.decoding import MALFORMED
+from stepscope.sync.wire import CHECKSUM, TYPE, Held, Stored
+
+__all__ = ["Remote", "Unreachable"]
+
+T = TypeVar("T")
+
+_TIMEOUT_S = 30.0
+_LARGEST_ANSWER = 64 << 20
+_held = msgspec.json.Decoder(Held)
+_stored = msgspec.json.Decoder(Stored)
+
+
+class Unreachable(StepscopeError):
+    """The server did not answer, or not sensibly: try again later."""
+
+    http_status = 502
+
+
+class Remote:
+    """The address and token of a server. Every call is safe to repeat."""
+
+    def __init__(self, url: str, token: str, *, timeout_s: float = _TIMEOUT_S) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(f"{url!r} is not the address of a server; expected for example https://runs.example.org")
+        self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self._path = parts.path.rstrip("/")
+        self._token = token
+        self._connection: http.client.HTTPConnection
+        if parts.scheme == "https":
+            safe = ssl.create_default_context()
+            self._connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout_s, context=safe)
+        else:
+            self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
+
+    def held(self, run: str) -> Held:
+        """What the server holds of a run."""
+        return _decoded(self._call("GET", f"/api/sync/{run}"), _held)
+
+    def add(
+        self, run: str, name: str, offset: int, data: bytes, *, before: int = -1, sha256: str = "", size: int = -1
+    ) -> Stored:
+        """Send a piece of a file; up to where the server has it now."""
+        query = urlencode({"offset": offset, "before": before, "sha256": sha256, "size": size})
+        headers = {"content-type": TYPE, CHECKSUM: hashlib.sha256(data).hexdigest()}
+        body = zlib.compress(data, 1)
+        return _decoded(self._call("POST", f"/api/sync/{run}/{quote(name)}?{query}", body, headers), _stored)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Remote:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _call(self, method: str, path: str, body: bytes | None = None, more: dict[str, str] | None = None) -> bytes:
+        headers = {"x-stepscope": "1", "authorization": f"Bearer {self._token}", **(more or {})}
+        try:
+            self._connection.request(method, self._path + path, body, headers)
+            answer = self._connection.getresponse()
+            data = answer.read(_LARGEST_ANSWER)
+            answer.close()
+        except (OSError, http.client.HTTPException) as fault:
+            self.close()  # what is left on it could be taken for the answer to the next request
+            raise Unreachable(f"{self.url} cannot be reached: {fault or type(fault).__name__}") from None
+        if answer.status == 200:
+            return data
+        self.close()
+        raise _refusal(self.url, answer.status, data)
+
+
+def _decoded(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    try:
+        return decoder.decode(data)
+    except MALFORMED:
+        raise Unreachable(f"the answer is not from a Stepscope server: {data[:80]!r}") from None
+
+
+def _refusal(url: str, status: int, data: bytes) -> StepscopeError:
+    try:
+        said = str(msgspec.json.decode(data)["error"])
+    except (*MALFORMED, KeyError, TypeError):
+        return Unreachable(f"{url} answered with status {status}; is it a Stepscope server (`stepscope server`)?")
+    if status in (401, 403):
+        return Forbidden(f"{url} refused the request: {said} Set STEPSCOPE_TOKEN to the server's token.")
+    kinds: dict[int, type[StepscopeError]] = {409: Conflict, 400: UsageError, 404: UsageError, 422: BadData}
+    return kinds.get(status, Unreachable)(f"{url}: {said}")

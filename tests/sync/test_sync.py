@@ -1,0 +1,344 @@
+"""Runs on their way to a server: byte for byte, once, however the network and the processes behave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.faults.rounds import chance, note_tries, times
+from tests.runs.making import make_run
+
+from stepscope.errors import Forbidden, UsageError
+from stepscope.records import RunMeta
+from stepscope.runs.compact.compact import compact
+from stepscope.runs.format.blobs import put_bytes
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run, run_folders
+from stepscope.runs.read.folder import open_run
+from stepscope.runs.write.writer import RunWriter
+from stepscope.server.serve import Running, running
+from stepscope.server.settings import Settings
+from stepscope.sync.push import Pushed, push, push_patiently
+from stepscope.sync.remote import Remote, Unreachable
+from stepscope.views.edit import EditRequest, changes, write_changes
+
+from .fault_proxy import FaultProxy
+
+TOKEN = "correct-horse-battery-staple"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "server"
+
+
+@pytest.fixture
+def server(home: Path) -> Iterator[Running]:
+    home.mkdir()
+    with running([home], Settings(token=TOKEN, compact=False, ingest=home, poll_s=0.05)) as server:
+        yield server
+
+
+@pytest.fixture
+def remote(server: Running) -> Iterator[Remote]:
+    with Remote(server.url, TOKEN) as remote:
+        yield remote
+
+
+def make(store: Path, points: int = 500) -> Path:
+    run = make_run(store, series={"loss": [1 / (step + 1) for step in range(points)], "lr": [0.1] * 10})
+    put_bytes(run, os.urandom(3 << 20))
+    return run
+
+
+def bytes_of(store: Path) -> dict[str, bytes]:
+    """All files of the runs in a store."""
+    return {
+        path.relative_to(store).as_posix(): path.read_bytes()
+        for run in run_folders(store)
+        for path in run.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_copy_is_the_same_and_the_app_shows_it(store: Path, home: Path, server: Running, remote: Remote) -> None:
+    runs = [make(store), make(store)]
+    done = push(runs, remote)
+    assert (done.runs, done.bytes, done.problems) == (2, sum(map(len, bytes_of(store).values())), {})
+    assert bytes_of(home) == bytes_of(store)
+    assert push(runs, remote) == Pushed(runs=2)  # nothing is sent twice
+    headers = {"authorization": f"Bearer {TOKEN}", "x-stepscope": "1"}
+    shown: set[str] = set()
+    for _ in range(300):  # the server looks at its folder now and then
+        page = httpx.post(f"{server.url}/api/runs", json={}, headers=headers).json()
+        shown = {row["id"] for row in page["rows"]}
+        if len(shown) == 2:
+            break
+        time.sleep(0.1)
+    assert shown == {run.name for run in runs}
+
+
+def test_a_growing_run_is_followed_and_others_add_to_it(store: Path, home: Path, remote: Remote) -> None:
+    about = RunMeta(id=new_run_id(), project="p", name="first", created=time.time())
+    run = create_run(store, about)
+    writer = RunWriter(run, run_id=about.id, heartbeat_s=0, fsync_s=0)
+    row = writer.keyset(("loss",))
+    for step in range(3):
+        row.write(step, (float(step),))
+        push([run], remote)
+        assert open_run(home / about.id).series("loss").values.tolist() == [float(each) for each in range(step + 1)]
+    write_changes(home / about.id, about.id, changes(EditRequest(runs=[about.id], add_tags=["there"])))
+    write_changes(run, about.id, changes(EditRequest(runs=[about.id], add_tags=["here"])))
+    writer.close()
+    assert push([run], remote).problems == {}
+    assert sorted(open_run(home / about.id).tags) == ["here", "there"]
+
+
+def test_a_run_that_was_compacted_after_it_was_sent_reads_the_same(store: Path, home: Path, remote: Remote) -> None:
+    run = make(store, points=3000)
+    push([run], remote)
+    assert compact(run).files == 1
+    assert push([run], remote).problems == {}
+    assert open_run(home / run.name).series("loss").values.tolist() == open_run(run).series("loss").values.tolist()
+
+
+def test_a_file_that_differs_is_reported_and_the_rest_is_sent(store: Path, home: Path, remote: Remote) -> None:
+    run, other = make(store), make(store)
+    push([run], remote)
+    log = next(path for path in (home / run.name).glob("*.log"))
+    copy = log.read_bytes()
+    log.write_bytes(copy[:-200])  # the server has less of it, and other bytes
+    changed = bytearray((run / log.name).read_bytes())
+    changed[100] ^= 1
+    (run / log.name).write_bytes(changed)
+    done = push([run, other], remote)
+    assert list(done.problems) == [f"{run.name}/{log.name}"]
+    assert "other bytes on the server" in next(iter(done.problems.values()))
+    assert copy.startswith(log.read_bytes())
+    assert {name for name in bytes_of(home) if name.startswith(other.name)} == {
+        name for name in bytes_of(store) if name.startswith(other.name)
+    }
+
+
+def test_who_has_no_token_can_send_and_see_nothing(store: Path, home: Path, server: Running) -> None:
+    run = make(store)
+    with Remote(server.url, "wrong-token-wrong-token") as stranger, pytest.raises(Forbidden, match="STEPSCOPE_TOKEN"):
+        push([run], stranger)
+    answer = httpx.post(
+        f"{server.url}/api/sync/{run.name}/meta.json?offset=0",
+        content=b"x",
+        headers={"authorization": f"Bearer {TOKEN}", "content-type": "text/plain", "x-stepscope": "1"},
+    )
+    assert answer.status_code == 403  # a form of another page can send this type
+    assert bytes_of(home) == {}
+
+
+def test_a_server_without_ingest_takes_nothing(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "ui").mkdir()
+    run = make(store)
+    with (
+        running([tmp_path / "ui"], Settings(token=TOKEN)) as server,
+        Remote(server.url, TOKEN) as remote,
+        pytest.raises(UsageError, match="There is no GET /api/sync"),
+    ):
+        push([run], remote)
+
+
+def test_everything_arrives_once_through_a_faulty_network(store: Path, home: Path, server: Running) -> None:
+    tried = 0
+    for number in range(times(4)):
+        dice = chance(number)
+        with FaultProxy(server.url, dice) as proxy, Remote(proxy.url, TOKEN, timeout_s=20) as remote:
+            make(store, points=dice.randrange(2000))
+            for _ in range(200):
+                try:
+                    done = push(run_folders(store), remote)
+                except Unreachable:
+                    continue
+                assert done.problems == {}
+                break
+            proxy.heal()
+            assert push(run_folders(store), remote).problems == {}
+            tried += sum(proxy.faults.values()) - proxy.faults[""]
+        assert bytes_of(home) == bytes_of(store)
+    assert tried > 4
+    note_tries(tried)
+
+
+# -- kill -9 ----------------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def start(home: Path, port: int) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "stepscope", "server", str(home), "--port", str(port), "--json"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment())
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
+    return process
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "STEPSCOPE_TOKEN": TOKEN}
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait(60)
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def test_killed_clients_and_servers_lose_nothing(store: Path, home: Path) -> None:
+    """`stepscope sync --follow` beside a server, both killed at random moments while runs come in."""
+    port = free_port()
+    sync = [sys.executable, "-m", "stepscope", "sync", str(store), "--to", f"http://127.0.0.1:{port}"]
+    make(store)
+    rounds = times(2)
+    for number in range(rounds):
+        dice = chance(100 + number)
+        server = start(home, port)
+        client = subprocess.Popen([*sync, "--follow"], env=environment(), stderr=subprocess.DEVNULL, text=True)
+        try:
+            make(store)
+            time.sleep(dice.uniform(0.2, 1.5))
+        finally:
+            for process in (client, server) if dice.random() < 0.5 else (server, client):
+                kill(process)
+    server = start(home, port)
+    try:
+        done = subprocess.run(sync, env=environment(), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert {name: data for name, data in bytes_of(home).items() if ".sync-" not in name} == bytes_of(store)
+    finally:
+        kill(server)
+    note_tries(2 * rounds)
+
+
+def test_a_server_that_is_away_is_waited_for(store: Path, home: Path) -> None:
+    home.mkdir()
+    make(store)
+    port = free_port()
+    said: list[str] = []
+    with Remote(f"http://127.0.0.1:{port}", TOKEN) as remote:
+        with pytest.raises(Unreachable, match="cannot be reached"):
+            push_patiently(lambda: run_folders(store), remote, tries=3, say=said.append, sleep=lambda _: None)
+        assert len(said) == 1
+        with running([home], Settings(token=TOKEN, ingest=home, compact=False), port=port):
+            push_patiently(lambda: run_folders(store), remote, tries=3)
+    assert bytes_of(home) == bytes_of(store)
+
+
+# -- servers that are dead, slow or lie ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b'{"files":{}}', b'{"size":0}', b'{"size":7,"gap":true}', b'{"size":99999999999}', b"<html>", b"[[[[", b"\0" * 50],
+)
+def test_a_lying_server_ends_in_an_error_and_nothing_here_is_touched(store: Path, answer: bytes) -> None:
+    run = make(store)
+    before = {path: (path.stat().st_mtime_ns, path.stat().st_mode) for path in (run, *run.rglob("*"))}
+    bytes_before = bytes_of(store)
+    with lying_server(answer) as url, Remote(url, TOKEN, timeout_s=20) as remote:
+        try:
+            push([run], remote)
+        except Unreachable:
+            pass
+    assert {path: (path.stat().st_mtime_ns, path.stat().st_mode) for path in (run, *run.rglob("*"))} == before
+    assert bytes_of(store) == bytes_before
+
+
+@contextmanager
+def lying_server(answer: bytes) -> Iterator[str]:
+    """Says that it has nothing, and then the same to every piece."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(b'{"files":{}}')
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self._answer(answer)
+
+        def _answer(self, body: bytes) -> None:
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+def test_two_servers_do_not_share_a_folder(home: Path) -> None:
+    first = start(home, free_port())
+    try:
+        words = [sys.executable, "-m", "stepscope", "server", str(home), "--port", str(free_port())]
+        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
+        assert (done.returncode, "another server collects runs" in done.stderr) == (3, True)
+    finally:
+        kill(first)
+
+
+TRAINING = """
+import sys, stepscope
+run = stepscope.init(project="p", dir=sys.argv[1])
+for step in range(200):
+    run.log({"loss": 1 / (step + 1)}, step=step)
+run.finish()
+"""
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_training_beside_a_dead_or_stuck_sync_is_the_same(store: Path, stopped: bool) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "stepscope",
+        "sync",
+        str(store),
+        "--follow",
+        "--to",
+        f"http://127.0.0.1:{free_port()}",
+    ]
+    client = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True)
+    try:
+        assert client.stderr is not None
+        make(store)
+        assert "cannot be reached" in client.stderr.readline()
+        if stopped:
+            client.send_signal(signal.SIGSTOP)
+        done = subprocess.run([sys.executable, "-c", TRAINING, str(store)], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+    finally:
+        kill(client)
+        assert client.stderr is not None
+        client.stderr.close()
+    values = [len(open_run(run).series("loss").values) for run in run_folders(store)]
+    assert sorted(values) == [200, 500]
