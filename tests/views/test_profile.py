@@ -433,7 +433,8 @@ from stepscope.diagnose.rule import rules_for
 from stepscope.profile.analyses.analysis import all_analyses
 sys.setswitchinterval(1e-6)
 found = []
-threads = [threading.Thread(target=lambda: found.append((len(all_analyses()), len(rules_for("profile"))))) for _ in range(8)]
+look = lambda: found.append((len(all_analyses()), len(rules_for("profile"))))
+threads = [threading.Thread(target=look) for _ in range(8)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 assert len(set(found)) == 1 and min(found[0]) > 20, found
