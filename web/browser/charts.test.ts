@@ -281,6 +281,30 @@ describe.skipIf(noBrowser)("charts", () => {
     await server.tell("end");
   });
 
+  test("a hidden tab asks for nothing, and catches up when it is looked at", async () => {
+    const { page } = tab;
+    await server.tell("start live two");
+    await page.locator(".run-item", { hasText: "live two" }).waitFor();
+    await drawn(page, "train/loss");
+    const label = () => plot(page, "train/loss").getAttribute("aria-label");
+    const hide = (hidden: boolean) =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "hidden", { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, hidden);
+    await hide(true);
+    await page.waitForTimeout(6000); // what was asked for before is answered
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const before = await label();
+    await server.tell("log");
+    await page.waitForTimeout(1500);
+    expect(asked.filter((path) => path === "/api/panels" || path === "/api/lines")).toEqual([]);
+    await hide(false);
+    await expect.poll(label).not.toBe(before);
+    await server.tell("end");
+  });
+
   test("the keyboard pans, zooms, enlarges and closes", async () => {
     const { page } = tab;
     await panel(page, "loss").focus();
