@@ -89,7 +89,7 @@ def resolve(measured: Sequence[Stats | Pending | None]) -> list[Stats | None]:
 
 def _values(tensor: Any) -> tuple[Any, int] | None:
     """A plain strided tensor of the values, and how many zeros are implied; None when there are none to see."""
-    if _is_inside_transform(tensor) or tensor.device.type == "meta":
+    if (_wrapped is not None and _wrapped(tensor)) or tensor.device.type == "meta":
         return None
     tensor = local_of(tensor)
     if tensor is None:
@@ -114,11 +114,7 @@ def local_of(tensor: Any) -> Any:
 
 def is_transformed(tensor: Any) -> bool:
     """Whether it has no plain values to look at: inside vmap, or of a class with a dispatch of its own (a DTensor)."""
-    return _is_inside_transform(tensor) or _has_own_dispatch(tensor)
-
-
-def _is_inside_transform(tensor: Any) -> bool:
-    return _wrapped is not None and _wrapped(tensor)
+    return (_wrapped is not None and _wrapped(tensor)) or _has_own_dispatch(tensor)
 
 
 def _has_own_dispatch(tensor: Any) -> bool:

@@ -17,6 +17,7 @@ from stepscope.evidence.origins import Origin
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fates import fate_of_call
 from stepscope.record.watch.nets import live
+from stepscope.record.watch.parts import parts_of
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 from stepscope.records.place import Place
@@ -69,11 +70,12 @@ class DeviceObserver(Witness, Devices):
         self._training_begins()
         if not self.watcher.trail.on:
             return
-        known = [self.watcher.trail.of(tensor) for tensor in (*module.parameters(), *module.buffers())]
-        moved = any(origin.home == MOVED for origin in known)
-        for origin in known:
-            if origin.home is None and origin.kind != "parameter":
-                origin.home = MOVED if moved else None
+        of = self.watcher.trail.of
+        buffers = [of(one) for _, part in parts_of(module) for one in part._buffers.values() if one is not None]
+        stray = [origin for origin in buffers if origin.home is None and origin.kind != "parameter"]
+        if stray and any(one.home == MOVED for one in (*map(of, module.parameters()), *buffers)):
+            for origin in stray:
+                origin.home = MOVED
 
     def batch(self, loader: Loader, batch: Any) -> None:
         self._training_begins()

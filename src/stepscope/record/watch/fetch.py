@@ -16,11 +16,13 @@ import torch
 from stepscope.events.aside import is_capturing
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.record.statistics import is_transformed
 
-__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "norms_of", "patience", "together"]
+__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "is_small", "norms_of", "patience", "together"]
 
 _FAR = {"cuda", "mps", "xpu"}
 _READS, _A_WINDOW = 6000, 200
+_SMALL = 2**12
 _UNIT = 2**16
 """So many values are as much as another read."""
 
@@ -55,6 +57,16 @@ patience = Patience()
 def is_far(tensor: Any) -> bool:
     """Whether it lies on a device whose values have to be fetched."""
     return tensor.device.type in _FAR
+
+
+def is_small(tensor: Any) -> bool:
+    """Whether it has so few plain values, here, that a copy of them together with others is cheap."""
+    return (
+        0 < tensor.numel() <= _SMALL
+        and tensor.device.type == "cpu"
+        and tensor.layout is torch.strided
+        and not is_transformed(tensor)
+    )
 
 
 def can_fetch(tensor: Any) -> bool:
@@ -117,7 +129,7 @@ def norms_of(tensors: list[Any], order: float = 2.0) -> list[float]:
         for number, tensor in enumerate(tensors):
             groups.setdefault((tensor.device, tensor.dtype), []).append(number)
         for numbers in groups.values():
-            some = [raw.detach(tensors[number]) for number in numbers]
+            some = [tensors[number] for number in numbers]
             if some[0].element_size() < 4:  # squares overflow a half
                 norms = [torch.linalg.vector_norm(one, order, dtype=torch.float32) for one in some]
             else:

@@ -23,6 +23,7 @@ from stepscope.events.quiet import quietly
 from stepscope.evidence.finite import STEEP, Alarm, Finite, Spot
 from stepscope.record.statistics import is_transformed, stats_of
 from stepscope.record.watch.fetch import can_fetch, here
+from stepscope.record.watch.gradients import forget, gradient_norms
 from stepscope.record.watch.places import is_own_file
 from stepscope.record.watch.witness import Witness
 
@@ -68,6 +69,7 @@ class FiniteObserver(Witness, Finite):
         """Where the loss came from when last seen, by the line of backward."""
 
     def resume(self) -> None:
+        forget()  # those of an earlier window
         if self.watcher.steps.backwards:
             self._last = self.watcher.steps.backwards[-1]
 
@@ -149,7 +151,7 @@ class FiniteObserver(Witness, Finite):
         if self.alarm is not None or self._pending is not None or self._last is None:
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        bad = [p for p in _some(parameters, step.index) if _is_bad(p.grad)]
+        bad = _any_bad(_some(parameters, step.index))
         if bad:
             place = self._last.place
             self._pending = self._raise("gradient", self._last, id(place) if place else 0)
@@ -221,6 +223,13 @@ def _edges(tensor: Any) -> tuple[float, float]:
     except RuntimeError:  # a type without an order, such as float8
         return 0.0, 0.0
     return raw.item(low), raw.item(high)
+
+
+def _any_bad(parameters: list[Any]) -> bool:
+    """A norm is finite only if every value is; where one is not, the values may be (squares overflow)."""
+    looked = [one for one in parameters if _can_look(one.grad) and can_fetch(one.grad)]
+    norms = gradient_norms(looked)
+    return any(_is_bad(one.grad) for one, norm in zip(looked, norms, strict=True) if not math.isfinite(norm))
 
 
 def _is_bad(tensor: Any) -> bool:

@@ -12,7 +12,7 @@ from stepscope.evidence.flow import Flow, Severed
 from stepscope.evidence.origins import HOST
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, norms_of
-from stepscope.record.watch.nonzero import are_nonzero
+from stepscope.record.watch.gradients import gradient_norms, have_gradients
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class FlowObserver(Witness, Flow):
 
     def _measure(self) -> None:
         found = [p for p in self.watcher.models.all_parameters() if _has_plain_gradient(p)]
-        weights, gradients = norms_of(found), norms_of([p.grad for p in found])
+        weights, gradients = norms_of(found), gradient_norms(found)
         for parameter, weight, gradient in zip(found, weights, gradients, strict=True):
             known = self.norms.setdefault(self.watcher.nets.parameter(parameter), [])
             if weight > 0:
@@ -112,7 +112,7 @@ def _without_gradient(parameters: list[Any]) -> list[Any]:
     """Those that have none, or one of zeros."""
     some = [p for p in parameters if p.grad is not None]
     with quietly():
-        reached = {id(p) for p, found in zip(some, are_nonzero([p.grad for p in some]), strict=True) if found}
+        reached = {id(p) for p, found in zip(some, have_gradients(some), strict=True) if found}
     return [p for p in parameters if id(p) not in reached]
 
 

@@ -9,6 +9,7 @@ import torch
 
 from stepscope.evidence.keeping import Keeping
 from stepscope.record.arguments import tensors_in
+from stepscope.record.watch.parts import parts_of
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 from stepscope.records.place import Place
@@ -108,5 +109,5 @@ class KeepingObserver(Witness, Keeping):
 
     def _count_hooks(self) -> int:
         roots = (model.live() for model in self.watcher.models.roots)
-        modules = (part for root in roots if root is not None for part in root.modules())
+        modules = (part for root in roots if root is not None for _, part in parts_of(root))
         return sum(len(getattr(module, name)) for module in modules for name in _HOOKS)

@@ -14,8 +14,10 @@ from stepscope.events.quiet import quietly
 from stepscope.evidence.models import Model, Models
 from stepscope.record import construction
 from stepscope.record.statistics import local_of
+from stepscope.record.watch.fetch import is_small
+from stepscope.record.watch.gradients import have_gradients
 from stepscope.record.watch.nets import live
-from stepscope.record.watch.nonzero import are_nonzero
+from stepscope.record.watch.parts import parameters_of, parts_of
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -59,10 +61,10 @@ class _Mark:
 
     __slots__ = ("grads", "looks", "ref", "values", "version")
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter: Any, values: Any) -> None:
         self.ref = weakref.ref(parameter)
         self.version = parameter._version
-        self.values = _some_values(parameter)
+        self.values = values
         self.grads = 0
         """In how many backwards it got a gradient that is not zero (counted for the first ones)."""
         self.looks = 0
@@ -100,8 +102,9 @@ class ModelObserver(Witness, Models):
             model = self._by_id[module] = LiveModel(self.watcher.nets.of(module), len(self.roots))
             model.first_visit = visit
             self.roots.append(model)
-            self._learn_names(module)
-            if sum(p.numel() * p.element_size() for p in module.parameters()) <= _KEEP_BYTES:
+            named = parameters_of(module)
+            self._learn_names(named)
+            if sum(p.numel() * p.element_size() for _, p in named) <= _KEEP_BYTES:
                 self._hold(model, module)
         model.calls += 1
         model.calls_with_grad += visit.grad
@@ -113,8 +116,8 @@ class ModelObserver(Witness, Models):
         if len(self._kept) > _KEEP:
             self._kept.popleft()._held = None
 
-    def _learn_names(self, module: Any) -> None:
-        for name, parameter in module.named_parameters():
+    def _learn_names(self, named: list[tuple[str, Any]]) -> None:
+        for name, parameter in named:
             known = self._names.get(id(parameter))
             if known is None or known[0]() is not parameter or len(known[1]) > len(name):
                 self._names[id(parameter)] = (weakref.ref(parameter), name)
@@ -130,16 +133,15 @@ class ModelObserver(Witness, Models):
         self._marking -= 1
         if (self._marking >= 0 or backward.index in _MARKED_AT) and not is_capturing():
             with quietly():
-                for parameter in self.all_parameters():
-                    self._mark(parameter)
+                self._mark([p for p in self.all_parameters() if not self._is_marked(p)])
 
     def backward_done(self, backward: Backward) -> None:
         if not self._young:
             return
         with quietly():
             alive = [(mark, parameter) for mark in self._young if (parameter := mark.ref()) is not None]
-            reached = [(mark, parameter.grad) for mark, parameter in alive if parameter.grad is not None]
-            for (mark, _), found in zip(reached, are_nonzero([grad for _, grad in reached]), strict=True):
+            reached = [(mark, parameter) for mark, parameter in alive if parameter.grad is not None]
+            for (mark, _), found in zip(reached, have_gradients([one for _, one in reached]), strict=True):
                 mark.grads += found
         for mark in self._young:
             mark.looks += 1
@@ -160,10 +162,13 @@ class ModelObserver(Witness, Models):
                     seen.add(following)
                     queue.append(following)
 
-    def _mark(self, parameter: Any) -> None:
+    def _is_marked(self, parameter: Any) -> bool:
         known = self._marks.get(id(parameter))
-        if known is None or known.ref() is not parameter:
-            mark = self._marks[id(parameter)] = _Mark(parameter)
+        return known is not None and known.ref() is parameter
+
+    def _mark(self, parameters: list[Any]) -> None:
+        for parameter, values in zip(parameters, _samples(parameters), strict=True):
+            mark = self._marks[id(parameter)] = _Mark(parameter, values)
             self._young.append(mark)
 
     # What observers ask
@@ -176,7 +181,7 @@ class ModelObserver(Witness, Models):
         """Every parameter of every live root module and optimizer (and loose tensors that are trained), each once."""
         seen: set[int] = set()
         modules = (model.live() for model in self.roots)
-        of_modules = (p for module in modules if module is not None for p in module.parameters())
+        of_modules = (p for module in modules if module is not None for _, p in parameters_of(module))
         of_optimizers = (p for made in self.watcher.optimizers.made for p in made.alive())
         loose = (p for ref in self._loose if (p := ref()) is not None)
         for parameter in (*of_modules, *of_optimizers, *loose):
@@ -195,7 +200,7 @@ class ModelObserver(Witness, Models):
         found: dict[int, tuple[Any, str]] = {}
         for model in self.roots:
             module = model.live()
-            for path, part in () if module is None else module.named_modules():
+            for path, part in () if module is None else parts_of(module):
                 for parameter in part._parameters.values():
                     found.setdefault(id(parameter), (part, path))
         return found
@@ -248,6 +253,27 @@ def stand_in_for(kind: str, parts: dict[str, Any]) -> Any:
     stand_in = type(kind, (torch.nn.Module,), {})()
     stand_in.__dict__.update(parts)
     return stand_in
+
+
+def _samples(parameters: list[Any]) -> list[Any]:
+    """`_some_values` of each; of small plain ones on a CPU, one copy is made of all."""
+    found: list[Any] = [None] * len(parameters)
+    groups: dict[Any, list[int]] = {}
+    for number, parameter in enumerate(parameters):
+        if type(parameter) is torch.nn.Parameter and is_small(parameter):
+            groups.setdefault(parameter.dtype, []).append(number)
+        else:
+            found[number] = _some_values(parameter)
+    for numbers in groups.values():
+        flat = raw.cat([parameters[number].reshape(-1) for number in numbers])
+        size, values = flat.element_size(), raw.numpy(flat.view(torch.uint8))
+        first = 0
+        for number in numbers:
+            count = parameters[number].numel()
+            own = values[first : first + count * size].reshape(count, size)
+            found[number] = own[:: max(1, count // _SAMPLE)][:_SAMPLE].tobytes()
+            first += count * size
+    return found
 
 
 def _some_values(parameter: Any) -> Any:

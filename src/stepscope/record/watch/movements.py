@@ -82,10 +82,12 @@ def _chosen(optimizer: Any) -> list[tuple[Any, float]]:
         (parameter, float(group.get("weight_decay") or 0.0))
         for group in optimizer.param_groups
         for parameter in group["params"]
-        if _is_plain(parameter) and parameter.grad is not None and _is_plain(parameter.grad)
+        if parameter.grad is not None
     ]
     every = max(1, math.ceil(len(found) / _PARAMETERS))
-    return found[::every]
+    return [
+        (parameter, rate) for parameter, rate in found[::every] if _is_plain(parameter) and _is_plain(parameter.grad)
+    ]
 
 
 def _is_plain(tensor: Any) -> bool:

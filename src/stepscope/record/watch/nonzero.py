@@ -11,12 +11,12 @@ from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, norms_of
 
-__all__ = ["are_nonzero", "is_nonzero"]
+__all__ = ["are_nonzero", "can_read", "is_nonzero"]
 
 
 def is_nonzero(gradient: Any) -> bool:
     """Whether it holds anything but zeros; what cannot be looked at now is taken for something."""
-    if not _can_read(gradient):
+    if not can_read(gradient):
         return True
     if is_far(gradient):  # one number, and no memory for a mask of it
         return float(raw.item(here(torch.linalg.vector_norm(raw.detach(gradient), math.inf)))) != 0
@@ -25,11 +25,12 @@ def is_nonzero(gradient: Any) -> bool:
 
 def are_nonzero(gradients: list[Any]) -> list[bool]:
     """`is_nonzero` of each, with one read for all that lie on one device."""
-    plain = [i for i, one in enumerate(gradients) if _can_read(one) and one.is_floating_point() and one.numel()]
+    plain = [i for i, one in enumerate(gradients) if can_read(one) and one.is_floating_point() and one.numel()]
     largest = norms_of([gradients[i] for i in plain], math.inf)
     known = {i: norm != 0 for i, norm in zip(plain, largest, strict=True)}
     return [known[i] if i in known else is_nonzero(one) for i, one in enumerate(gradients)]
 
 
-def _can_read(gradient: Any) -> bool:
+def can_read(gradient: Any) -> bool:
+    """Whether it has plain values that may be looked at now."""
     return not is_transformed(gradient) and gradient.layout is torch.strided and can_fetch(gradient)

@@ -10,8 +10,9 @@ import torch
 from stepscope.events.pristine import raw
 from stepscope.evidence.starts import Filling, Start, Starts
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, here, is_far
+from stepscope.record.watch.fetch import can_fetch, here, is_far, is_small
 from stepscope.record.watch.nets import live
+from stepscope.record.watch.parts import parts_of
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -73,10 +74,12 @@ class StartObserver(Witness, Starts):
         if module in self._seen:
             return
         self._seen.add(module)
-        for path, part in module.named_modules():
+        new: list[tuple[Start, Any]] = []
+        for path, part in parts_of(module):
             for name, parameter in part._parameters.items():
                 if parameter is not None:
-                    self._note(f"{path}.{name}" if path else name, parameter, part)
+                    new += self._note(f"{path}.{name}" if path else name, parameter, part)
+        _describe_all(new)
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """New optimizers may have parameters that no model had when it was first called (adapters, free tensors)."""
@@ -90,30 +93,49 @@ class StartObserver(Witness, Starts):
                     part, path = owners.get(id(parameter), (None, ""))
                     names = [] if part is None else [n for n, p in part._parameters.items() if p is parameter]
                     name = ".".join(filter(None, (path, *names[:1]))) or models.name_of(parameter)
-                    self._note(name, parameter, part)
+                    _describe_all(self._note(name, parameter, part))
         self._optimizers = len(self.watcher.optimizers.made)
 
     def _knows(self, parameter: Any) -> bool:
         known = self._known.get(id(parameter))
         return known is not None and known() is parameter
 
-    def _note(self, name: str, parameter: Any, owner: Any) -> None:
+    def _note(self, name: str, parameter: Any, owner: Any) -> list[tuple[Start, Any]]:
+        """What is new, to be described."""
         if is_far(parameter) and len(self.weights) >= _MOST_FAR:
-            return
+            return []
         if _is_weight(parameter) and not self._knows(parameter):
             self._known[id(parameter)] = weakref.ref(parameter)
             filling = self._filled.get(parameter.data_ptr())
             nets = self.watcher.nets
             start = Start(name, nets.parameter(parameter), None if owner is None else nets.of(owner), filling)
             start.step = self.watcher.step
-            _describe(start, parameter)
             self.weights.append(start)
+            return [(start, parameter)]
+        return []
 
     def settle(self) -> None:
         for start in self.weights:
             weight = None if start.constant is None else live(start.parameter)
             if weight is not None and weight.grad is not None and can_fetch(weight):
                 _look_again(start, weight)
+
+
+def _describe_all(new: list[tuple[Start, Any]]) -> None:
+    """Small weights of one type and size together: a few operations for all of them."""
+    groups: dict[Any, list[tuple[Start, Any]]] = {}
+    for start, parameter in new:
+        if is_small(parameter) and parameter.element_size() >= 4:
+            groups.setdefault((parameter.dtype, parameter.numel()), []).append((start, raw.detach(parameter)))
+        else:
+            _describe(start, parameter)
+    for some in groups.values():
+        rows = raw.stack([values.reshape(-1) for _, values in some])
+        lows, highs = map(raw.tolist, raw.aminmax(rows, dim=1))
+        spread, means = (raw.tolist(one) for one in torch.std_mean(raw.float(rows), 1))
+        for number, (start, _) in enumerate(some):
+            start.constant = lows[number] if lows[number] == highs[number] else None
+            start.mean, start.std = means[number], spread[number]
 
 
 def _describe(start: Start, parameter: Any) -> None:

@@ -16,6 +16,7 @@ from stepscope.events.quiet import quietly
 from stepscope.evidence.steps import Backward, Step, Steps
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
+from stepscope.record.watch.gradients import forget
 from stepscope.record.watch.nonzero import are_nonzero, is_nonzero
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
@@ -104,6 +105,7 @@ class StepObserver(Witness, Steps):
         if backward is None or error is not None:
             return
         if self.watcher.governor.is_deep:
+            forget()
             self._compare_gradients(backward)
         self.watcher.tell("backward_done", backward)
 

@@ -14,6 +14,7 @@ from stepscope.events.source import only_noted
 from stepscope.evidence.origins import OUTPUT
 from stepscope.evidence.visits import Visit, Visits
 from stepscope.record.arguments import tensors_in
+from stepscope.record.watch.parts import parts_of
 from stepscope.record.watch.places import own_place
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class VisitObserver(Visits):
     def _name_tree(self, root: Any) -> None:
         if root in self._paths:
             return
-        for path, module in root.named_modules():
+        for path, module in parts_of(root):
             self._paths[module] = path
 
     def _describe(self, visit: Visit, args: Any, kwargs: Any) -> None:
