@@ -22,6 +22,9 @@ class Request(NamedTuple):
     headers: dict[str, str]
 
 
+Answer = tuple[int, bytes, dict[str, str]]
+
+
 class FaultProxy:
     """`url` is what the client is given; `share` of the requests have a fault."""
 
@@ -52,7 +55,7 @@ class FaultProxy:
         self.faults[fault] += 1
         return fault
 
-    def forward(self, request: Request) -> tuple[int, bytes] | None:
+    def forward(self, request: Request) -> Answer | None:
         """The server's answer; None if there is none."""
         host, port = self.target.hostname, self.target.port
         assert host is not None
@@ -60,7 +63,8 @@ class FaultProxy:
         try:
             connection.request(request.method, request.path, request.body, request.headers)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            passed = {name: value for name, value in answer.getheaders() if name.lower().startswith("x-stepscope")}
+            return answer.status, answer.read(), passed
         except (OSError, http.client.HTTPException):
             return None
         finally:
@@ -80,7 +84,7 @@ class FaultProxy:
         finally:
             connection.close()
 
-    def through(self, request: Request, fault: str) -> tuple[int, bytes] | None:
+    def through(self, request: Request, fault: str) -> Answer | None:
         if fault == "drop":
             return None
         if fault == "cut":
@@ -121,6 +125,8 @@ class FaultProxy:
                 self.send_response(answer[0])
                 self.send_header("content-length", str(len(answer[1])))
                 self.send_header("connection", "close")
+                for name, value in answer[2].items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(answer[1][: len(answer[1]) // 2] if fault == "half an answer" else answer[1])
 

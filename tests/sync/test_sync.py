@@ -30,7 +30,7 @@ from stepscope.runs.read.folder import open_run
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.serve import Running, running
 from stepscope.server.settings import Settings
-from stepscope.sync.push import Pushed, push, push_patiently
+from stepscope.sync.push import Pushed, patiently, push
 from stepscope.sync.remote import Remote, Unreachable
 from stepscope.views.edit import EditRequest, changes, write_changes
 
@@ -161,18 +161,18 @@ def test_everything_arrives_once_through_a_faulty_network(store: Path, home: Pat
     for number in range(times(4)):
         dice = chance(number)
         with FaultProxy(server.url, dice) as proxy, Remote(proxy.url, TOKEN, timeout_s=20) as remote:
-            make(store, points=dice.randrange(2000))
+            runs = [make(store, points=dice.randrange(2000))]
             for _ in range(200):
                 try:
-                    done = push(run_folders(store), remote)
+                    done = push(runs, remote)
                 except Unreachable:
                     continue
                 assert done.problems == {}
                 break
             proxy.heal()
-            assert push(run_folders(store), remote).problems == {}
+            assert push(runs, remote).problems == {}
             tried += sum(proxy.faults.values()) - proxy.faults[""]
-        assert bytes_of(home) == bytes_of(store)
+    assert bytes_of(home) == bytes_of(store)
     assert tried > 4
     note_tries(tried)
 
@@ -238,10 +238,10 @@ def test_a_server_that_is_away_is_waited_for(store: Path, home: Path) -> None:
     said: list[str] = []
     with Remote(f"http://127.0.0.1:{port}", TOKEN) as remote:
         with pytest.raises(Unreachable, match="cannot be reached"):
-            push_patiently(lambda: run_folders(store), remote, tries=3, say=said.append, sleep=lambda _: None)
+            patiently(lambda: push(run_folders(store), remote), tries=3, say=said.append, sleep=lambda _: None)
         assert len(said) == 1
         with running([home], Settings(token=TOKEN, ingest=home, compact=False), port=port):
-            push_patiently(lambda: run_folders(store), remote, tries=3)
+            patiently(lambda: push(run_folders(store), remote), tries=3)
     assert bytes_of(home) == bytes_of(store)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import zlib
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -11,14 +12,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from stepscope.errors import BadData, Forbidden, StepscopeError, UsageError
+from stepscope.errors import BadData, Forbidden, NotFound, StepscopeError, UsageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
+from stepscope.runs.format.layout import run_folders
 from stepscope.server.answers import json_response
 from stepscope.server.endpoint import body_of
 from stepscope.server.settings import Settings
 from stepscope.sync.keep import Keep
-from stepscope.sync.wire import CHECKSUM, LARGEST_PIECE, TYPE
+from stepscope.sync.local import checksum_before, frames_from, pieces_of, sha256_of
+from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, RunList, check_name, is_log
 
 __all__ = ["sync_routes"]
 
@@ -60,10 +63,41 @@ def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
         checksum = request.headers.get(CHECKSUM, "")
         return json_response(await run_in_threadpool(_add, keep, request.path_params, piece, body, checksum))
 
+    async def runs(request: Request) -> Response:
+        found = await run_in_threadpool(run_folders, keep.store)
+        return json_response(RunList([path.name for path in found]), request.headers.get("accept-encoding", ""))
+
+    async def read(request: Request) -> Response:
+        offset = request.query_params.get("offset", "0")
+        if not offset.isdecimal() or len(offset) > 18:
+            raise UsageError(f"the offset {offset[:40]!r} is not a number")
+        where = request.path_params
+        return await run_in_threadpool(_read, keep, where["run"], check_name(where["name"]), int(offset))
+
     return [
+        Route("/api/sync", runs, methods=["GET"]),
+        Route("/api/sync/{run}/{name:path}", read, methods=["GET"]),
         Route("/api/sync/{run}", held, methods=["GET"]),
         Route("/api/sync/{run}/{name:path}", add, methods=["POST"]),
     ]
+
+
+def _read(keep: Keep, run: str, name: str, offset: int) -> Response:
+    """A piece of a file as `stepscope sync --from` takes it."""
+    folder = keep.folder_of(run)
+    headers = {}
+    try:
+        if is_log(name):
+            data = frames_from(folder, name, offset)
+            headers[BEFORE] = str(checksum_before(folder, name, offset))
+        else:
+            data = next((data for _, data in pieces_of(folder, name, offset)), b"")
+            sha256, size = sha256_of(folder, name)
+            headers[WHOLE] = f"{sha256} {size}"
+    except FileNotFoundError:
+        raise NotFound(f"run {run} has no file {name} on this server") from None
+    headers[CHECKSUM] = hashlib.sha256(data).hexdigest()
+    return Response(zlib.compress(data, 1), 200, headers, media_type=TYPE)
 
 
 def _add(keep: Keep, where: dict[str, str], piece: _Piece, body: bytes, checksum: str) -> msgspec.Struct:

@@ -52,7 +52,7 @@ class Keep:
 
     def held(self, run: str) -> Held:
         """How much of each file of a run is here."""
-        folder = self._folder(run)
+        folder = self.folder_of(run)
         found = {}
         for path in plain_files(folder, enter=lambda inner: not inner.name.startswith(".")):
             name = path.relative_to(folder).as_posix()
@@ -81,7 +81,7 @@ class Keep:
         For a log, `before` is the CRC-32 of all bytes in front of it; for any other file, `sha256` and `size`
         are those of the whole.
         """
-        folder = self._folder(run)
+        folder = self.folder_of(run)
         path = folder / check_name(name)
         if offset < 0 or not data:
             raise UsageError(f"a piece of {name} begins at {offset} and has {len(data)} bytes; both must be positive")
@@ -96,7 +96,8 @@ class Keep:
                 self._sound.pop(path, None)
                 raise StorageError(f"the server cannot keep {name}: {fault.strerror or fault}") from None
 
-    def _folder(self, run: str) -> Path:
+    def folder_of(self, run: str) -> Path:
+        """Where a run is, or would be."""
         if not is_run_id(run):
             raise UsageError(f"{run[:80]!r} is not a run id; expected 26 letters and digits")
         return self.store / run

@@ -15,7 +15,7 @@ from stepscope.sync.local import checksum_before, frames_from, names_to_send, pi
 from stepscope.sync.remote import Remote, Unreachable
 from stepscope.sync.wire import is_log
 
-__all__ = ["Pushed", "push", "push_patiently"]
+__all__ = ["Pushed", "patiently", "push"]
 
 _REWINDS = 8
 """How often a server may ask for an earlier place of one file before we take it for confused."""
@@ -45,9 +45,8 @@ def push(runs: Iterable[Path], remote: Remote) -> Pushed:
     return done
 
 
-def push_patiently(
-    runs: Callable[[], Iterable[Path]],
-    remote: Remote,
+def patiently(
+    once: Callable[[], Pushed],
     *,
     follow_s: float | None = None,
     tries: int | None = None,
@@ -55,11 +54,11 @@ def push_patiently(
     say: Callable[[str], None] = lambda text: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Pushed:
-    """Push, and while the server cannot be reached, again. `follow_s`: look for more this often, until interrupted."""
+    """Do it once, and while the server cannot be reached, again. `follow_s`: go on this often, until interrupted."""
     failed = 0
     while True:
         try:
-            done = push(runs(), remote)
+            done = once()
         except Unreachable as fault:
             failed += 1
             if tries is not None and failed >= tries:
@@ -69,7 +68,7 @@ def push_patiently(
             sleep(_RETRY_S[min(failed, len(_RETRY_S)) - 1])
             continue
         if failed:
-            say(f"{remote.url} answers again")
+            say("the server answers again")
             failed = 0
         tell(done)
         if follow_s is None:

@@ -7,23 +7,34 @@ import http.client
 import ssl
 import zlib
 from types import TracebackType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
 from stepscope.errors import BadData, Conflict, Forbidden, StepscopeError, UsageError
 from stepscope.files.decoding import MALFORMED
-from stepscope.sync.wire import CHECKSUM, TYPE, Held, Stored
+from stepscope.files.packed import inflated
+from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Held, RunList, Stored
 
-__all__ = ["Remote", "Unreachable"]
+__all__ = ["Piece", "Remote", "Unreachable"]
 
 T = TypeVar("T")
 
 _TIMEOUT_S = 30.0
 _LARGEST_ANSWER = 64 << 20
+_runs = msgspec.json.Decoder(RunList)
 _held = msgspec.json.Decoder(Held)
 _stored = msgspec.json.Decoder(Stored)
+
+
+class Piece(NamedTuple):
+    """Bytes of a file on the server, with what they have to fit to."""
+
+    data: bytes
+    before: int
+    sha256: str
+    size: int
 
 
 class Unreachable(StepscopeError):
@@ -42,6 +53,8 @@ class Remote:
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._path = parts.path.rstrip("/")
         self._token = token
+        self._headers: dict[str, str] = {}
+        """Those of the last answer."""
         self._connection: http.client.HTTPConnection
         if parts.scheme == "https":
             safe = ssl.create_default_context()
@@ -62,6 +75,26 @@ class Remote:
         body = zlib.compress(data, 1)
         return _decoded(self._call("POST", f"/api/sync/{run}/{quote(name)}?{query}", body, headers), _stored)
 
+    def runs(self) -> list[str]:
+        """The ids of all runs on the server."""
+        return _decoded(self._call("GET", "/api/sync"), _runs).runs
+
+    def read(self, run: str, name: str, offset: int) -> Piece:
+        """A piece of a file from `offset`; empty where the server has no more."""
+        data = self._call("GET", f"/api/sync/{run}/{quote(name)}?{urlencode({'offset': offset})}")
+        try:
+            plain = inflated(data, LARGEST_PIECE, "the piece")
+        except BadData as fault:
+            raise Unreachable(f"{self.url}: {fault}") from None
+        said = self._headers
+        sha256, _, size = said.get(WHOLE, "").partition(" ")
+        if hashlib.sha256(plain).hexdigest() != said.get(CHECKSUM):
+            raise Unreachable(f"{self.url}: a piece of {name} was changed on its way")
+        numbers = (said.get(BEFORE, "0"), size or "-1")
+        if not all(text.lstrip("-").isdecimal() for text in numbers):
+            raise Unreachable(f"{self.url}: a piece of {name} came without its place")
+        return Piece(plain, int(numbers[0]), sha256, int(numbers[1]))
+
     def close(self) -> None:
         self._connection.close()
 
@@ -79,6 +112,7 @@ class Remote:
             self._connection.request(method, self._path + path, body, headers)
             answer = self._connection.getresponse()
             data = answer.read(_LARGEST_ANSWER)
+            self._headers = {key.lower(): value for key, value in answer.getheaders()}
             answer.close()
         except (OSError, http.client.HTTPException) as fault:
             self.close()  # what is left on it could be taken for the answer to the next request

@@ -9,12 +9,28 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.runs.format.frames import HEADER, MAX_PAYLOAD
 
-__all__ = ["CHECKSUM", "LARGEST_PIECE", "PIECE", "TYPE", "Held", "Stored", "check_name", "is_log"]
+__all__ = [
+    "BEFORE",
+    "CHECKSUM",
+    "LARGEST_PIECE",
+    "PIECE",
+    "TYPE",
+    "WHOLE",
+    "Held",
+    "RunList",
+    "Stored",
+    "check_name",
+    "is_log",
+]
 
 TYPE = "application/vnd.stepscope.piece"
 """The body of a piece: bytes of one file, deflated."""
 CHECKSUM = "x-stepscope-sha256"
 """The SHA-256 of a piece before it was deflated: nothing that was changed on its way is kept."""
+BEFORE = "x-stepscope-before"
+"""The CRC-32 of all bytes of a log in front of a piece that the server sends."""
+WHOLE = "x-stepscope-whole"
+"""The SHA-256 and the size of a whole file that the server sends a piece of."""
 PIECE = 2 << 20
 LARGEST_PIECE = MAX_PAYLOAD + HEADER.size
 """A piece holds whole frames, so it is at least as long as the longest."""
@@ -26,6 +42,12 @@ class Held(msgspec.Struct, frozen=True):
     """What the server holds of a run: the acknowledged bytes of each file."""
 
     files: dict[str, int]
+
+
+class RunList(msgspec.Struct, frozen=True):
+    """The runs of a server, oldest first."""
+
+    runs: list[str]
 
 
 class Stored(msgspec.Struct, frozen=True):
