@@ -77,7 +77,7 @@ def served(tool: str, folder: Path, rest: bool = True) -> Iterator[int]:
         port = probe.getsockname()[1]
     process = psutil.Popen([python_of(tool), WORKER, "serve", tool, folder, str(port)])
     try:
-        _wait_for_port(port)
+        _wait_for_port(port, process)
         if rest:
             _wait_for_rest(process)
         yield port
@@ -87,12 +87,14 @@ def served(tool: str, folder: Path, rest: bool = True) -> Iterator[int]:
         process.wait()
 
 
-def _wait_for_port(port: int) -> None:
+def _wait_for_port(port: int, server: psutil.Popen) -> None:
     end = time.monotonic() + READY_S
     while time.monotonic() < end:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
+        if server.poll() is not None:
+            raise SystemExit(f"the server ended with exit code {server.poll()} before it listened on port {port}")
         time.sleep(0.2)
     raise SystemExit(f"nothing listens on port {port} after {READY_S} s")
 

@@ -1,4 +1,4 @@
-"""Ten ended runs and one that goes on: `make FOLDER`, then `play FOLDER SPEED [METRICS]`, which logs SPEED rows a second."""
+"""Ten ended runs and a live one: `make FOLDER`, then `play FOLDER SPEED [METRICS]`, which logs SPEED rows a second."""
 
 from __future__ import annotations
 
