@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from stepscope.record.watch.fetch import norms_of
-from stepscope.record.watch.nonzero import are_nonzero, can_read
+from stepscope.record.watch.nonzero import can_read, is_nonzero
 
 __all__ = ["forget", "gradient_norms", "have_gradients"]
 
@@ -41,8 +42,7 @@ def have_gradients(parameters: list[Any]) -> list[bool]:
     """Whether their gradients hold anything but zeros; what cannot be looked at now is taken for something."""
     gradients = [one.grad for one in parameters]
     plain = [i for i, one in enumerate(gradients) if can_read(one) and one.is_floating_point() and one.numel()]
-    norms = gradient_norms([parameters[i] for i in plain])
-    found = {i for i, norm in zip(plain, norms, strict=True) if norm != 0}
-    rest = [i for i in range(len(gradients)) if i not in found]  # squares may be too small for a number
-    found.update(i for i, some in zip(rest, are_nonzero([gradients[i] for i in rest]), strict=True) if some)
-    return [i in found for i in range(len(gradients))]
+    found = dict(zip(plain, gradient_norms([parameters[i] for i in plain]), strict=True))
+    small = [i for i, norm in found.items() if norm == 0]  # squares may be too small for a number
+    found.update(zip(small, norms_of([gradients[i] for i in small], math.inf), strict=True))
+    return [found[i] != 0 if i in found else is_nonzero(one) for i, one in enumerate(gradients)]
