@@ -24,16 +24,16 @@ PARTS = [
     "logbook:Logbook",
     "hyperparameters:Hyperparameters",
     "evaluations:Evaluations",
-    "session:Session._stepped",
+    "parts.loop:FirstStep._stepped",
     "session:Session._torch_came",
-    "session:Session._loaders_came",
-    "session:Session._watch",
+    "parts.loop:Limited",
+    "parts.watch:Watch._start",
     "session:Session.begin",
     "session:Session.conclude",
-    "session:Session._sum_up",
-    "session:Session._ask_last",
-    "session:Session._take_away",
-    "session:counted",
+    "parts.verdict:SummedUp",
+    "parts.last_look:LastLook",
+    "parts.hooks:Hooks",
+    "parts.verdict:counted",
     "loop:samples_in",
     "logbook:memory",
 ]
@@ -93,7 +93,7 @@ def test_a_fault_of_ours_never_reaches_the_script(done: dict[str, Done], part: s
 
 
 def test_a_fault_is_said_once(done: dict[str, Done]) -> None:
-    said = done["session:Session._stepped"].err
+    said = done["parts.loop:FirstStep._stepped"].err
     assert said.count("broken on purpose") == 1
     assert "training goes on" in said
 

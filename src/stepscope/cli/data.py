@@ -31,9 +31,9 @@ def command(ctx: click.Context, /, samples: int, json_file: Path | None, no_run:
     \b
         stepscope data train.py --batch-size 32
     """
-    from stepscope.launch.data.session import DataSession
+    from stepscope.launch.data.session import data_session
     from stepscope.launch.launch import launch
 
     script = script_named(ctx)
     options = options_from({**values, "record": False, "capsule": False, "fast_dev_run": 1, "no_workers": True})
-    launch(script, options, partial(DataSession, samples=samples, keep=not no_run, json_file=json_file))
+    launch(script, options, partial(data_session, samples=samples, keep=not no_run, json_file=json_file))

@@ -23,7 +23,7 @@ from stepscope.runs.store import usual_store
 if TYPE_CHECKING:
     from stepscope.cli._profile_report import Wanted
     from stepscope.launch.options import Profiling
-    from stepscope.launch.profiling.session import ProfileSession
+    from stepscope.launch.profiling.session import ProfileReport
     from stepscope.profile.profile import Profile
 
 __all__ = ["command"]
@@ -164,7 +164,7 @@ def _export(text: str) -> tuple[str, Path | None]:
 
 def _launch(ctx: click.Context, values: dict[str, Any], wanted: Wanted, store: Path | None) -> None:
     from stepscope.launch.launch import launch
-    from stepscope.launch.profiling.session import ProfileSession
+    from stepscope.launch.profiling.session import profile_session
 
     if values.pop("no_run"):
         raise UsageError("--no-run goes with --open; a script's profile needs its run folder (choose where with --dir)")
@@ -176,7 +176,7 @@ def _launch(ctx: click.Context, values: dict[str, Any], wanted: Wanted, store: P
         raise UsageError("--fast-dev-run saves nothing, and so leaves no profile; use --max-steps")
     show = partial(_show, wanted=wanted, trying=trying, ui=ui)
     to_stdout = str(wanted.json_file) == "-"
-    launch(script, options, partial(ProfileSession, show=show, to_stdout=to_stdout))
+    launch(script, options, partial(profile_session, show=show, to_stdout=to_stdout))
 
 
 def _profiling(values: dict[str, Any]) -> Profiling:
@@ -201,23 +201,24 @@ def _profiling(values: dict[str, Any]) -> Profiling:
     )
 
 
-def _show(profile: Profile, session: ProfileSession, *, wanted: Wanted, trying: bool, ui: bool) -> None:
+def _show(profile: Profile, shown: ProfileReport, *, wanted: Wanted, trying: bool, ui: bool) -> None:
     """The script is over: the verdict, and its findings into the run."""
     from stepscope.cli._profile_report import report
     from stepscope.diagnose.outputs.lines import line
 
-    run = session.tracking.run
-    see = f"see it with: stepscope ui{_in_store(session.options.dir)}"
+    around = shown.around
+    run = around.tracking.run
+    see = f"see it with: stepscope ui{_in_store(around.options.dir)}"
     if run is not None and run.path is not None and profile.folder is not None:
         see += f"   (run {run.name}, {profile.folder})" if ui else f"   (run {run.name})"
-    found = report(profile, wanted, see=see, settings=session.settings)
+    found = report(profile, wanted, see=see, settings=around.settings)
     findings = found.findings
     if trying:
-        click.echo("", err=session.to_stdout)
-        findings = session.tried(profile)
+        click.echo("", err=shown.to_stdout)
+        findings = shown.tried(profile)
     for finding in findings:
-        kept = session.reporter.keep(finding)
-        if session.options.output == "lines":
+        kept = around.reporter.keep(finding)
+        if around.options.output == "lines":
             click.echo(line(kept, Path.cwd()), err=True)
 
 

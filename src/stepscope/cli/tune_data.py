@@ -42,14 +42,14 @@ def command(
         stepscope tune-data train.py --epochs 3
     """
     from stepscope.launch.launch import launch
-    from stepscope.launch.tuning import TuneSession
+    from stepscope.launch.tuning import tune_session
     from stepscope.profile.data.tuner import Budget
 
     script = script_named(ctx)
     options = options_from({**values, "record": False, "capsule": False, "diagnose": False})
     budget = Budget(seconds=seconds, batches=batches, trial_s=min(3.0, max(seconds / 8, 0.5)))
     make = partial(
-        TuneSession,
+        tune_session,
         budget=budget,
         batch_sizes=_sizes(sizes),
         most_workers=max_workers,

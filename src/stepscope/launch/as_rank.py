@@ -15,9 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.launch.around import Around
 from stepscope.launch.endings import without_our_frames
 from stepscope.launch.launch import launch
 from stepscope.launch.options import Options
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.parts.hooks import Hooks
 from stepscope.launch.script import Script, find_module, find_script
 from stepscope.launch.session import Session
 from stepscope.records import End
@@ -42,36 +45,34 @@ def command_of(command: list[str], folder: str) -> list[str]:
     return [command[0], "-m", __spec__.name, folder, *command[1:]]
 
 
-class _RankSession(Session):
+def _rank_session(script: Script, options: Options, note: Note) -> Session:
     """What stands around the script of such a rank: only the watch, and notes."""
+    around = Around(script, options)
+    return Session(around, [Hooks(around), _Visit(note)])
 
-    def __init__(self, script: Script, options: Options, note: Note) -> None:
-        super().__init__(script, options)
+
+class _Visit(Part):
+    """The watch of such a rank."""
+
+    ending = "the last look"
+
+    def __init__(self, note: Note) -> None:
         self._note = note
         self._visitor: Visitor | None = None
         self._failed_at: float | None = None
 
-    def begin(self) -> None:
-        self.imports.install()
-        self.imports.when("torch", self._watched)
-
-    def _watched(self, torch: Any) -> None:
+    def torch_came(self, torch: Any) -> None:
         from stepscope.launch.children import Visitor
 
-        if os.getpid() == self._pid:
-            self._visitor = Visitor(self._note)
-            self._visitor.watch()
+        self._visitor = Visitor(self._note)
+        self._visitor.watch()
 
-    def conclude(self, error: BaseException | None) -> None:
-        if self._over or os.getpid() != self._pid:
-            return
-        self._over = True
+    def end(self, ended: Ended) -> None:
         at = time.time()
         if self._visitor is not None:
-            self._visitor.conclude(error)
+            self._visitor.conclude(ended.error)
             if self._visitor.tells_of_crash:
                 self._failed_at = at
-        self.imports.remove()
 
     def close(self, error: BaseException | None) -> None:
         if error is not None and self._failed_at is not None:
@@ -98,7 +99,7 @@ def main(words: list[str]) -> None:
     if note is None:  # it is the script that matters
         launch(script, options)
     else:
-        launch(script, options, lambda script, options: _RankSession(script, options, note))
+        launch(script, options, lambda script, options: _rank_session(script, options, note))
 
 
 @fence.fenced("leaving a note for the other ranks")

@@ -56,6 +56,7 @@ class Children:
         settings: Settings | None = None,
         prefix: Callable[[], str] = str,
         evidence: Callable[[], ForProcess | None] = lambda: None,
+        on_ranks: Callable[[str], None] = lambda folder: None,
     ) -> None:
         self._settings = settings
         self._prefix = prefix
@@ -65,7 +66,7 @@ class Children:
         self._started = 0
         self.steps = 0
         """The most steps one of them took; known after `gather`."""
-        self.on_ranks: Callable[[str], None] = lambda folder: None
+        self._on_ranks = on_ranks
         """Called with the folder before the script is started again for the other ranks of this process."""
 
     def install(self, installed: Installed) -> None:
@@ -112,7 +113,7 @@ class Children:
             return command
         self._started += 1
         if first:
-            self.on_ranks(folder)
+            self._on_ranks(folder)
         return command_of(command, folder)
 
     def gather(self, engine: Engine) -> str | None:

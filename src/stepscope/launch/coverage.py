@@ -11,7 +11,7 @@ from stepscope.records.run import WatchedSteps
 
 if TYPE_CHECKING:
     from stepscope.events.governor import Governor
-    from stepscope.launch.session import Session
+    from stepscope.launch.case import Case
 
 __all__ = ["coverage_of", "coverage_text", "keep_coverage", "unproven_text"]
 
@@ -19,9 +19,9 @@ _MOST_WINDOWS = 200
 _OF_THE_WATCH = ("steps", "operations", "epoch")
 
 
-def coverage_of(session: Session) -> Coverage | None:
+def coverage_of(case: Case) -> Coverage | None:
     """Of a training that was watched; None without a watch or a step."""
-    watcher = session.watcher
+    watcher = case.watcher
     if watcher is None or not watcher.step:
         return None
     from stepscope.events import aside
@@ -34,7 +34,7 @@ def coverage_of(session: Session) -> Coverage | None:
         windows=_windows(governor),
         closed=governor.closed or "",
         aside=dict(aside.noted),
-        unproven=unproven_rules(session),
+        unproven=unproven_rules(case),
     )
 
 
@@ -52,11 +52,11 @@ def _windows(governor: Governor) -> list[WatchedSteps]:
     ]
 
 
-def keep_coverage(session: Session) -> None:
+def keep_coverage(case: Case) -> None:
     """Write it into the run."""
-    coverage = coverage_of(session)
+    coverage = coverage_of(case)
     if coverage is not None:
-        session.tracking.event(coverage)
+        case.around.tracking.event(coverage)
 
 
 def coverage_text(coverage: Coverage) -> str:

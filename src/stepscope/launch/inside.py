@@ -15,9 +15,16 @@ import sys
 from pathlib import Path
 
 from stepscope import fence
+from stepscope.launch.around import Around
 from stepscope.launch.options import Options
+from stepscope.launch.parts.loop import FirstStep, SeenSettings
+from stepscope.launch.parts.run import OpenedRun
+from stepscope.launch.parts.trainers import FollowedTrainers
+from stepscope.launch.parts.verdict import Judged
+from stepscope.launch.parts.watch import Watch
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.sessions import Pieces
 from stepscope.record.watch.watcher import is_watched
 from stepscope.records import Finding
 
@@ -27,7 +34,7 @@ _BEFORE = ("repro.no-seed",)
 """Asks for what scripts do at their top, before we are there."""
 
 
-class Inside(Session):
+class Inside:
     """Findings, phases, speeds and the pulse of what runs between `begin` and `conclude`, in the run that is open.
 
     What had happened before `begin` (models built, loaders made) was not seen, and rules that need it keep silent.
@@ -35,31 +42,42 @@ class Inside(Session):
 
     def __init__(self, *, project: str | None = None, name: str | None = None, quiet: bool = False) -> None:
         options = Options(project=project, name=name, quiet=quiet, capsule=False, ignore=_BEFORE)
-        super().__init__(this_script(), options)
+        self._around = Around(this_script(), options)
+        pieces = Pieces(self._around)
+        watch = pieces.watch()
+        self._trainers = FollowedTrainers(self._around, pieces.boundaries, pieces.logbook, watch)
+        self._session = self._arranged(pieces, watch)
         self.is_on = False
+
+    def _arranged(self, pieces: Pieces, watch: Watch) -> Session:
+        """Findings are shown as they come; the script goes on, so there is no last word and no status line."""
+        around = self._around
+        parts = [
+            Judged(pieces.case(watch)),
+            pieces.processes,
+            OpenedRun(around.tracking, at_once=True),
+            FirstStep(around, pieces.settings),
+            SeenSettings(around, pieces.settings, parsed=False),
+            *pieces.training(watch),
+            pieces.ends(),
+        ]
+        return Session(around, parts)
 
     @property
     def findings(self) -> list[Finding]:
         """What has been proven so far."""
-        return list(self.reporter.findings)
+        return list(self._around.reporter.findings)
 
     def begin(self) -> None:
         if is_watched() or self.is_on:
             return
         self.is_on = True
-        self.tracking.ensure()
-        self.loop.on_step.append(self._stepped)
-        self.hyperparameters.follow(self.loop)
-        self._torch_came(sys.modules["torch"])
-        self._follow_trainers()
+        self._session.begin()
+        fence.call("preparing the launch", self._trainers.begin)  # a trainer that is at work is told to the watch
 
     def conclude(self, error: BaseException | None) -> None:
         if self.is_on:
-            super().conclude(error)
-
-    @fence.fenced("summing up")
-    def _sum_up(self, crashed: bool) -> None:
-        """Findings were shown as they came; the script goes on, so there is no last word."""
+            self._session.conclude(error)
 
 
 def this_script() -> Script:

@@ -12,12 +12,13 @@ from stepscope.launch.limits import is_stop
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script, run_as_main, take_place
 from stepscope.launch.session import Session
+from stepscope.launch.sessions import run_session
 from stepscope.launch.verdict import is_success
 
 __all__ = ["launch"]
 
 
-def launch(script: Script, options: Options, make: Callable[[Script, Options], Session] = Session) -> None:
+def launch(script: Script, options: Options, make: Callable[[Script, Options], Session] = run_session) -> None:
     """Run it and leave with its exit code, by SystemExit, after everything Python itself would do.
 
     `make` gives the session that stands around it: `stepscope data` has one of its own.

@@ -9,7 +9,7 @@ from stepscope.records.run import Unproven
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
-    from stepscope.launch.session import Session
+    from stepscope.launch.case import Case
     from stepscope.record.watch import Watcher
 
 __all__ = ["missing_evidence", "unproven_rules"]
@@ -18,16 +18,16 @@ _FEWEST_STEPS = 3
 """Rules on order compare this many steps; fewer can be a warm-up."""
 
 
-def missing_evidence(session: Session) -> dict[str, str]:
+def missing_evidence(case: Case) -> dict[str, str]:
     """The needs of rules (`completeness.NEEDS`) that were not met, and why."""
-    watcher = session.watcher
+    watcher = case.watcher
     if watcher is None:
         return dict.fromkeys(NEEDS, "the script was not watched")
     found = {
-        "steps": _steps(session.loop.steps, watcher),
+        "steps": _steps(case.loop.steps, watcher),
         "operations": _operations(watcher),
-        "loader": "" if session.loop.batches else "the script uses no DataLoader",
-        "epoch": "passes over the training data were cut short" if session.limiter.shortened else _epoch(watcher),
+        "loader": "" if case.loop.batches else "the script uses no DataLoader",
+        "epoch": "passes over the training data were cut short" if case.limiter.shortened else _epoch(watcher),
         "evaluation": _evaluation(watcher),
         "files": "" if _touched_files(watcher) else "nothing was saved or loaded",
         "ranks": "" if ranks.place().world_size > 1 else "there is one process only",
@@ -35,13 +35,13 @@ def missing_evidence(session: Session) -> dict[str, str]:
     return {need: why for need, why in found.items() if why}
 
 
-def unproven_rules(session: Session) -> list[Unproven]:
+def unproven_rules(case: Case) -> list[Unproven]:
     """The rules that found nothing and could not have, by what they missed."""
     from stepscope.diagnose.rule import running_rules
 
-    told = {one.rule for one in session.reporter.findings}
-    asked = [rule for rule in running_rules() if rule not in told and session.settings.is_wanted(rule)]
-    missing = missing_evidence(session)
+    told = {one.rule for one in case.findings}
+    asked = [rule for rule in running_rules() if rule not in told and case.around.settings.is_wanted(rule)]
+    missing = missing_evidence(case)
     by_need: dict[str, list[str]] = {}
     for rule, need in incomplete(asked, missing).items():
         by_need.setdefault(need, []).append(rule)

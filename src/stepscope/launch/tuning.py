@@ -1,7 +1,8 @@
-"""The session of `stepscope tune-data`: a script trains while settings of its loader are tried, and then it is over."""
+"""`stepscope tune-data`: a script trains while settings of its loader are tried, and then it is over."""
 
 from __future__ import annotations
 
+import sys
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -9,63 +10,78 @@ from typing import Any
 from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.process import DivertedStdout
+from stepscope.launch.around import Around
 from stepscope.launch.options import Options
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.parts.loop import FollowedLoop, Limited
+from stepscope.launch.parts.pulse import Logged, Windows
+from stepscope.launch.parts.terminal import ShownStatus, status_text
+from stepscope.launch.parts.verdict import Judged
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.sessions import Pieces
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.tuner import Budget, Tuner
 
-__all__ = ["TuneSession"]
+__all__ = ["tune_session"]
 
 
-class TuneSession(Session):
-    """Stands between the script and its training loader; nothing is saved and no run is kept."""
+def tune_session(
+    script: Script,
+    options: Options,
+    *,
+    budget: Budget,
+    batch_sizes: tuple[int, ...] = (),
+    most_workers: int | None = None,
+    json_file: Path | None = None,
+) -> Session:
+    """Nothing is saved and no run is kept."""
+    around = Around(script, options, dry=True)
+    tuner = Tuner(
+        budget,
+        backwards=lambda: around.loop.backwards,
+        finish=_finish,
+        say=around.reporter.note,
+        batch_sizes=batch_sizes,
+        most_workers=most_workers,
+    )
+    tuning = _Tuning(around, tuner)
+    report = _Report(around, tuner, tuning, json_file)
+    pieces = Pieces(around, report.exit_code)
+    parts = [
+        report,
+        Judged(pieces.case(None)),
+        *pieces.entrance(None),
+        FollowedLoop(around.loop),
+        Limited(pieces.limiter),
+        Windows(around, None),
+        Logged(pieces.logbook),
+        ShownStatus(around, status_text(around, pieces.logbook)),
+        tuning,
+        pieces.ends(),
+    ]
+    return Session(around, parts, report.exit_code)
 
-    def __init__(
-        self,
-        script: Script,
-        options: Options,
-        *,
-        budget: Budget,
-        batch_sizes: tuple[int, ...] = (),
-        most_workers: int | None = None,
-        json_file: Path | None = None,
-    ) -> None:
-        super().__init__(script, options)
-        self.is_dry = True
-        self._json_file = json_file
-        self._stdout: DivertedStdout | None = None
-        self._folder = Path.cwd()
-        self._made = Loaders()
+
+class _Tuning(Part):
+    """Stands between the script and its training loader."""
+
+    ending = "taking hooks away"
+
+    def __init__(self, around: Around, tuner: Tuner) -> None:
+        self._around, self._tuner = around, tuner
+        self.made = Loaders()
         self._places = Installed()
-        self._worked = False
-        self.tuner = Tuner(
-            budget,
-            backwards=lambda: self.loop.backwards,
-            finish=self._finish,
-            say=self.reporter.note,
-            batch_sizes=batch_sizes,
-            most_workers=most_workers,
-        )
 
-    def begin(self) -> None:
-        if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
-            self._stdout = DivertedStdout()
-        super().begin()
-
-    def _loaders_came(self, module: Any) -> None:
-        super()._loaders_came(module)
-        self._made.install(self._places)
-        self.tuner.diversion.install(module)
-
-    def _torch_came(self, torch: Any) -> None:
-        super()._torch_came(torch)
-        self.imports.when("torch.optim.lr_scheduler", self._schedulers_came)
+    def torch_came(self, torch: Any) -> None:
+        self.made.install(self._places)
+        self._tuner.diversion.install(sys.modules["torch.utils.data.dataloader"])
+        self._around.imports.when("torch.optim.lr_scheduler", self._schedulers_came)
 
     def _schedulers_came(self, module: Any) -> None:
         """A pass goes on until all is tried, and schedulers that know its length would raise at its end."""
         kind = getattr(module, "LRScheduler", None) or module._LRScheduler
-        tuner = self.tuner
+        tuner = self._tuner
 
         def layer(step: Any) -> Any:
             @wraps(step)
@@ -77,55 +93,69 @@ class TuneSession(Session):
 
         self._places.wrap("torch.optim.lr_scheduler:LRScheduler.step", layer, owner=kind)
 
-    def _finish(self) -> None:
-        stop = SystemExit(0)
-        stop._stepscope_reason = "all settings were tried"  # type: ignore[attr-defined]
-        raise stop
-
-    def _take_away(self) -> None:
-        fence.fenced("taking hooks away")(self.tuner.diversion.remove)()
+    def end(self, ended: Ended) -> None:
+        fence.call("taking hooks away", self._tuner.diversion.remove)
         self._places.remove()
-        super()._take_away()
 
-    # -- the report -----------------------------------------------------------------------------------------------
 
-    @fence.fenced("reporting on the loaders")
-    def _sum_up(self, crashed: bool) -> None:
-        if self._rank != 0:
+def _finish() -> None:
+    stop = SystemExit(0)
+    stop._stepscope_reason = "all settings were tried"  # type: ignore[attr-defined]
+    raise stop
+
+
+class _Report(Part):
+    """What was measured, and the settings that were fastest."""
+
+    ending = "reporting on the loaders"
+
+    def __init__(self, around: Around, tuner: Tuner, tuning: _Tuning, json_file: Path | None) -> None:
+        self._around, self._tuner, self._tuning = around, tuner, tuning
+        self._json_file = json_file
+        self._stdout: DivertedStdout | None = None
+        self._folder = Path.cwd()
+        self._worked = False
+
+    def begin(self) -> None:
+        if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
+            self._stdout = DivertedStdout()
+
+    def end(self, ended: Ended) -> None:
+        if self._around.rank != 0:
             return
         from stepscope.profile.data.tuning_report import TuningReport
 
-        tuner = self.tuner
+        tuner = self._tuner
         if not tuner.is_over and tuner.loader is not None:
-            how = "crashed" if crashed else "ended"
+            how = "crashed" if ended.crash is not None else "ended"
             tuner.notes.append(f"the script {how} before all was tried; what was measured until then is shown")
-        place = None if tuner.loader is None else self._made.place(tuner.loader)
+        place = None if tuner.loader is None else self._tuning.made.place(tuner.loader)
         report = TuningReport(tuner, place)
         self._worked = tuner.now is not None and report.now_s is not None
         if self._json_file is not None:
             self._write_json(report)
             if self._stdout is not None:
                 return
-        head = f"stepscope tune-data {self.script.name}"
+        head = f"stepscope tune-data {self._around.script.name}"
         if tuner.loader is None:
-            self.reporter.say(f"{head}: {self._why_not()}")
+            self._around.reporter.say(f"{head}: {self._why_not()}")
             return
         _print([[("", "")], [(head, "bold")], *report.lines()])
 
     def _why_not(self) -> str:
         """Why there was nothing to tune, and what to do."""
-        if not self.loop.batches:
+        if not self._around.loop.batches:
             return (
                 "the script read no batch from a torch DataLoader; there is nothing to tune. "
                 "If it trains on tensors that it holds, it needs none"
             )
-        if not self.loop.backwards:
+        if not self._around.loop.backwards:
             return (
-                f"the script read {self.loop.batches} batches but never called backward(); "
+                f"the script read {self._around.loop.batches} batches but never called backward(); "
                 "give it the arguments with which it trains"
             )
         return (
-            f"the training loader gave too few batches ({self.loop.batches} in all) before the script ended; "
+            f"the training loader gave too few batches ({self._around.loop.batches} in all) before the script ended; "
             "let it train longer, or on more data"
         )
 
@@ -134,16 +164,15 @@ class TuneSession(Session):
 
         from stepscope.inspect.table import finite_json
 
-        text = msgspec.json.encode(finite_json(report.as_dict(self.script.path))).decode() + "\n"
+        text = msgspec.json.encode(finite_json(report.as_dict(self._around.script.path))).decode() + "\n"
         if self._stdout is None:
             assert self._json_file is not None
             (self._folder / self._json_file).write_text(text, encoding="utf-8")
         else:
             self._stdout.write(text)
 
-    @property
     def exit_code(self) -> int:
-        return 0 if self._worked or self._rank != 0 else 3
+        return 0 if self._worked or self._around.rank != 0 else 3
 
 
 def _print(lines: list[Any]) -> None:

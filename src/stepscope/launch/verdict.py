@@ -21,7 +21,7 @@ from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
     from stepscope.evidence.experiments import Outcome
-    from stepscope.launch.session import Session
+    from stepscope.launch.case import Case
 
 __all__ = ["answers", "is_success", "judge", "verdict_text"]
 
@@ -57,17 +57,17 @@ _RECIPE = (
 )
 
 
-def _outcomes(session: Session) -> dict[str, Outcome]:
+def _outcomes(case: Case) -> dict[str, Outcome]:
     """What came of the experiments, by name; empty where none were made."""
-    made = None if session.engine is None else session.engine.evidence.tables.get("experiments")
+    made = None if case.engine is None else case.engine.evidence.tables.get("experiments")
     return {} if made is None else dict(made.outcomes)
 
 
-def answers(session: Session) -> list[Answer]:
+def answers(case: Case) -> list[Answer]:
     """All questions, in the order a person would ask them; a finding counts for the first it answers."""
-    left = [one for one in session.reporter.findings if one.severity != "info"]
-    missing = missing_evidence(session)
-    probed = _outcomes(session)
+    left = [one for one in case.findings if one.severity != "info"]
+    missing = missing_evidence(case)
+    probed = _outcomes(case)
     given: list[Answer] = []
     for question in _RECIPE:
         found = [one for one in left if _fits(one.rule, question.rules)]
@@ -79,19 +79,19 @@ def answers(session: Session) -> list[Answer]:
         elif outcome is not None and outcome.state != "not checked":
             given.append(Answer(question.text, outcome.state, outcome.said))
         elif question.rules != ("dist.*",) or "ranks" not in missing:
-            given.append(_by_rules(session, question, missing, "" if outcome is None else outcome.said))
+            given.append(_by_rules(case, question, missing, "" if outcome is None else outcome.said))
     given += [Answer(name.replace("-", " "), one.state, one.said) for name, one in probed.items()]
     if left:
         given.append(Answer("anything else", "suspicious", ", ".join(dict.fromkeys(one.rule for one in left))))
     return given
 
 
-def _by_rules(session: Session, question: _Question, missing: dict[str, str], why: str) -> Answer:
+def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str) -> Answer:
     """What the rules say that were asked and found nothing; `why` is the reason a probe could not answer instead.
 
     A rule that saw too little has not passed. Where half of them did, nothing is claimed; a few are named.
     """
-    engine = session.engine
+    engine = case.engine
     asked = [] if engine is None else [rule for rule in engine.rules if _fits(rule.id, question.rules)]
     if not asked:
         unasked = "no rule that answers it was asked"
@@ -127,31 +127,31 @@ def _fits(rule: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(rule, pattern) for pattern in patterns)
 
 
-def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
+def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
     """How the script came off. After a crash only what is suspicious counts: the rest was hardly tried."""
     ended = None if is_success(error) else ending_of(error)
     crashed = ended is not None and not isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
-    findings, is_check = session.reporter.findings, session.options.check
-    given = answers(session) if is_check else []
-    if ended is not None and (crashed or not session.loop.steps):
+    findings, is_check = case.findings, case.around.options.check
+    given = answers(case) if is_check else []
+    if ended is not None and (crashed or not case.loop.steps):
         given = [one for one in given if one.state == "suspicious"]
         given += [Answer("the rest: mend this and check again", "not checked")] if is_check else []
-    without = needs_torch(session.script.name, session.loop.steps)
-    unseen = without is not None and ended is None and not findings and not session.children.steps
+    without = needs_torch(case.around.script.name, case.loop.steps)
+    unseen = without is not None and ended is None and not findings and not case.children.steps
     if without is not None and unseen:
         why = f"{without}; all checks look at PyTorch's tensors, models and steps"
         given = [Answer(why, "not checked")] if is_check else []
     unseen = unseen or (ended is None and bool(given) and all(one.state == "not checked" for one in given))
-    coverage = coverage_of(session)
+    coverage = coverage_of(case)
     grave = any(one.severity != "info" for one in findings) or any(one.state == "suspicious" for one in given)
     return ScriptVerdict(
-        script=session.script.path,
+        script=case.around.script.path,
         verdict="failed" if ended else "not checked" if unseen else "suspicious" if grave else "passed",
         headline="nothing could be checked" if unseen else _headline(findings, given, _ended(ended, crashed)),
-        tried=_tried(session, _ended(ended, crashed)),
+        tried=_tried(case, _ended(ended, crashed)),
         watched="" if coverage is None else coverage_text(coverage),
-        steps=session.loop.steps or session.children.steps,
-        exit_code=session.exit_code if ended is None else ended.exit_code or 1,
+        steps=case.loop.steps or case.children.steps,
+        exit_code=case.exit_code() if ended is None else ended.exit_code or 1,
         answers=given,
     )
 
@@ -189,21 +189,21 @@ def _headline(findings: list[Finding], given: list[Answer], ended: str) -> str:
     return shown or (f"{_count(doubts, 'doubt')}, nothing proven" if doubts else "nothing suspicious was found")
 
 
-def _tried(session: Session, ended: str) -> str:
-    loop = session.loop
+def _tried(case: Case, ended: str) -> str:
+    loop = case.loop
     parts = [_count(loop.steps, "training step")]
-    if session.limiter.epochs:
-        parts.append(_count(session.limiter.epochs, "epoch"))
+    if case.limiter.epochs:
+        parts.append(_count(case.limiter.epochs, "epoch"))
     if loop.batches:
-        parts.append(f"{_count(loop.batches, 'batch', 'batches')} of {_count(_loaders(session), 'loader')}")
+        parts.append(f"{_count(loop.batches, 'batch', 'batches')} of {_count(_loaders(case), 'loader')}")
     if ended:
         return f"{', '.join(parts)}; then it {ended}"
-    stopped = session.limiter.stopped
+    stopped = case.limiter.stopped
     return f"{', '.join(parts)}; {f'ended {stopped}' if stopped else 'the script came to its end'}"
 
 
-def _loaders(session: Session) -> int:
-    watcher = session.watcher
+def _loaders(case: Case) -> int:
+    watcher = case.watcher
     return 0 if watcher is None else sum(1 for loader in watcher.loaders.all if loader.epochs)
 
 

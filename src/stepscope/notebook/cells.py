@@ -15,7 +15,7 @@ from stepscope.notebook import panel
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
-    from stepscope.launch.session import Session
+    from stepscope.launch.reporting import Reporter
     from stepscope.records import Finding
 
 __all__ = ["check_cell", "profile_cell", "record_cell"]
@@ -95,7 +95,7 @@ def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: st
     from stepscope.launch.limits import is_stop
     from stepscope.launch.options import Options
     from stepscope.launch.script import Script
-    from stepscope.launch.session import Session
+    from stepscope.launch.sessions import run_session
     from stepscope.track.session import current
 
     __tracebackhide__ = True
@@ -104,9 +104,9 @@ def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: st
     cell = Cell(shell, code, "run" if whole else "check")
     here = os.getcwd()
     options = Options(check=not whole, quiet=True, capsule=False, name=name)
-    session = Session(Script(cell.file, ("cell",), here), options)
-    _show_in_notebook(session, display, cell.file, in_panel=whole)
-    session.says_verdict = False
+    session = run_session(Script(cell.file, ("cell",), here), options, says_verdict=False)
+    around = session.around
+    _show_in_notebook(around.reporter, display, cell.file, in_panel=whole)
     fence.fenced("preparing the check")(session.begin)()
     error: BaseException | None = None
     try:
@@ -114,18 +114,17 @@ def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: st
     except BaseException as fault:
         error = None if is_stop(fault) else fault
     fence.fenced("concluding")(session.conclude)(error)
-    if session.judged is not None and not whole:
-        fence.call("showing the verdict", display, session.judged)
+    if around.judged is not None and not whole:
+        fence.call("showing the verdict", display, around.judged)
     fence.fenced("closing the run")(session.close)(error)
     if error is not None:
         raise without_our_frames(error)
-    return session.reporter.findings
+    return around.reporter.findings
 
 
-def _show_in_notebook(session: Session, display: Display, file: str, in_panel: bool) -> None:
+def _show_in_notebook(reporter: Reporter, display: Display, file: str, in_panel: bool) -> None:
     """Findings under the cell as they are proven, with their source, unless the run's panel has them; other words as
     plain output."""
-    reporter = session.reporter
 
     def take(finding: Finding) -> None:
         kept = reporter.keep(finding)

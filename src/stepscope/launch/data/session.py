@@ -3,115 +3,159 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.events.process import DivertedStdout
+from stepscope.launch.around import Around
 from stepscope.launch.data.notes import shared_by
 from stepscope.launch.data.show import Line, lines_of
 from stepscope.launch.data.survey import Survey, survey_of, survey_of_batch
 from stepscope.launch.options import Options
-from stepscope.launch.roles import role_in_words
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
+from stepscope.launch.parts.verdict import Judged
+from stepscope.launch.parts.watch import Companion
+from stepscope.launch.roles import Role, role_in_words
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.sessions import Pieces
 from stepscope.launch.without_torch import needs_torch
 
 if TYPE_CHECKING:
     from stepscope.launch.data.first_step import FirstStep
     from stepscope.record.watch.tape import Tapes
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.record.watch.witness import Witness
 
-__all__ = ["DataSession"]
+__all__ = ["data_session"]
 
 
-class DataSession(Session):
+def data_session(
+    script: Script, options: Options, *, samples: int = 256, keep: bool = True, json_file: Path | None = None
+) -> Session:
     """Lets a script do one short epoch, keeps hold of its loaders, and looks at them when it has ended."""
+    around = Around(script, options)
+    pieces = Pieces(around)
+    held = _Held(around)
+    pieces.evaluated.append(held.evaluated)
+    watch = pieces.watch(held)
+    parts = [
+        _Report(around, held, pieces.limiter.roles.of, samples=samples, keep=keep, json_file=json_file),
+        Judged(pieces.case(watch)),
+        *pieces.entrance(watch),
+        *pieces.training(watch),
+        ShownStatus(around, status_text(around, pieces.logbook)),
+        held,
+        Values(around, watch),
+        pieces.ends(),
+    ]
+    return Session(around, parts)
 
-    def __init__(
-        self, script: Script, options: Options, *, samples: int = 256, keep: bool = True, json_file: Path | None = None
-    ) -> None:
-        super().__init__(script, options)
-        self._samples = samples
-        self._keep = keep
-        self._json_file = json_file
-        self._stdout: DivertedStdout | None = None
-        self._held: dict[int, tuple[Any, str]] = {}
-        """Loaders by id, each with the name the script has for it."""
-        self._first: FirstStep | None = None
-        self._tapes: Tapes | None = None
-        self._folder = Path.cwd()
-        self.loop.before_pass.append(self._hold)
+
+class _Held(Companion):
+    """Loaders that the script reads or has made, and its first step."""
+
+    ending = "looking for loaders"
+
+    def __init__(self, around: Around) -> None:
+        self._loop = around.loop
+        self._watcher: Watcher | None = None
+        self.loaders: dict[int, tuple[Any, str]] = {}
+        """By id, each with the name the script has for it."""
+        self.first: FirstStep | None = None
+        self.tapes: Tapes | None = None
 
     def begin(self) -> None:
-        if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
-            self._stdout = DivertedStdout()
-        super().begin()
+        self._loop.before_pass.append(self._hold)
+        self._loop.on_step.append(self._stepped)
 
-    def _more_witnesses(self, watcher: Watcher) -> list[Witness]:
+    def watcher_made(self, watcher: Watcher) -> None:
         from stepscope.launch.data.first_step import FirstStep
         from stepscope.record.watch.tape import Tapes
 
-        self._first, self._tapes = FirstStep(watcher), Tapes(watcher)
-        return [self._first, self._tapes]
-
-    # -- while it runs --------------------------------------------------------------------------------------------
+        self._watcher = watcher
+        self.first, self.tapes = FirstStep(watcher), Tapes(watcher)
+        watcher.add(self.first)
+        watcher.add(self.tapes)
 
     def _hold(self, loader: Any) -> None:
-        if id(loader) not in self._held:
-            self._held[id(loader)] = (loader, _name_of(loader, sys._getframe(1)) or "")
+        if id(loader) not in self.loaders:
+            self.loaders[id(loader)] = (loader, _name_of(loader, sys._getframe(1)) or "")
 
     def _hold_all(self) -> None:
         """Those that were made but not iterated yet, too."""
-        if self.watcher is None:
+        if self._watcher is None:
             return
         from stepscope.record.watch.loaders import live
 
-        for fact in self.watcher.loaders.all:
+        for fact in self._watcher.loaders.all:
             if (loader := live(fact)) is not None:
                 self._hold(loader)
 
     def _stepped(self, optimizer: Any) -> None:
-        super()._stepped(optimizer)
-        if self.loop.steps == 1:
-            fence.fenced("looking for loaders")(self._hold_all)()
+        self._loop.on_step = [one for one in self._loop.on_step if one != self._stepped]
+        fence.call("looking for loaders", self._hold_all)
 
-    def _evaluated(self, values: dict[str, float]) -> None:
-        super()._evaluated(values)
-        if self._first is not None and not self._first.metrics:
-            self._first.metrics.update(values)
+    def evaluated(self, values: dict[str, float]) -> None:
+        if self.first is not None and not self.first.metrics:
+            self.first.metrics.update(values)
 
-    def _ask_last(self, crash: BaseException | None) -> None:
-        fence.fenced("looking for loaders")(self._hold_all)()
-        super()._ask_last(crash)
+    def end(self, ended: Ended) -> None:
+        self._hold_all()
 
-    # -- the report -----------------------------------------------------------------------------------------------
 
-    @fence.fenced("reporting on the data")
-    def _sum_up(self, crashed: bool) -> None:
-        if self._rank != 0:  # the others see their share of the same data
+class _Report(Part):
+    """What the loaders deliver."""
+
+    ending = "reporting on the data"
+
+    def __init__(
+        self,
+        around: Around,
+        held: _Held,
+        role_of: Callable[[Any], Role | None],
+        *,
+        samples: int,
+        keep: bool,
+        json_file: Path | None,
+    ) -> None:
+        self._around, self._held, self._role_of = around, held, role_of
+        self._samples, self._keep, self._json_file = samples, keep, json_file
+        self._stdout: DivertedStdout | None = None
+        self._folder = Path.cwd()
+
+    def begin(self) -> None:
+        if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
+            self._stdout = DivertedStdout()
+
+    def end(self, ended: Ended) -> None:
+        if self._around.rank != 0:  # the others see their share of the same data
             return
+        first, crashed = self._held.first, ended.crash is not None
         surveys = self._surveys()
         if self._keep:
-            place = self.settings.dir
+            place = self._around.settings.dir
             fence.fenced("keeping the pictures")(self._keep_pictures)(surveys, None if place is None else Path(place))
         if self._json_file is not None:
             self._write_json(surveys, self._json_file)
             if self._stdout is not None:
                 return
-        lines: list[Line] = [[(f"stepscope data {self.script.name}", "bold"), (self._said(surveys, crashed), "")]]
+        lines: list[Line] = [
+            [(f"stepscope data {self._around.script.name}", "bold"), (self._said(surveys, crashed), "")]
+        ]
         for survey in surveys:
             lines += [[("", "")], *lines_of(survey)]
-        if self._first is not None:
-            lines += [[("", "")], [("first step", "bold cyan"), (f"  {self._first.seen.model}", "")]]
-            lines += self._first.lines(self._tapes)
+        if first is not None:
+            lines += [[("", "")], [("first step", "bold cyan"), (f"  {first.seen.model}", "")]]
+            lines += first.lines(self._held.tapes)
         _print(lines)
 
     def _said(self, surveys: list[Survey], crashed: bool) -> str:
         if not surveys and not crashed:
-            why = needs_torch(self.script.name, self.loop.steps) or "the script uses no DataLoader"
+            why = needs_torch(self._around.script.name, self._around.loop.steps) or "the script uses no DataLoader"
             return f": no data was seen: {why}; only what a DataLoader delivers is looked at"
         notes = sum(len(survey.notes) for survey in surveys)
         doubts = f"{notes} thing{'s' * (notes != 1)} to look at" if notes else "nothing odd in the data"
@@ -120,12 +164,12 @@ class DataSession(Session):
     def _surveys(self) -> list[Survey]:
         found = []
         seen: set[Any] = set()
-        for number, (loader, name) in enumerate(self._held.values()):
+        for number, (loader, name) in enumerate(self._held.loaders.values()):
             made_as = _made_as(loader)
             if made_as in seen:  # a loader made anew for each epoch is one loader to the reader
                 continue
             seen.add(made_as)
-            role = self.limiter.roles.of(loader) or role_in_words(name) or ""
+            role = self._role_of(loader) or role_in_words(name) or ""
             survey = fence.fenced("looking at a loader")(survey_of)(
                 loader, name=_called(role, name, number), role=role, samples=self._samples
             )
@@ -141,11 +185,12 @@ class DataSession(Session):
 
     def _without_loaders(self) -> list[Survey]:
         """What the model was called with, and what its answer was compared with."""
-        if self._first is None or self._first.call is None:
+        first, tapes = self._held.first, self._held.tapes
+        if first is None or first.call is None:
             return []
-        args, kwargs = self._first.call
+        args, kwargs = first.call
         batch = {f"[{place}]": part for place, part in enumerate(args)} | kwargs
-        tape = self._tapes.all[0] if self._tapes is not None and self._tapes.all else None
+        tape = tapes.all[0] if tapes is not None and tapes.all else None
         for node in [] if tape is None else tape.nodes:
             if node is not tape.model_call:  # type: ignore[union-attr]
                 batch |= {f"{node.name}[{i}]": part.tensor for i, part in enumerate(node.args) if _is_data(part)}
@@ -154,21 +199,21 @@ class DataSession(Session):
     def _keep_pictures(self, surveys: list[Survey], place: Path | None) -> None:
         from stepscope.launch.data.keep import saved_in_run
 
-        saved_in_run(surveys, project=self.settings.project, dir=place, script=self.script.name)
+        saved_in_run(surveys, project=self._around.settings.project, dir=place, script=self._around.script.name)
 
     def _write_json(self, surveys: list[Survey], path: Path) -> None:
         import msgspec
 
         from stepscope.inspect.table import finite_json
 
-        first = self._first
+        first = self._held.first
         whole = {
-            "script": self.script.path,
+            "script": self._around.script.path,
             "loaders": [survey.to_dict() for survey in surveys],
             "first_step": {}
             if first is None
             else {
-                **first.start(self._tapes),
+                **first.start(self._held.tapes),
                 "model": first.seen.model,
                 "metrics": first.metrics,
                 "layers": [vars(layer) for layer in first.seen.layers],

@@ -14,12 +14,20 @@ import msgspec
 from stepscope import fence
 from stepscope.errors import StepscopeError
 from stepscope.events.process import DivertedStdout
+from stepscope.launch.around import Around
+from stepscope.launch.limits import Limiter
 from stepscope.launch.options import Options, Profiling
-from stepscope.launch.profiling.deep import RANKS_STEPS
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.parts.loop import FollowedLoop, Limited
+from stepscope.launch.parts.pulse import deep_of
+from stepscope.launch.parts.terminal import ShownStatus, status_text
+from stepscope.launch.parts.verdict import Judged
+from stepscope.launch.profiling.deep import RANKS_STEPS, Deep
 from stepscope.launch.profiling.keep import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.sessions import Pieces
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.collect.schedule import TOO_LONG_S, is_settled
@@ -29,65 +37,78 @@ from stepscope.profile.profile import Profile
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
 from stepscope.runs.format.lease import host_name
-from stepscope.track import ranks
 
 if TYPE_CHECKING:
     from stepscope.records import Finding
 
-__all__ = ["ProfileSession"]
+__all__ = ["ProfileReport", "profile_session"]
 
 SIMPLE_STEPS = 30
 SAMPLED_S, SAMPLED_STEPS = 2.0, 200
-Show = Callable[[Profile, "ProfileSession"], None]
+Show = Callable[[Profile, "ProfileReport"], None]
 
 
-class ProfileSession(Session):
+def profile_session(script: Script, options: Options, *, show: Show, to_stdout: bool = False) -> Session:
     """No rules and no pulse: what is measured is the script. `show` prints the profile when the script is over."""
+    assert options.profiling is not None
+    around = Around(script, options)
+    pieces = Pieces(around)
+    kind = options.profiling.profiler
+    if kind in ("auto", "pytorch"):
+        pieces.deep = deep_of(around, options.profiling, auto=True)
+    elif not options.profiling.on:
+        pieces.deep = None
+    measured = Measured(around, options.profiling, pieces.limiter, pieces.deep)
+    usual = status_text(around, pieces.logbook)
+    parts = [
+        ProfileReport(around, measured, pieces.limiter, show=show, to_stdout=to_stdout),
+        Judged(pieces.case(None)),
+        *pieces.entrance(None),
+        FollowedLoop(around.loop),
+        Limited(pieces.limiter),
+        measured,
+        ShownStatus(around, lambda width: f"{usual(width)} · {measured.doing}"),
+        pieces.ends(),
+    ]
+    return Session(around, parts)
 
-    def __init__(self, script: Script, options: Options, *, show: Show, to_stdout: bool = False) -> None:
-        assert options.profiling is not None
-        self.profiling: Profiling = options.profiling
-        super().__init__(script, options)
-        kind = self.profiling.profiler
-        if kind in ("auto", "pytorch"):
-            self.deep = self._deep(self.profiling, auto=True)
-        elif not self.profiling.on:
-            self.deep = None
+
+class Measured(Part):
+    """Phases, windows, samples of Python and facts of the steps, kept in one folder of the run."""
+
+    ending = "keeping the phases of the steps"
+
+    def __init__(self, around: Around, profiling: Profiling, limiter: Limiter, deep: Deep | None) -> None:
+        self._around, self.profiling, self._limiter, self.deep = around, profiling, limiter, deep
+        self.loop, self.script = around.loop, around.script
+        kind = profiling.profiler
         self.facts = Facts()
         self.data = DataCollector() if kind in ("auto", "pytorch") else None
         self.python = PythonTimes(sample=kind in ("auto", "advanced"), calls=kind == "advanced")
         self.ideal: IdealLoader | None = None
         self.folder: Path | None = None
-        self._world = ranks.place().world_size
-        self._began_in = os.getcwd()
-        self._show = show
+        self._rank, self._world = around.rank, around.world
         self._enough: str | None = None
         self._began: float | None = None
-        self.to_stdout = to_stdout
-        self._stdout: DivertedStdout | None = None
-        if self.deep is not None:
-            self.deep.is_disturbed = lambda: self.facts.looking or self.python.counts_calls
+        if deep is not None:
+            deep.is_disturbed = lambda: self.facts.looking or self.python.counts_calls
 
     # -- the beginning --------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        if self.to_stdout:  # what the script prints must not stand in the JSON
-            self._stdout = DivertedStdout()
-        super().begin()
         if self.profiling.ideal:
-            self.ideal = install_ideal(self.imports)
+            self.ideal = install_ideal(self._around.imports)
         self.python.sampling(True)  # a script that never makes a step has its Python profiled, and nothing else
         self.loop.before_backward.append(self._maybe_end)
         self.loop.before_step.append(lambda optimizer: self._maybe_end())
 
-    def _loaders_came(self, module: Any) -> None:
-        super()._loaders_came(module)
-        self.facts.install_loaders(module)
+    def torch_came(self, torch: Any) -> None:
+        loaders = sys.modules["torch.utils.data.dataloader"]
+        self.facts.install_loaders(loaders)
         if self.data is not None:
-            fence.fenced("timing the loading of data")(self.data.install)(module)
-
-    def _watch_training(self, torch: Any) -> None:
-        """Nothing of what a run watches: its operations would stand in the profile."""
+            fence.call("timing the loading of data", self.data.install, loaders)
+        if self.deep is not None:
+            fence.call("preparing windows", self.deep.start, torch)
         self.facts.install(torch)
         self.loop.iterations.on_begin.append(self._turn)
 
@@ -159,13 +180,11 @@ class ProfileSession(Session):
 
     def _maybe_end(self) -> None:
         if self._enough is not None:
-            self.limiter.end(self._enough)
-
-    def _status_text(self, width: int) -> str:
-        return f"{super()._status_text(width)} · {self._doing}"
+            self._limiter.end(self._enough)
 
     @property
-    def _doing(self) -> str:
+    def doing(self) -> str:
+        """For the status line."""
         windows = None if self.deep is None else self.deep.windows
         if windows is not None and windows.is_recording:
             return "recording"
@@ -177,7 +196,7 @@ class ProfileSession(Session):
 
     # -- the end --------------------------------------------------------------------------------------------------
 
-    def _keep_profile(self) -> None:
+    def end(self, ended: Ended) -> None:
         """Everything into one folder: that of the first window, or one without a trace."""
         self.loop.iterations.conclude()
         self.python.stop()
@@ -189,7 +208,7 @@ class ProfileSession(Session):
             fence.fenced("timing the loading of data")(self.data.stop)()
         if self.ideal is not None:
             fence.fenced("giving the loaders back")(self.ideal.remove)()
-        run = self._run_folder()
+        run = self._around.run_folder()
         if run is not None:
             self._keep_in(run, facts)
 
@@ -260,23 +279,42 @@ class ProfileSession(Session):
             f"choose the steps yourself: stepscope profile --steps {steps // 2}:{steps} {self.script.name}"
         )
 
-    @fence.fenced("reporting on the profile")
-    def _sum_up(self, crashed: bool) -> None:
-        if self._rank != 0:
+
+class ProfileReport(Part):
+    """What `show` prints of the profile."""
+
+    ending = "reporting on the profile"
+
+    def __init__(
+        self, around: Around, measured: Measured, limiter: Limiter, *, show: Show, to_stdout: bool = False
+    ) -> None:
+        self.around = around
+        self.to_stdout = to_stdout
+        self._measured, self._limiter, self._show = measured, limiter, show
+        self._began_in = os.getcwd()
+        self._stdout: DivertedStdout | None = None
+
+    def begin(self) -> None:
+        if self.to_stdout:  # what the script prints must not stand in the JSON
+            self._stdout = DivertedStdout()
+
+    def end(self, ended: Ended) -> None:
+        measured, reporter = self._measured, self.around.reporter
+        if self.around.rank != 0:
             return
-        if self.limiter.stopped is not None:
-            self.reporter.note(f"stopped {self.limiter.stopped}")
-        if self.folder is None:
-            self.reporter.say(f"stepscope: nothing to profile: {self._nothing(crashed)}")
+        if self._limiter.stopped is not None:
+            reporter.note(f"stopped {self._limiter.stopped}")
+        if measured.folder is None:
+            reporter.say(f"stepscope: nothing to profile: {self._nothing(ended.crash is not None)}")
             return
-        for fault in [] if self.deep is None else self.deep.wait():
-            self.reporter.note(fault)
+        for fault in [] if measured.deep is None else measured.deep.wait():
+            reporter.note(fault)
         if self._stdout is not None:
             self._stdout.remove()
         try:
-            self._show(Profile.load(self.folder), self)
+            self._show(Profile.load(measured.folder), self)
         except StepscopeError as error:  # a column that is not there: the user's to mend, not a fault
-            self.reporter.say(f"stepscope: {error}")
+            reporter.say(f"stepscope: {error}")
         if self._stdout is not None:  # what the script prints at its exit is no JSON either
             self._stdout = DivertedStdout()
 
@@ -287,7 +325,7 @@ class ProfileSession(Session):
         here = os.getcwd()
         os.chdir(self._began_in)  # the script may have left the folder its arguments are meant for
         try:
-            return try_advice(profile, self.script, settings=self.settings, say=self._say_trial)
+            return try_advice(profile, self.around.script, settings=self.around.settings, say=self._say_trial)
         finally:
             os.chdir(here)
 
@@ -298,7 +336,7 @@ class ProfileSession(Session):
 
     def _nothing(self, crashed: bool) -> str:
         if crashed:
-            return f"{self.script.name} crashed before its first step was over"
-        if self._run_folder() is None:
+            return f"{self.around.script.name} crashed before its first step was over"
+        if self.around.run_folder() is None:
             return "no run folder could be written"
-        return f"{self.script.name} made no optimizer step"
+        return f"{self.around.script.name} made no optimizer step"

@@ -1,0 +1,1 @@
+"""The parts of sessions. `launch/sessions.py` puts them into lists."""

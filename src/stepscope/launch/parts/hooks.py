@@ -1,0 +1,57 @@
+"""What is put into other packages as they are imported, and taken away when the script is over."""
+
+from __future__ import annotations
+
+from stepscope import fence
+from stepscope.launch.around import Around
+from stepscope.launch.nothing_saved import NothingSaved
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.switches import apply_switches
+
+__all__ = ["DryRun", "Hooks", "Switched"]
+
+
+class Hooks(Part):
+    """Waits for imports; at the end everything that was installed on the way is taken away."""
+
+    ending = "taking hooks away"
+
+    def __init__(self, around: Around) -> None:
+        self._imports, self._installed = around.imports, around.installed
+
+    def begin(self) -> None:
+        self._imports.install()
+
+    def end(self, ended: Ended) -> None:
+        fence.call("taking hooks away", self._installed.remove)
+        self._imports.remove()
+
+
+class Switched(Part):
+    """Deterministic, eager, without workers: what was asked for."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+
+    def begin(self) -> None:
+        around = self._around
+        for notice in apply_switches(around.options.switches, around.imports, around.installed):
+            around.reporter.note(notice)
+
+
+class DryRun(Part):
+    """Nothing is saved."""
+
+    ending = "clearing the dry run's files"
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self._saved: NothingSaved | None = None
+
+    def begin(self) -> None:
+        if self._around.is_dry:
+            self._saved = NothingSaved(self._around.imports, self._around.reporter.note)
+
+    def end(self, ended: Ended) -> None:
+        if self._saved is not None:
+            self._saved.remove()

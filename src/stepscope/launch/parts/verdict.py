@@ -1,0 +1,84 @@
+"""How the script came off: judged when all is known, and said at the very end."""
+
+from __future__ import annotations
+
+from stepscope import fence
+from stepscope.launch.around import Around
+from stepscope.launch.case import Case
+from stepscope.launch.coverage import keep_coverage
+from stepscope.launch.logbook import Logbook
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.reporting import counted
+from stepscope.launch.status import StatusLine
+from stepscope.launch.verdict import judge, verdict_text
+from stepscope.launch.without_torch import needs_torch
+from stepscope.records import Finding
+
+__all__ = ["Judged", "SummedUp"]
+
+_RECORDED = "what it logs and prints and the system are recorded; findings, steps and phases need PyTorch"
+
+
+class Judged(Part):
+    """What was looked at goes into the run, and the verdict to the files that were asked for."""
+
+    ending = "judging the script"
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+
+    def end(self, ended: Ended) -> None:
+        around = self._case.around
+        fence.call("keeping what was looked at", keep_coverage, self._case)
+        around.judged = fence.call("judging the script", judge, self._case, ended.error)
+        around.reporter.close(around.judged)
+
+
+class SummedUp(Part):
+    """The last words of `stepscope run` and `stepscope check`."""
+
+    ending = "summing up"
+
+    def __init__(self, case: Case, logbook: Logbook, *, says_verdict: bool = True) -> None:
+        self._case, self._logbook, self._says_verdict = case, logbook, says_verdict
+
+    def end(self, ended: Ended) -> None:
+        around, limiter = self._case.around, self._case.limiter
+        options, note = around.options, around.reporter.note
+        if limiter.stopped is not None and not options.check:
+            note(f"stopped {limiter.stopped}")
+        if options.limits.overfit_batches is not None:
+            note(self._logbook.overfit_verdict(options.limits.overfit_batches))
+        if options.check:
+            self._say_verdict(around)
+            return
+        for mistake in around.settings.mistaken_comments([around.script.path]):
+            note(mistake)
+        shown = [one for one in around.reporter.findings if one.severity != "info"]
+        if not (shown or ended.crash is not None) and self._needed_torch():
+            return
+        if shown or (StatusLine.is_wanted() and around.loop.steps):
+            self._count(shown)
+
+    def _say_verdict(self, around: Around) -> None:
+        if around.judged is not None and self._says_verdict:
+            text = verdict_text(around.judged, around.script.name, around.reporter.findings, around.options.quiet)
+            around.reporter.say(text)
+
+    def _needed_torch(self) -> bool:
+        around = self._case.around
+        without = needs_torch(around.script.name, around.loop.steps)
+        if without is None or self._case.children.steps or not around.options.record:
+            return False
+        run = around.tracking.run
+        where = "" if run is None else f"; see it with: stepscope show {run.name}"
+        around.reporter.note(f"{without}: {_RECORDED}{where}")
+        return True
+
+    def _count(self, shown: list[Finding]) -> None:
+        around, judged = self._case.around, self._case.around.judged
+        run = around.tracking.run
+        said = f"{counted(shown) or 'no findings'} in {around.loop.steps or self._case.children.steps} steps"
+        where = "" if run is None or run.path is None else f"; see the run with: stepscope show {run.name}"
+        watched = f"; {judged.watched}" if judged is not None and judged.watched else ""
+        around.reporter.note(f"{around.script.name}: {said}{watched}{where}")

@@ -1,0 +1,119 @@
+"""The sessions of `stepscope run` and its kin: lists of parts, each ended before those above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from stepscope.launch.around import Around
+from stepscope.launch.case import Case
+from stepscope.launch.children import Children
+from stepscope.launch.hyperparameters import Hyperparameters
+from stepscope.launch.limits import Limiter
+from stepscope.launch.logbook import Logbook
+from stepscope.launch.options import Options
+from stepscope.launch.part import Part
+from stepscope.launch.parts.beside_watch import EvaluatedResults, Experimenting, Processes, Wakes
+from stepscope.launch.parts.hooks import DryRun, Hooks, Switched
+from stepscope.launch.parts.kept import Capsules, KeptEvidence
+from stepscope.launch.parts.last_look import LastLook
+from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSettings
+from stepscope.launch.parts.pulse import Logged, Windows, deep_of
+from stepscope.launch.parts.run import OpenedRun, RunAtTheEnd
+from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
+from stepscope.launch.parts.trainers import FollowedTrainers, HeardTrackers, boundaries_of
+from stepscope.launch.parts.verdict import Judged, SummedUp
+from stepscope.launch.parts.watch import Companion, Watch
+from stepscope.launch.script import Script
+from stepscope.launch.session import Session
+from stepscope.launch.tracking import BESIDE
+
+__all__ = ["Pieces", "run_session"]
+
+
+class Pieces:
+    """What several parts of a session work with, made once for all of them."""
+
+    def __init__(self, around: Around, exit_code: Callable[[], int] | None = None) -> None:
+        self.around = around
+        self.limiter = Limiter(around.options.limits, around.loop, check=around.options.check)
+        self.logbook = Logbook(around.loop, around.tracking.log)
+        self.settings = Hyperparameters(around.tracking.settings)
+        self.evidence = KeptEvidence(around)
+        tracking = around.tracking
+        self.children = Children(
+            around.settings,
+            lambda: "" if tracking.is_own else BESIDE,
+            self.evidence.for_process,
+            around.rank_notes.lead,
+        )
+        self.boundaries, self.hub = boundaries_of(around, self.limiter.roles, self.children.rank_command)
+        profiling = None if around.is_dry else around.options.profiling
+        self.deep = None if profiling is None else deep_of(around, profiling)
+        self.experimenting = Experimenting(around, self.limiter)
+        self.capsules = Capsules(around, self.logbook)
+        self.processes = Processes(around, self.children)
+        self.evaluated = [self.logbook.evaluated]
+        self.exit_code = exit_code or around.exit_code
+
+    def watch(self, *more: Companion) -> Watch:
+        """The watch, with what goes with it; `more` have witnesses of their own."""
+        results = EvaluatedResults(self.boundaries, self.evaluated)
+        wakes = Wakes(self.logbook, self.deep)
+        order = [results, *more, self.capsules, self.experimenting, self.evidence, self.processes, wakes]
+        return Watch(self.around, order)
+
+    def case(self, watch: Watch | None) -> Case:
+        return Case(self.around, self.limiter, self.children, watch, self.exit_code)
+
+    def entrance(self, watch: Watch | None) -> list[Part]:
+        """What is there before torch is, for a script that has not begun."""
+        around = self.around
+        return [
+            self.processes,
+            OpenedRun(around.tracking),
+            Hooks(around),
+            Switched(around),
+            DryRun(around),
+            FirstStep(around, self.settings),
+            SeenSettings(around, self.settings),
+            FollowedTrainers(around, self.boundaries, self.logbook, watch),
+            HeardTrackers(around, self.hub),
+        ]
+
+    def training(self, watch: Watch) -> list[Part]:
+        """What follows the training from the import of torch on."""
+        around = self.around
+        return [
+            FollowedLoop(around.loop),
+            Limited(self.limiter),
+            Windows(around, self.deep),
+            Logged(self.logbook),
+            watch,
+            self.evidence,
+            self.capsules,
+            self.experimenting,
+            LastLook(around, watch, self.children, self.experimenting),
+        ]
+
+    def ends(self) -> RunAtTheEnd:
+        return RunAtTheEnd(self.around.tracking, self.around.loop)
+
+
+def run_session(script: Script, options: Options, *, says_verdict: bool = True) -> Session:
+    """Of `stepscope run` and `stepscope check`."""
+    around = Around(script, options)
+    pieces = Pieces(around)
+    watch = pieces.watch()
+    case = pieces.case(watch)
+    return Session(
+        around,
+        [
+            SummedUp(case, pieces.logbook, says_verdict=says_verdict),
+            Judged(case),
+            *pieces.entrance(watch),
+            *pieces.training(watch),
+            ShownStatus(around, status_text(around, pieces.logbook)),
+            Values(around, watch),
+            pieces.ends(),
+        ],
+    )
