@@ -122,7 +122,8 @@ def test_every_command_prints_one_document(name: str, done: dict[str, Done]) -> 
     assert told.code == EXITS.get(name, 0), told
     found = [parsed(line) for line in told.out.splitlines()] if name == "tail" else parsed(told.out)
     assert isinstance(found, dict | list)
-    assert ("error" in found and "exit_code" in found["error"]) == (name in ("import", "server", "sync", "ui")), told.out
+    fails = name in ("import", "server", "sync", "ui")
+    assert ("error" in found and "exit_code" in found["error"]) == fails, told.out
 
 
 @pytest.mark.parametrize("name", names())

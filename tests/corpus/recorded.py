@@ -1,0 +1,128 @@
+"""Recordings of the corpus: one compressed file for each group of scripts, written by record.py, read by the tests.
+
+A recording holds the tables that rules read and what was found live. It has no source: the script is beside it. Folders
+of the machine that recorded it are given neutral names.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "recorded"
+CORPUS = "/corpus"
+"""The corpus's folder, as recordings call it."""
+VERSIONS = FOLDER / "versions.json"
+"""Of all tables, when it was recorded."""
+
+
+class Found(msgspec.Struct, array_like=True, frozen=True, order=True):
+    """What identifies a finding."""
+
+    rule: str
+    line: int | None
+    file: str
+    severity: str
+
+
+class Recording(msgspec.Struct, array_like=True):
+    """One script: the evidence of its first process, and what was found while it ran."""
+
+    script: str
+    found: list[Found]
+    evidence: bytes
+    sources: list[str]
+    """The files whose text it was judged by, under the corpus's folder."""
+    others: dict[str, str]
+    """The text of those that the script made itself."""
+
+
+def pack(kept: dict[str, dict[str, Any]]) -> None:
+    """Write the files of all groups."""
+    groups: dict[str, list[Recording]] = {}
+    for script, about in sorted(kept.items()):
+        groups.setdefault(script.split("/")[0], []).append(_recording(script, about))
+    FOLDER.mkdir(exist_ok=True)
+    for name, those in groups.items():
+        data = lzma.compress(msgspec.msgpack.encode(those), preset=9)
+        (FOLDER / f"{name}.xz").write_bytes(data)
+        print(f"{name:<12} {len(those):4} scripts  {len(data) / 1e3:7.0f} kB")
+    VERSIONS.write_text(json.dumps(_versions(), indent=1) + "\n")
+
+
+def _versions() -> dict[str, int]:
+    from stepscope.evidence.registry import tables
+
+    return {name: table.version for name, table in tables().items()}
+
+
+def stale() -> list[str]:
+    """Tables that are other than when the corpus was recorded."""
+    then, now = json.loads(VERSIONS.read_text()), _versions()
+    return [
+        f"the table {name} had version {then.get(name)} when the corpus was recorded, and has {now.get(name)}"
+        for name in sorted(then.keys() | now.keys())
+        if then.get(name) != now.get(name)
+    ]
+
+
+def _recording(script: str, about: dict[str, Any]) -> Recording:
+    from stepscope.evidence.bundle import unpack
+    from stepscope.evidence.codec import encode
+    from stepscope.evidence.registry import records
+
+    names = dict(sorted(about["roots"].items(), key=lambda pair: -len(pair[0])))
+
+    def neutral(text: str) -> str:
+        for root, name in names.items():
+            text = text.replace(root, name)
+        return text
+
+    bundle = unpack(bytes.fromhex(about["evidence"]))
+    texts = {neutral(path): text for path, text in bundle.sources.items()}
+    bundle.sources = {}
+    mine = sorted(path for path in texts if path.startswith(CORPUS + "/"))
+    return Recording(
+        script=script,
+        found=sorted(_found(one, neutral) for one in about["findings"]),
+        evidence=encode(bundle, records(), text=neutral),
+        sources=mine,
+        others={path: text for path, text in texts.items() if path not in mine},
+    )
+
+
+def _found(finding: dict[str, Any], neutral: Any) -> Found:
+    return Found(finding["rule"], finding["line"], neutral(finding["file"] or ""), finding["severity"])
+
+
+def groups() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.xz"))
+
+
+def recordings(group: str) -> Iterator[Recording]:
+    """All of one group."""
+    data = lzma.decompress((FOLDER / f"{group}.xz").read_bytes())
+    yield from msgspec.msgpack.decode(data, type=list[Recording])
+
+
+def replay(recording: Recording) -> tuple[list[Found], list[str]]:
+    """What the rules of today find in it, and what could not be asked."""
+    from stepscope.diagnose.again import asked_again
+    from stepscope.evidence.bundle import Bundle
+    from stepscope.evidence.codec import decode
+    from stepscope.evidence.registry import records
+
+    bundle = decode(memoryview(recording.evidence), records())
+    assert isinstance(bundle, Bundle)
+    here = {path: (HERE / os.path.relpath(path, CORPUS)).read_text() for path in recording.sources}
+    bundle.sources = {**here, **recording.others}
+    engine = asked_again(bundle)
+    found = [Found(one.rule, one.line, one.file or "", one.severity) for one in engine.findings]
+    return sorted(found), sorted(engine.not_seen)
