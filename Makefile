@@ -1,5 +1,5 @@
 # The two commands of the README, and what they share. `make help` lists them.
-.PHONY: help setup demo test soak
+.PHONY: help setup demo test corpus soak
 help: ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -11,6 +11,9 @@ demo: setup ## train fourteen small models and open the app on them
 
 test: setup ## everything: lint, types, Python tests, the packages of others, docs, web tests, browser tests
 	@scripts/check
+
+corpus: setup ## record the corpus again where it changed (half an hour for all of it); tests replay it
+	@.venv/bin/python tests/corpus/record.py
 
 soak: setup ## the fault suite, the attack suite and the fuzzers, for MINUTES (once without); one table: tried, held, lost
 	@scripts/soak --minutes $(or $(MINUTES),0)

@@ -53,7 +53,7 @@ def record(entry: Any, kept: Path) -> str:
     file = kept_file(entry, kept)
     for old in kept.glob(f"{entry.script.replace('/', '__')}.*"):
         old.unlink()
-    about = {"roots": roots(), "findings": result.findings, "evidence": result.evidence.hex()}
+    about = {"roots": roots(), "findings": result.findings, "evidence": [one.hex() for one in result.evidence]}
     file.with_suffix(".new").write_text(json.dumps(about))
     file.with_suffix(".new").replace(file)
     faults = [line for line in result.said.splitlines() if "failed and was skipped" in line]

@@ -23,7 +23,7 @@ VERSIONS = FOLDER / "versions.json"
 """Of all tables, when it was recorded."""
 
 
-class Found(msgspec.Struct, array_like=True, frozen=True, order=True):
+class Found(msgspec.Struct, array_like=True, frozen=True):
     """What identifies a finding."""
 
     rule: str
@@ -33,11 +33,11 @@ class Found(msgspec.Struct, array_like=True, frozen=True, order=True):
 
 
 class Recording(msgspec.Struct, array_like=True):
-    """One script: the evidence of its first process, and what was found while it ran."""
+    """One script: the evidence of its processes, and what was found while it ran."""
 
     script: str
     found: list[Found]
-    evidence: bytes
+    evidence: list[bytes]
     sources: list[str]
     """The files whose text it was judged by, under the corpus's folder."""
     others: dict[str, str]
@@ -85,14 +85,15 @@ def _recording(script: str, about: dict[str, Any]) -> Recording:
             text = text.replace(root, name)
         return text
 
-    bundle = unpack(bytes.fromhex(about["evidence"]))
-    texts = {neutral(path): text for path, text in bundle.sources.items()}
-    bundle.sources = {}
+    bundles = [unpack(bytes.fromhex(one)) for one in about["evidence"]]
+    texts = {neutral(path): text for bundle in bundles for path, text in bundle.sources.items()}
+    for bundle in bundles:
+        bundle.sources = {}
     mine = sorted(path for path in texts if path.startswith(CORPUS + "/"))
     return Recording(
         script=script,
-        found=sorted(_found(one, neutral) for one in about["findings"]),
-        evidence=encode(bundle, records(), text=neutral),
+        found=sorted((_found(one, neutral) for one in about["findings"]), key=repr),
+        evidence=[encode(bundle, records(), text=neutral) for bundle in bundles],
         sources=mine,
         others={path: text for path, text in texts.items() if path not in mine},
     )
@@ -119,10 +120,17 @@ def replay(recording: Recording) -> tuple[list[Found], list[str]]:
     from stepscope.evidence.codec import decode
     from stepscope.evidence.registry import records
 
-    bundle = decode(memoryview(recording.evidence), records())
-    assert isinstance(bundle, Bundle)
     here = {path: (HERE / os.path.relpath(path, CORPUS)).read_text() for path in recording.sources}
-    bundle.sources = {**here, **recording.others}
-    engine = asked_again(bundle)
-    found = [Found(one.rule, one.line, one.file or "", one.severity) for one in engine.findings]
-    return sorted(found), sorted(engine.not_seen)
+    found: dict[tuple[str, int | None, str], Found] = {}
+    not_seen: set[str] = set()
+    for data in recording.evidence:
+        bundle = decode(memoryview(data), records())
+        assert isinstance(bundle, Bundle)
+        bundle.sources = {**here, **recording.others}
+        engine = asked_again(bundle)
+        not_seen.update(engine.not_seen)
+        for one in engine.findings:
+            found.setdefault(
+                (one.rule, one.line, one.file or ""), Found(one.rule, one.line, one.file or "", one.severity)
+            )
+    return sorted(found.values(), key=repr), sorted(not_seen)

@@ -68,8 +68,8 @@ class Result:
     findings: list[dict[str, Any]]
     said: str
     seconds: float
-    evidence: bytes = b""
-    """What the run has kept of what was seen, of its first process."""
+    evidence: list[bytes] = field(default_factory=list)
+    """What its processes have kept of what was seen, the script's own first."""
 
     @property
     def loud(self) -> list[dict[str, Any]]:
@@ -146,9 +146,9 @@ def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: 
         )
 
 
-def _evidence(work: Path) -> bytes:
-    kept = sorted(work.glob("stepscope-runs/*/evidence/0.*.gz"))
-    return kept[0].read_bytes() if kept else b""
+def _evidence(work: Path) -> list[bytes]:
+    kept = work.glob("stepscope-runs/*/evidence/*.gz")
+    return [path.read_bytes() for path in sorted(kept, key=lambda path: (path.name.count("."), path.name))]
 
 
 def run_all(jobs: Iterable[Callable[[], Any]], workers: int) -> Iterator[Any]:

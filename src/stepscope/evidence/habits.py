@@ -72,7 +72,7 @@ class Rebuilt:
         """Those that have given a batch."""
 
 
-@table("habits")
+@table("habits", version=2)
 @dataclass(eq=False)
 class Habits:
     """`run.habits`"""
@@ -80,7 +80,8 @@ class Habits:
     seeds: list[Seeding] = field(default_factory=list)
     seeded: int = 0
     anomaly_steps: int = 0
-    """How many optimizer steps ran with anomaly detection on."""
+    """How many optimizer steps ran with anomaly detection on, of those that were looked at."""
+    looked_steps: int = 0
     anomaly: Place | None = None
     rebuilt: list[Rebuilt] = field(default_factory=list)
     scalers: list[Scaling] = field(default_factory=list)

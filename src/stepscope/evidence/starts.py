@@ -46,7 +46,7 @@ class Start:
     rows_are_alike: bool = False
     gradient_is_zero: bool = False
     gradient_is_alike: bool = False
-    """The gradient does not tell its rows apart: no step will."""
+    """At a look the gradient did not tell its rows apart: no step will."""
 
     @property
     def path(self) -> str:
@@ -64,7 +64,7 @@ class Start:
         return self.std * math.sqrt(fan_in)
 
 
-@table("starts")
+@table("starts", version=2)
 @dataclass(eq=False)
 class Starts:
     """`run.starts`"""

@@ -77,6 +77,7 @@ class HabitObserver(Witness, Habits):
             self.seeds[-1].trains = visit.grad
 
     def step_done(self, step: Step, optimizer: Any) -> None:
+        self.looked_steps += 1
         if torch.is_anomaly_enabled():
             self.anomaly_steps += 1
 

@@ -162,7 +162,7 @@ def _look_again(start: Start, weight: Any) -> None:
     start.rows_are_alike = bool(raw.equal(rows, rows[:1].expand_as(rows)))
     slopes = gradient.reshape(weight.shape[0], -1)
     same = start.rows_are_alike and raw.allclose(slopes, slopes[:1].expand_as(slopes), rtol=1e-4, atol=0)
-    start.gradient_is_alike = not start.gradient_is_zero and bool(same)
+    start.gradient_is_alike |= not start.gradient_is_zero and bool(same)
 
 
 def _is_weight(parameter: Any) -> bool:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import source
@@ -32,14 +32,14 @@ def pos_weight_inverted(run: Evidence) -> Iterator[Proof]:
         pos_weight = n_negative / n_positive
     """
     for calls in run.losses.by_place("cross_entropy", "nll_loss"):
-        weights = calls[-1].weight
+        weights = _latest(call.weight for call in calls)
         if weights is None:
             continue
         counts = _counted(calls)
         if _favours_frequent(weights, counts):
             yield _proof(calls, "weight", weights, [counts.get(kind, 0) for kind in range(len(weights))])
     for calls in run.losses.by_place("binary_cross_entropy_with_logits"):
-        weights = calls[-1].pos_weight
+        weights = _latest(call.pos_weight for call in calls)
         if weights is None:
             continue
         counts = _counted(calls)
@@ -48,6 +48,11 @@ def pos_weight_inverted(run: Evidence) -> Iterator[Proof]:
         odds = counts.get(0, 0) / counts[1]  # what pos_weight should be, about
         if len(set(weights)) == 1 and weights[0] > 0 and _points_away(math.log(weights[0]), odds):
             yield _proof(calls, "pos_weight", weights, [counts.get(0, 0), counts[1]])
+
+
+def _latest(values: Iterable[list[float] | None]) -> list[float] | None:
+    """The last that was read: those of late calls are not."""
+    return next((value for value in reversed(list(values)) if value is not None), None)
 
 
 def _points_away(weight: float, odds: float) -> bool:

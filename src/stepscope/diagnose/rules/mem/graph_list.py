@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from stepscope.diagnose.evidence import Evidence
@@ -30,21 +30,29 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
         losses.append(loss.item())
     """
     alive = run.keeping.alive
-    if len(alive) < _STEPS + 2 or alive[-1] < _STEPS:
+    most = _grown(alive)
+    if len(alive) < _STEPS + 2 or (most < _STEPS and not _STEPS <= alive[-1] >= run.keeping.looked):
         return
-    recent = alive[-_STEPS:]
-    grows = all(after - before == 1 for before, after in pairwise(recent))
-    if not grows and alive[-1] < run.keeping.looked:
-        return
+    most = max(most, alive[-1])
     where = _collecting(run)
     backward = next((b for b in reversed(run.steps.backwards) if b.place is not None), None)
     yield Proof(
         where=where or (None if backward is None else backward.place),
-        message=f"the graphs of {alive[-1]} earlier steps are kept alive",
+        message=f"the graphs of {most} earlier steps are kept alive",
         label="one more with every step",
-        evidence={"graphs_alive": alive[-8:]},
+        evidence={"graphs_alive": alive[-8:], "most": most},
         fix="collect loss.item() or output.detach() instead of the tensor itself",
     )
+
+
+def _grown(alive: Sequence[int]) -> int:
+    """To how many they came by one more with every step, for at least a dozen steps."""
+    most = run = 0
+    for before, after in pairwise(alive):
+        run = run + 1 if after - before == 1 else 0
+        if run >= _STEPS - 1:
+            most = max(most, after)
+    return most
 
 
 def _collecting(run: Evidence) -> Site | None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.steps import Step
 
 
 @rule("opt.no-zero-grad", severity="error")
@@ -26,10 +28,10 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
         optimizer.step()
     """
     for made in run.optimizers.made:
-        steps = run.steps.of_optimizer(made.number)
-        stale = [step for step in steps[1:] if step.stale]
+        steps = _in_a_row(run.steps.of_optimizer(made.number))
+        stale = [step for step in steps if step.stale]
         # One or two can be a warm-up; a step that did clear proves that the script knows how to.
-        if len(stale) < 3 or len(stale) < len(steps) - 1:
+        if len(stale) < 3 or len(stale) < len(steps):
             continue
         first = stale[0].backwards[-1]
         if first.place is None:
@@ -44,3 +46,10 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
             evidence={"steps": len(stale), "grad_norm_before": before[:8], "own_grad_norm": own[:8]},
             fix=f"call optimizer.zero_grad() before line {first.place.site.line}",
         )
+
+
+def _in_a_row(steps: Sequence[Step]) -> list[Step]:
+    """The steps whose step before was seen too: what was cleared in a gap, nobody knows."""
+    pairs = list(pairwise(steps))
+    usual = min((after.index - before.index for before, after in pairs), default=0)
+    return [after for before, after in pairs if after.index - before.index == usual]

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.optimizers import Made
 
 _STATELESS = frozenset(("SGD", "ASGD"))
+_OFTEN = 3
 
 
 @rule("opt.recreated", severity="warning")
@@ -37,9 +39,7 @@ def recreated(run: Evidence) -> Iterator[Proof]:
             groups.setdefault(key, []).append(made)
     for group in groups.values():
         first = group[0]
-        if len(group) < 3 or not all(p.alive for p in first.parameters):
-            continue
-        if any(made.defaults != first.defaults or made.touched for made in group[1:]):
+        if _in_a_row(group) < _OFTEN or not all(p.alive for p in first.parameters):
             continue
         updates = run.steps.count_of(first.number)
         stateless = first.type in _STATELESS and not first.defaults.get("momentum")
@@ -51,3 +51,13 @@ def recreated(run: Evidence) -> Iterator[Proof]:
             fix="make the optimizer once, before the loop",
             severity="info" if stateless else None,
         )
+
+
+def _in_a_row(group: list[Made]) -> int:
+    """How many, from the first on, have the same settings and found the weights as the one before had left them.
+
+    Later ones may only seem to be different: steps that were not looked at have moved the weights.
+    """
+    first = group[0]
+    others = takewhile(lambda made: made.defaults == first.defaults and not made.touched, group[1:])
+    return 1 + sum(1 for _ in others)

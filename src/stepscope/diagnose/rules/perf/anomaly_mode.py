@@ -16,7 +16,7 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
 
     What to do: remove it, and let `stepscope run` name the op that made the first NaN.
 
-    How it is found: autograd's anomaly mode was on in every optimizer step so far, fifteen and more.
+    How it is found: autograd's anomaly mode was on in every optimizer step that was looked at, fifteen and more.
 
     Bad:
         torch.autograd.set_detect_anomaly(True)
@@ -24,12 +24,12 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
         # nothing: or only around the steps in question
     """
     steps = run.habits.anomaly_steps
-    if steps < _STEPS or steps < run.course.step:
+    if steps < _STEPS or steps < run.habits.looked_steps:
         return
     yield Proof(
         where=run.habits.anomaly,
         message="anomaly detection is left on: every step pays for it",
-        label=f"on in all {steps} steps so far",
+        label=f"on in all {steps} steps that were looked at",
         evidence={"steps": steps},
         fix="remove this line (or turn it on only for the steps you are looking at)"
         if run.trainer.name is None
