@@ -17,6 +17,7 @@ from pathlib import Path
 from stepscope import fence
 from stepscope.launch.around import Around
 from stepscope.launch.options import Options
+from stepscope.launch.parts.hooks import Hooks
 from stepscope.launch.parts.loop import FirstStep, SeenSettings
 from stepscope.launch.parts.run import OpenedRun
 from stepscope.launch.parts.trainers import FollowedTrainers
@@ -56,6 +57,7 @@ class Inside:
             Judged(pieces.case(watch)),
             pieces.processes,
             OpenedRun(around.tracking, at_once=True),
+            Hooks(around, waits=False),
             FirstStep(around, pieces.settings),
             SeenSettings(around, pieces.settings, parsed=False),
             *pieces.training(watch),

@@ -12,15 +12,17 @@ __all__ = ["DryRun", "Hooks", "Switched"]
 
 
 class Hooks(Part):
-    """Waits for imports; at the end everything that was installed on the way is taken away."""
+    """Waits for imports (`waits`); at the end everything that was installed on the way is taken away."""
 
     ending = "taking hooks away"
 
-    def __init__(self, around: Around) -> None:
+    def __init__(self, around: Around, *, waits: bool = True) -> None:
         self._imports, self._installed = around.imports, around.installed
+        self._waits = waits
 
     def begin(self) -> None:
-        self._imports.install()
+        if self._waits:
+            self._imports.install()
 
     def end(self, ended: Ended) -> None:
         fence.call("taking hooks away", self._installed.remove)
