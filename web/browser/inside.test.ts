@@ -68,7 +68,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await box.fill("epoch [23] of");
     await expect.poll(() => page.locator(".con-line").count()).toBe(2);
     await box.fill("(epoch");
-    await expect.poll(() => page.locator(".con-bad").textContent()).toContain("unclosed “(”");
+    await expect.poll(() => page.locator(".con-bad").textContent()).toContain("missing )");
     tab.errors.length = 0; // the refusal is printed by the browser
   });
 
