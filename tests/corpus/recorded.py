@@ -115,22 +115,17 @@ def recordings(group: str) -> Iterator[Recording]:
 
 def replay(recording: Recording) -> tuple[list[Found], list[str]]:
     """What the rules of today find in it, and what could not be asked."""
-    from stepscope.diagnose.again import asked_again
+    from stepscope.diagnose.again import asked_again, found_together
     from stepscope.evidence.bundle import Bundle
     from stepscope.evidence.codec import decode
     from stepscope.evidence.registry import records
 
     here = {path: (HERE / os.path.relpath(path, CORPUS)).read_text() for path in recording.sources}
-    found: dict[tuple[str, int | None, str], Found] = {}
-    not_seen: set[str] = set()
+    engines = []
     for data in recording.evidence:
         bundle = decode(memoryview(data), records())
         assert isinstance(bundle, Bundle)
         bundle.sources = {**here, **recording.others}
-        engine = asked_again(bundle)
-        not_seen.update(engine.not_seen)
-        for one in engine.findings:
-            found.setdefault(
-                (one.rule, one.line, one.file or ""), Found(one.rule, one.line, one.file or "", one.severity)
-            )
-    return sorted(found.values(), key=repr), sorted(not_seen)
+        engines.append(asked_again(bundle))
+    found = [Found(one.rule, one.line, one.file or "", one.severity) for one in found_together(engines)]
+    return sorted(found, key=repr), sorted({rule for engine in engines for rule in engine.not_seen})

@@ -6,7 +6,6 @@ what another finding explains already, and what happens when a rule fails is dec
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -86,8 +85,7 @@ class Inquiry:
                 self._ask_one(rule)
 
     def explained(self, rule: Rule) -> bool:
-        found = self.subject.found
-        return any(fnmatch.fnmatchcase(other, pattern) for pattern in rule.follows for other in found)
+        return rule.follows_any(self.subject.found)
 
     def _ask_one(self, rule: Rule) -> None:
         try:

@@ -5,12 +5,13 @@ It is asked of the evidence of a training, of the folder of a run, or of a profi
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 import importlib.metadata
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,6 +62,10 @@ class Rule:
     @property
     def group(self) -> str:
         return self.id.split(".")[0]
+
+    def follows_any(self, found: Iterable[str]) -> bool:
+        """Whether a finding of one of these rules explains this one away."""
+        return any(fnmatch.fnmatchcase(other, pattern) for pattern in self.follows for other in found)
 
     @property
     def summary(self) -> str:

@@ -65,10 +65,10 @@ def _own_first(name: str) -> tuple[int, str]:
 
 def ask_kept(run: Path, settings: Settings | None = None) -> AskedAgain:
     """Ask every rule of what each rank has kept; a finding of several ranks is one."""
-    from stepscope.diagnose.again import asked_again
+    from stepscope.diagnose.again import asked_again, found_together
 
     result = AskedAgain()
-    known: set[tuple[str, str | None, int | None]] = set()
+    engines = []
     for bundle in kept_evidence(run, result.problems):
         if bundle.left_out:
             result.problems.append(f"what rank {bundle.rank} saw was not kept: {bundle.left_out}")
@@ -78,9 +78,6 @@ def ask_kept(run: Path, settings: Settings | None = None) -> AskedAgain:
             continue
         result.rules = max(result.rules, len(engine.rules) - len(engine.not_seen))
         result.not_seen.update(engine.not_seen)
-        for finding in engine.findings:
-            key = (finding.rule, finding.file, finding.line)
-            if key not in known:
-                known.add(key)
-                result.findings.append(finding)
+        engines.append(engine)
+    result.findings = found_together(engines)
     return result
