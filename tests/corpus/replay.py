@@ -83,9 +83,10 @@ def main() -> None:
     print(confusion(judged))
     wrong = {script: f"{what}: {said}".rstrip(": ") for script, what, said, _ in judged if what not in (AT_LINE, RIGHT)}
     known = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
-    known = {script: what for script, what in known.items() if script.split("/")[0] in groups}
+    others = {script: what for script, what in known.items() if script.split("/")[0] not in groups}
+    known = {script: what for script, what in known.items() if script not in others}
     if options.renew:
-        KNOWN.write_text(json.dumps(dict(sorted(wrong.items())), indent=1) + "\n")
+        KNOWN.write_text(json.dumps(dict(sorted({**others, **wrong}.items())), indent=1) + "\n")
         return
     problems = [
         f"{script}: {what}; known was {known.get(script, 'nothing wrong')}"
@@ -93,13 +94,16 @@ def main() -> None:
         if known.get(script) != what
     ]
     problems += [f"{script}: is right now; known was {what}" for script, what in known.items() if script not in wrong]
-    troubles = recorded.stale() + sorted({trouble for *_, those in judged for trouble in those})
+    entries = {entry.script for entry in runner.truth() if entry.group in groups}
+    missing = sorted(entries - {script for script, *_ in judged})
+    troubles = recorded.stale() + [f"{script} is not recorded" for script in missing]
+    troubles += sorted({trouble for *_, those in judged for trouble in those})
     for line in problems + troubles:
         print(line)
     if troubles:
         print("record the corpus again: make corpus")
     if problems:
-        print("mend the rule, or take it over: .venv/bin/python tests/corpus/replay.py --renew")
+        print("fix the rule, or accept the verdict: .venv/bin/python tests/corpus/replay.py --renew")
     sys.exit(1 if problems or troubles else 0)
 
 

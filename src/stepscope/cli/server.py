@@ -40,11 +40,18 @@ def command(
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
     STEPSCOPE_TOKEN=... stepscope sync --to http://that-machine:7007    # on each machine that trains
     """
+    from stepscope.errors import ConfigError
     from stepscope.runs.format.filesystem import make_store
     from stepscope.server.serve import serve
 
     token = os.environ.get("STEPSCOPE_TOKEN") if token_file is None else None
-    make_store(folder)
+    try:
+        make_store(folder)
+    except OSError as fault:
+        why = fault.strerror or str(fault)
+        raise ConfigError(
+            f"no runs can be kept in {str(folder)!r} ({why}); give a folder that can be written to"
+        ) from None
     with _alone_in(folder):
         serve(
             [folder],

@@ -75,7 +75,7 @@ class Inside:
             return
         self.is_on = True
         self._session.begin()
-        fence.call("preparing the launch", self._trainers.begin)  # a trainer that is at work is told to the watch
+        fence.call("preparing the launch", self._trainers.begin)  # the watch hears of a trainer that is already running
 
     def conclude(self, error: BaseException | None) -> None:
         if self.is_on:

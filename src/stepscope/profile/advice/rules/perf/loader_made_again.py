@@ -9,7 +9,7 @@ from stepscope.profile.advice.tip import Tip
 
 @rule("perf.loader-made-again", needs="profile")
 def loader_made_again(run: Measured) -> Iterator[Tip]:
-    """A DataLoader is made anew inside the training loop.
+    """A DataLoader is made again inside the training loop.
 
     Why it matters: each one shuffles the whole dataset and starts its workers before it gives a batch.
 

@@ -16,7 +16,7 @@ _SLOW_SAMPLE_NS = 30_000
 
 @rule("perf.prepared-again", needs="profile")
 def prepared_again(run: Measured) -> Iterator[Tip]:
-    """Samples that are in memory are converted anew every time they are read.
+    """Samples that are in memory are converted again every time they are read.
 
     Why it matters: a conversion costs microseconds to milliseconds a sample, for every sample of every epoch,
     and gives the same result each time.
