@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import builtins
+import shutil
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from stepscope import events, fence
 from stepscope.events import hub
+
+if TYPE_CHECKING:
+    from tests.postgres import Postgres
 
 # A machine that does other things too is slow at making examples and at running them; neither says anything of ours.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -81,3 +86,23 @@ def store(tmp_path: Path) -> Path:
     path = tmp_path / "runs"
     path.mkdir()
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL of this test process; `postgres.new_database()` is the address of an empty database."""
+    if shutil.which("initdb") is None:
+        pytest.skip("PostgreSQL's initdb is not on the PATH")
+    from tests.postgres import Postgres
+
+    server = Postgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind that the team server runs on."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'server.db'}"
+    return str(request.getfixturevalue("postgres").new_database())

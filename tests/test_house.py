@@ -58,7 +58,9 @@ MAY_IMPORT = {
     "report": GROUND | {"runs"},
     "views": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report"},
     "sync": GROUND | {"runs"},
-    "server": GROUND | {"runs", "views", "importers", "sync"},
+    "database": GROUND,
+    "people": GROUND | {"database"},
+    "server": GROUND | {"runs", "views", "importers", "sync", "database", "people"},
     "notebook": GROUND
     | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
     "agents": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report", "views"},
@@ -66,7 +68,7 @@ MAY_IMPORT = {
     "demo": GROUND,
     "cli": GROUND
     | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"}
-    | {"importers", "sweep", "agents", "integrations", "notebook", "demo", "sync"},
+    | {"importers", "sweep", "agents", "integrations", "notebook", "demo", "sync", "database", "people"},
     "__main__": {"cli"},
 }
 
@@ -111,7 +113,7 @@ MAY_TOUCH = {
     "fence.py": "its own lock in a forked child; it stands below events",
     "launch/debugger.py": "the debugger that the user asked for",
     "launch/script.py": "the script's debugger ends where the script ends",
-    "record/watch/forked.py": "a forked copy of ours that ends without running the script",
+    "record/observers/fork_probe.py": "a forked copy of ours that ends without running the script",
     "runs/write/forks.py": "the writer's own files in a forked child, before anything else runs there",
 }
 

@@ -1,0 +1,143 @@
+"""Open the server's database: one SQLAlchemy engine for SQLite and for PostgreSQL.
+
+    database = open_database("postgresql://stepscope@db.example.org/stepscope")
+    with database.reading() as connection: ...
+    with database.writing() as connection: ...      # one transaction, committed at the end
+    database.close()
+
+SQLite in the server's folder is the default and needs nothing else. Tables are in `tables.py`, their history in
+`versions/`; `migrate` brings a database up to date.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+
+from stepscope.errors import ConfigError, StorageError
+
+__all__ = ["Database", "default_url", "open_database"]
+
+FILE = ".stepscope.db"
+BUSY_S = 30.0
+"""How long a writer of a SQLite file waits for another."""
+_WRITES = "stepscope_writes"
+
+
+class Database:
+    """An engine, and the two ways to use it. Safe to use from several threads."""
+
+    def __init__(self, engine: sql.Engine) -> None:
+        self.engine = engine
+        self.is_postgresql = engine.dialect.name == "postgresql"
+
+    @property
+    def name(self) -> str:
+        """Its address without the password, for messages."""
+        return self.engine.url.render_as_string(hide_password=True).replace("+psycopg", "")
+
+    @property
+    def url(self) -> str:
+        """Its address with the password, for `open_database` in another process."""
+        return self.engine.url.render_as_string(hide_password=False).replace("+psycopg", "")
+
+    @contextmanager
+    def reading(self) -> Iterator[sql.Connection]:
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sql.Connection]:
+        """A transaction. In SQLite it takes the write lock at its start, so what it read stays true until it writes."""
+        with self.engine.connect().execution_options(**{_WRITES: True}) as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def default_url(folder: Path) -> str:
+    """The SQLite file of a server that was given no database."""
+    return f"sqlite:///{(folder / FILE).absolute()}"
+
+
+def open_database(url: str, *, pool_size: int = 10) -> Database:
+    """Connect to a database; refused with a reason if it cannot be reached. `pool_size` is for PostgreSQL."""
+    parsed = _parsed(url)
+    engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed, pool_size)
+    database = Database(engine)
+    try:
+        with database.reading() as connection:
+            connection.execute(sql.text("SELECT 1"))
+    except OperationalError as error:
+        database.close()
+        reason = str(error.orig).strip().splitlines()[0]
+        raise StorageError(f"the database {database.name} cannot be opened: {reason}") from None
+    return database
+
+
+def _parsed(url: str) -> URL:
+    expected = "expected for example postgresql://user@host/stepscope or sqlite:////srv/runs/stepscope.db"
+    try:
+        parsed = make_url(url)
+        driver = parsed.drivername
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise ConfigError(f"the database address cannot be read; {expected}") from None
+    if driver in ("postgresql", "postgres", "postgresql+psycopg"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if driver == "sqlite" and parsed.database:
+        return parsed
+    raise ConfigError(f"{parsed.render_as_string(hide_password=True)!r} is not a database we can use; {expected}")
+
+
+def _postgresql(url: URL, pool_size: int) -> sql.Engine:
+    # A connection that the server or the network dropped is noticed before it is used, not by a failed request.
+    return sql.create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=pool_size,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 10, "application_name": "stepscope"},
+    )
+
+
+def _sqlite(url: URL) -> sql.Engine:
+    file = Path(str(url.database))
+    try:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its other files the same mode
+    except OSError as error:
+        raise StorageError(f"the database {file} cannot be opened: {error.strerror}") from error
+    engine = sql.create_engine(url, connect_args={"timeout": BUSY_S, "check_same_thread": False})
+    sql.event.listen(engine, "connect", _on_connect)
+    sql.event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # Python's own transactions begin too late; `_on_begin` begins them
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")  # a revoked token must not come back with the power
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _on_begin(connection: sql.Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

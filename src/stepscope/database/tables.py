@@ -1,0 +1,137 @@
+"""The tables as they are now. `versions/` says how they came to be; a test holds the two together.
+
+Times are seconds since 1970, ids are random text, and secrets are kept only as SHA-256.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sql
+from sqlalchemy import Column, ForeignKey
+
+__all__ = [
+    "audit",
+    "comments",
+    "members",
+    "mentions",
+    "metadata",
+    "team_members",
+    "teams",
+    "tokens",
+    "users",
+]
+
+metadata = sql.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _reference(name: str, target: str, *, nullable: bool = False, primary_key: bool = False) -> Column[str]:
+    """A column that goes with the row it names."""
+    return Column(
+        name,
+        sql.Text,
+        ForeignKey(target, ondelete="CASCADE"),
+        nullable=nullable,
+        primary_key=primary_key,
+    )
+
+
+users = sql.Table(
+    "users",
+    metadata,
+    Column("id", sql.Text, primary_key=True),
+    Column("name", sql.Text, nullable=False, unique=True),
+    Column("email", sql.Text),
+    Column("identity", sql.Text, unique=True),  # issuer and subject of an OIDC login
+    Column("admin", sql.Boolean, nullable=False),
+    Column("created", sql.Double, nullable=False),
+    Column("disabled", sql.Double),
+)
+
+tokens = sql.Table(
+    "tokens",
+    metadata,
+    Column("id", sql.Text, primary_key=True),
+    Column("kind", sql.Text, nullable=False),  # personal, session (a browser), invite (used once), link (view only)
+    _reference("user_id", "users.id"),
+    Column("name", sql.Text, nullable=False),
+    Column("hash", sql.Text, nullable=False, unique=True),
+    Column("scopes", sql.Text, nullable=False),  # words, e.g. "read write"
+    Column("project", sql.Text),  # what a view-only link shows
+    Column("run", sql.Text),
+    Column("created", sql.Double, nullable=False),
+    Column("expires", sql.Double),
+    Column("used", sql.Double),
+    Column("revoked", sql.Double),
+    sql.Index(None, "user_id"),
+)
+
+teams = sql.Table(
+    "teams",
+    metadata,
+    Column("name", sql.Text, primary_key=True),
+    Column("created", sql.Double, nullable=False),
+)
+
+team_members = sql.Table(
+    "team_members",
+    metadata,
+    _reference("team", "teams.name", primary_key=True),
+    _reference("user_id", "users.id", primary_key=True),
+)
+
+members = sql.Table(
+    "members",
+    metadata,
+    Column("id", sql.Text, primary_key=True),
+    Column("project", sql.Text, nullable=False),  # "*" is every project
+    _reference("user_id", "users.id", nullable=True),
+    _reference("team", "teams.name", nullable=True),
+    Column("role", sql.Text, nullable=False),  # viewer, writer, admin
+    sql.CheckConstraint("(user_id IS NULL) <> (team IS NULL)", name="one_holder"),
+    sql.UniqueConstraint("project", "user_id"),
+    sql.UniqueConstraint("project", "team"),
+)
+
+audit = sql.Table(
+    "audit",
+    metadata,
+    Column("id", sql.BigInteger().with_variant(sql.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("at", sql.Double, nullable=False),
+    Column("user_name", sql.Text, nullable=False),  # a name, not a reference: it outlives the user
+    Column("action", sql.Text, nullable=False),
+    Column("subject", sql.Text, nullable=False),
+    Column("detail", sql.Text, nullable=False),
+    Column("address", sql.Text, nullable=False),
+    sql.Index(None, "at"),
+)
+
+comments = sql.Table(
+    "comments",
+    metadata,
+    Column("id", sql.Text, primary_key=True),
+    Column("project", sql.Text, nullable=False),
+    Column("run", sql.Text, nullable=False),
+    Column("chart", sql.Text),
+    Column("step", sql.BigInteger),
+    _reference("user_id", "users.id"),
+    Column("text", sql.Text, nullable=False),
+    Column("created", sql.Double, nullable=False),
+    Column("changed", sql.Double),
+    sql.Index(None, "run", "created"),
+)
+
+mentions = sql.Table(
+    "mentions",
+    metadata,
+    _reference("comment", "comments.id", primary_key=True),
+    _reference("user_id", "users.id", primary_key=True),
+    Column("seen", sql.Double),
+    sql.Index(None, "user_id"),
+)
