@@ -12,12 +12,14 @@ waiting for it.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections import deque
 from typing import BinaryIO, cast
 
 from stepscope.errors import UnsafeFile
+from stepscope.files.elsewhere import RangeFile, found_elsewhere
 
 __all__ = ["open_file", "open_writable", "plain_size", "read_file", "read_text", "read_window"]
 
@@ -32,6 +34,8 @@ _BY_FOLDER = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd
 _IS_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
 """What systems answer when the last part of a path is a link and links are not to be followed."""
 _MOST_LINKS = 16
+_AHEAD = 1 << 18
+"""How much is asked for at once of a file whose bytes are elsewhere."""
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -55,9 +59,13 @@ def _opened(path: PathLike, access: int, mode: str, within: PathLike | None, buf
     flags = access | _FLAGS
     fd = os.open(text, flags) if within is None else _open_within(text, os.fspath(within), flags)
     try:
-        found = os.fstat(fd).st_mode
-        if not stat.S_ISREG(found):
-            raise _refusal(text, found)
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise _refusal(text, found.st_mode)
+        fetch = found_elsewhere(text, found) if mode == "rb" else None
+        if fetch is not None:
+            ranged = RangeFile(fd, found.st_size, fetch)
+            return cast(BinaryIO, ranged if buffering == 0 else io.BufferedReader(ranged, _AHEAD))
         return cast(BinaryIO, open(fd, mode, buffering))
     except BaseException:
         os.close(fd)

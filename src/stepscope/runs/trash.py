@@ -37,6 +37,7 @@ __all__ = [
     "purge",
     "purge_old",
     "restore",
+    "restored_at",
     "trashed_runs",
 ]
 
@@ -44,6 +45,8 @@ TRASH = ".trash"
 """The catalogue passes over names with a dot, so what is in there is in no list."""
 KEPT_S = 7 * 86400.0
 _LARGEST_NOTE = 1 << 16
+_RESTORED = ".restored"
+"""In the run's folder: when it came back."""
 
 
 class Trashed(msgspec.Struct, frozen=True):
@@ -114,7 +117,15 @@ def trashed_runs(homes: Iterable[Path]) -> list[Trashed]:
     return sorted(found.values(), key=lambda one: one.deleted, reverse=True)
 
 
-def restore(one: Trashed) -> Path:
+def restored_at(path: Path) -> float | None:
+    """When a run came back from the trash, for those who keep copies of it; None if it never did."""
+    try:
+        return float(read_file(path / _RESTORED, 64, within=path))
+    except (OSError, ValueError):
+        return None
+
+
+def restore(one: Trashed, now: float | None = None) -> Path:
     """Put a deleted run back where it was."""
     home = Path(one.home) / one.folder
     if home.exists():
@@ -126,6 +137,8 @@ def restore(one: Trashed) -> Path:
     except OSError as fault:
         raise StorageError(f"{home} could not be restored: {fault.strerror or fault}") from None
     sync_folder(home.parent)  # before the trash goes: a power cut must not lose both
+    with suppress(OSError):
+        write_file(home / _RESTORED, repr(time.time() if now is None else now).encode())
     _note_of(one.path).unlink(missing_ok=True)
     _drop_if_empty(one.path.parent)
     return home

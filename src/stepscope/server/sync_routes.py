@@ -21,7 +21,7 @@ from stepscope.server.endpoint import body_of
 from stepscope.server.settings import Settings
 from stepscope.sync.keep import Keep
 from stepscope.sync.local import checksum_before, frames_from, pieces_of, sha256_of
-from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, RunList, check_name, is_log
+from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, RunList, check_name, is_log
 
 __all__ = ["sync_routes"]
 
@@ -65,7 +65,20 @@ def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
 
     async def runs(request: Request) -> Response:
         found = await run_in_threadpool(run_folders, keep.store)
-        return json_response(RunList([path.name for path in found]), request.headers.get("accept-encoding", ""))
+        deleted = await run_in_threadpool(keep.fates.every)
+        answer = RunList([path.name for path in found], deleted)
+        return json_response(answer, request.headers.get("accept-encoding", ""))
+
+    async def follow(request: Request) -> Response:
+        if settings.read_only:
+            raise Forbidden("this server was started read-only")
+        run = request.path_params["run"]
+        keep.folder_of(run)
+        try:
+            fate = msgspec.json.decode(await body_of(request, settings.max_body), type=Fate)
+        except MALFORMED as error:
+            raise UsageError(f"what was done to the run cannot be read: {error}") from error
+        return json_response(Fate(deleted=await run_in_threadpool(keep.fates.follow, run, fate)))
 
     async def read(request: Request) -> Response:
         offset = request.query_params.get("offset", "0")
@@ -78,6 +91,7 @@ def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
         Route("/api/sync", runs, methods=["GET"]),
         Route("/api/sync/{run}/{name:path}", read, methods=["GET"]),
         Route("/api/sync/{run}", held, methods=["GET"]),
+        Route("/api/sync/{run}", follow, methods=["POST"]),
         Route("/api/sync/{run}/{name:path}", add, methods=["POST"]),
     ]
 

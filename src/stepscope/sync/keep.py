@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
@@ -24,12 +21,14 @@ from stepscope.runs.format.frames import Hole, scan
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import BLOBS, META
 from stepscope.runs.format.sealed import seal_of
+from stepscope.sync.fates import Fates
+from stepscope.sync.locks import PathLocks
+from stepscope.sync.settled import Settled
 from stepscope.sync.wire import Held, Stored, check_name, is_log
 
 __all__ = ["Keep"]
 
 _PARTIAL = ".sync-"
-_LOCKS = 64
 _LARGEST_LOG = 1 << 30
 _CHUNK = 1 << 20
 
@@ -42,28 +41,32 @@ class _End(NamedTuple):
 
 
 class Keep:
-    """A store that takes copies of runs. Several threads may call it; one process writes to a store."""
+    """A store that takes copies of runs. Several threads and processes of a machine may write to one store."""
 
     def __init__(self, store: Path) -> None:
         self.store = store
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+        self.fates = Fates(store)
+        self._locks = PathLocks(store)
+        self._settled = Settled()
         self._sound: dict[Path, _End] = {}
         """Logs that were read, so that not each piece reads all that came before it."""
 
     def held(self, run: str) -> Held:
         """How much of each file of a run is here."""
         folder = self.folder_of(run)
-        found = {}
+        found: dict[str, int] = {}
+        settled = self._settled.logs(folder)
         for path in plain_files(folder, enter=lambda inner: not inner.name.startswith(".")):
             name = path.relative_to(folder).as_posix()
             if path.name.startswith("."):
                 continue
-            if is_log(name):
-                with self._locked(path):
+            if is_log(name) and name not in settled:
+                with self._locks.locked(path):
                     found[name] = self._sound_size(path, folder)
             else:
                 found[name] = plain_size(path) or 0
-        return Held(found)
+        compacted = {name: size for name, size in settled.items() if name not in found}
+        return Held(found, compacted, self.fates.deleted(run))
 
     def add(
         self,
@@ -85,9 +88,12 @@ class Keep:
         path = folder / check_name(name)
         if offset < 0 or not data:
             raise UsageError(f"a piece of {name} begins at {offset} and has {len(data)} bytes; both must be positive")
-        if name != META and not (folder / META).exists():
-            raise NotFound(f"run {run} is not on this server yet; send its {META} first")
-        with self._locked(path):
+        if not (folder / META).exists():
+            if self.fates.deleted(run) is not None:
+                raise Conflict(f"run {run} was deleted on the server; restore it there or here to send more of it")
+            if name != META:
+                raise NotFound(f"run {run} is not on this server yet; send its {META} first")
+        with self._locks.locked(path):
             try:
                 if is_log(name):
                     return self._add_frames(path, folder, offset, data, before)
@@ -102,29 +108,27 @@ class Keep:
             raise UsageError(f"{run[:80]!r} is not a run id; expected 26 letters and digits")
         return self.store / run
 
-    @contextmanager
-    def _locked(self, path: Path) -> Iterator[None]:
-        with self._locks[hash(path) % _LOCKS]:
-            yield
-
     # -- logs ---------------------------------------------------------------------------------------------------
 
     def _sound_size(self, path: Path, folder: Path) -> int:
         """Where the last whole frame of a log ends; what a crash has left behind it was never acknowledged."""
         size = plain_size(path) or 0
         known = self._sound.get(path)
-        if not size or (known is not None and known.size == size):
+        if known is None or known.size > size:
+            known = _End(0, 0)
+        if known.size == size:
             return size
+        with open_file(path, within=folder) as file:  # what another process has added, or all of it
+            data = read_window(file, known.size, min(size - known.size, _LARGEST_LOG))
         end = 0
-        data = read_file(path, _LARGEST_LOG, within=folder)
         for frame in scan(data):
             end = frame.end
-        if end < size:
+        if end < len(data):
             with open_writable(path, within=folder) as file:
-                file.truncate(end)
+                file.truncate(known.size + end)
                 os.fsync(file.fileno())
-        self._sound[path] = _End(end, crc32(memoryview(data)[:end]))
-        return end
+        known = self._sound[path] = _End(known.size + end, crc32(memoryview(data)[:end], known.checksum))
+        return known.size
 
     def _check_before(self, path: Path, file: BinaryIO, offset: int, before: int | None) -> None:
         """A piece lands only behind the bytes that it followed where it came from."""
@@ -135,6 +139,11 @@ class Keep:
 
     def _add_frames(self, path: Path, folder: Path, offset: int, data: bytes, before: int | None) -> Stored:
         _check_frames(path.name, data)
+        settled = self._settled.logs(folder).get(path.name)
+        if settled is not None:  # sealed, and perhaps compacted since: nothing can follow
+            if offset + len(data) > settled:
+                raise _differs(path.name, settled, offset + len(data))
+            return Stored(settled)
         here = self._sound_size(path, folder)
         if offset > here:
             return Stored(here, gap=True)

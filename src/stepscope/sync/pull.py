@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from stepscope.errors import BadData, Conflict, StorageError
+from stepscope.errors import BadData, Conflict, StepscopeError, StorageError
 from stepscope.files.opening import plain_size
 from stepscope.runs.compact.compact import covered_files
-from stepscope.runs.format.layout import META
+from stepscope.runs.format.layout import COMPACT, META, is_run_folder
+from stepscope.runs.read.folder import open_run
 from stepscope.runs.trash import TRASH
 from stepscope.sync.keep import Keep
 from stepscope.sync.push import Pushed
 from stepscope.sync.remote import Remote
-from stepscope.sync.wire import check_name, is_log
+from stepscope.sync.wire import Fate, check_name, file_id, is_log
 
 __all__ = ["pull"]
 
@@ -21,7 +22,12 @@ __all__ = ["pull"]
 def pull(remote: Remote, store: Path, runs: Iterable[str] | None = None) -> Pushed:
     """Fetch these runs, or all; those in the trash here stay there. `bytes` counts what was not here before."""
     keep, done = Keep(store), Pushed()
-    for run in remote.runs() if runs is None else runs:
+    if runs is None:
+        there = remote.runs()
+        runs = there.runs
+        for run, when in there.deleted.items():
+            done.deleted += _delete_too(run, when, keep)
+    for run in runs:
         if (store / TRASH / run).exists():
             continue
         _pull_run(run, remote, keep, done)
@@ -29,13 +35,27 @@ def pull(remote: Remote, store: Path, runs: Iterable[str] | None = None) -> Push
     return done
 
 
+def _delete_too(run: str, when: float, keep: Keep) -> bool:
+    """Move a run to the trash that was deleted on the server, unless it is going on, or was restored here since."""
+    folder = keep.folder_of(run)
+    try:
+        if not is_run_folder(folder) or open_run(folder).status == "running":
+            return False
+        return keep.fates.follow(run, Fate(deleted=when)) is not None
+    except StepscopeError:
+        return False  # what cannot be read or moved stays
+
+
 def _pull_run(run: str, remote: Remote, keep: Keep, done: Pushed) -> None:
     folder = keep.folder_of(run)
-    held = remote.held(run).files
+    answer = remote.held(run)
+    held = answer.files
     compacted = covered_files(folder)
+    if all((plain_size(folder / name) or 0) >= size for name, size in answer.compacted.items()):
+        held = {name: size for name, size in held.items() if not (answer.compacted and name.startswith(f"{COMPACT}/"))}
     for name in sorted(held, key=lambda name: (name != META, is_log(name), name)):
         here = plain_size(folder / check_name(name)) or 0
-        if here >= held[name] or (is_log(name) and _file_id(name) in compacted):
+        if here >= held[name] or (is_log(name) and file_id(name) in compacted):
             continue
         if here and not is_log(name):
             done.problems[f"{run}/{name}"] = "it has other content on the server; the one here is kept"
@@ -55,8 +75,3 @@ def _pull_file(run: str, name: str, here: int, remote: Remote, keep: Keep) -> in
         here = stored.size
     return here - began
 
-
-def _file_id(name: str) -> str:
-    """What the header of a log calls it, from its name: `<log>.<kind>.<segment>`."""
-    parts = name.split(".")
-    return f"{parts[-4]}.{parts[-3]}.{int(parts[-2])}" if len(parts) > 4 and parts[-2].isdecimal() else ""

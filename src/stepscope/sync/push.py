@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
 
 from stepscope.errors import BadData, Conflict, StepscopeError
 from stepscope.files.opening import plain_size
+from stepscope.runs.compact.compact import covered_files
+from stepscope.runs.format.layout import COMPACT
 from stepscope.runs.read.folder import open_run
 from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
 from stepscope.sync.remote import Remote, Unreachable
-from stepscope.sync.wire import is_log
+from stepscope.sync.wire import Fate, file_id, is_log
 
 __all__ = ["Pushed", "patiently", "push"]
 
@@ -31,11 +33,18 @@ class Pushed:
     """Bytes that the server did not have before."""
     problems: dict[str, str] = field(default_factory=dict)
     """Files (or runs) that were not sent, and why; everything else was."""
+    deleted: int = 0
+    """Runs that were deleted on the other side, which are left alone."""
 
 
-def push(runs: Iterable[Path], remote: Remote) -> Pushed:
-    """Send what is new in these run folders. A file that is refused does not hold up the others."""
+def push(runs: Iterable[Path], remote: Remote, fates: Mapping[str, Fate] | None = None) -> Pushed:
+    """Send what is new in these run folders. A file that is refused does not hold up the others.
+
+    `fates` says which runs were deleted or restored here: the server follows, unless something later was done there.
+    """
     done = Pushed()
+    if fates:
+        _tell_fates(fates, remote)
     for run in runs:
         try:
             _push_run(run, remote, done)
@@ -43,6 +52,15 @@ def push(runs: Iterable[Path], remote: Remote) -> Pushed:
             done.problems[run.name] = str(fault)
         done.runs += 1
     return done
+
+
+def _tell_fates(fates: Mapping[str, Fate], remote: Remote) -> None:
+    there = remote.runs()
+    for run, fate in fates.items():
+        deleted = there.deleted.get(run)
+        undo = fate.restored is not None and deleted is not None and fate.restored > deleted
+        if undo or (fate.deleted is not None and run in there.runs):
+            remote.tell(run, fate)
 
 
 def patiently(
@@ -83,9 +101,16 @@ def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
         ended = True  # what it is can be seen on the server as it is here
     # Listed before we ask: what the run writes meanwhile is for the next time.
     names = names_to_send(run, ended=ended)
-    held = remote.held(run.name).files
+    answer = remote.held(run.name)
+    if answer.deleted is not None:
+        done.deleted += 1
+        return
+    held = {**answer.compacted, **answer.files}
+    known = _compacted_there(run, held)
     for name in names:
         have = held.get(name, 0)
+        if name in known:
+            continue
         try:
             if is_log(name):
                 done.bytes += _push_log(run, name, have, remote)
@@ -95,6 +120,16 @@ def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
             continue  # compacted or deleted meanwhile
         except (Conflict, BadData) as fault:
             done.problems[f"{run.name}/{name}"] = str(fault)
+
+
+def _compacted_there(run: Path, held: Mapping[str, int]) -> set[str]:
+    """Compacted files here whose logs the server has: it would only get the same again."""
+    there = {file_id(name) for name in held if is_log(name)}
+    sections: dict[str, set[str]] = {}
+    if (run / COMPACT).is_dir():
+        for section, path in covered_files(run).items():
+            sections.setdefault(f"{COMPACT}/{path.name}", set()).add(section)
+    return {name for name, ids in sections.items() if ids <= there and name not in held}
 
 
 def _push_log(run: Path, name: str, have: int, remote: Remote) -> int:

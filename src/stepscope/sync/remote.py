@@ -15,7 +15,7 @@ import msgspec
 from stepscope.errors import BadData, Conflict, Forbidden, StepscopeError, UsageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
-from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Held, RunList, Stored
+from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, Held, RunList, Stored
 
 __all__ = ["Piece", "Remote", "Unreachable"]
 
@@ -75,9 +75,13 @@ class Remote:
         body = zlib.compress(data, 1)
         return _decoded(self._call("POST", f"/api/sync/{run}/{quote(name)}?{query}", body, headers), _stored)
 
-    def runs(self) -> list[str]:
-        """The ids of all runs on the server."""
-        return _decoded(self._call("GET", "/api/sync"), _runs).runs
+    def runs(self) -> RunList:
+        """The ids of all runs on the server, and of those that were deleted there."""
+        return _decoded(self._call("GET", "/api/sync"), _runs)
+
+    def tell(self, run: str, fate: Fate) -> None:
+        """Have a run deleted or restored on the server as it was here."""
+        self._call("POST", f"/api/sync/{run}", msgspec.json.encode(fate), {"content-type": "application/json"})
 
     def read(self, run: str, name: str, offset: int) -> Piece:
         """A piece of a file from `offset`; empty where the server has no more."""

@@ -16,10 +16,12 @@ __all__ = [
     "PIECE",
     "TYPE",
     "WHOLE",
+    "Fate",
     "Held",
     "RunList",
     "Stored",
     "check_name",
+    "file_id",
     "is_log",
 ]
 
@@ -42,12 +44,25 @@ class Held(msgspec.Struct, frozen=True):
     """What the server holds of a run: the acknowledged bytes of each file."""
 
     files: dict[str, int]
+    compacted: dict[str, int] = {}
+    """Logs that are there only as a part of a compacted file, and how long they were."""
+    deleted: float | None = None
+    """When the run was deleted there, in unix seconds."""
 
 
 class RunList(msgspec.Struct, frozen=True):
     """The runs of a server, oldest first."""
 
     runs: list[str]
+    deleted: dict[str, float] = {}
+    """Runs that were deleted, and when."""
+
+
+class Fate(msgspec.Struct, frozen=True):
+    """What somebody did to a run as a whole, and when, in unix seconds: the later one counts."""
+
+    deleted: float | None = None
+    restored: float | None = None
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -69,3 +84,9 @@ def check_name(name: str) -> str:
 def is_log(name: str) -> bool:
     """Whether a file grows by whole frames; all others appear whole."""
     return name.endswith(".log") and "/" not in name
+
+
+def file_id(name: str) -> str:
+    """What the header of a log calls it, from its name: `<log>.<kind>.<segment>`."""
+    parts = name.split(".")
+    return f"{parts[-4]}.{parts[-3]}.{int(parts[-2])}" if len(parts) > 4 and parts[-2].isdecimal() else ""
