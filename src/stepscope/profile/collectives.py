@@ -60,9 +60,8 @@ def collectives_of(trace: Trace) -> Collectives:
     """By the kernels on the device; without those by the spans that backends on the host write (gloo, mpi)."""
     device = np.flatnonzero(trace.is_collective)
     on_device = len(device) > 0
-    rows = (
-        device if on_device else np.flatnonzero(trace.events.named(_SPAN.match) & (trace.kind == Kind.ANNOTATION.value))
-    )
+    carried = trace.events.named(_SPAN.match) & (trace.kind == Kind.ANNOTATION.value) & ~trace.is_alone
+    rows = device if on_device else np.flatnonzero(carried)
     events = trace.events
     rows = rows[np.argsort(events.end_of(rows), kind="stable")]
     numbers = [step.number for step in trace.steps]

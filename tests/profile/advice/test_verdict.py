@@ -70,7 +70,7 @@ GEMM, NCCL = ("aten::mm", "ampere_bf16_s16816gemm", 9.0), ("c10d::allreduce_", "
         (steps(10), None, "even", "nothing stands out: a step takes 10 ms"),
         ({}, None, "none", "no training step was seen: there is nothing to say about its speed"),
         ({}, busy(GEMM), "compute", "the GPU computes 90% of each step (9.0 ms of 10 ms); most of it is gemm (100%)"),
-        ({}, busy((*GEMM[:2], 2.0)), "launch", "the GPU is idle 80% of each step (8.0 ms of 10 ms): Python starts"),
+        ({}, busy((*GEMM[:2], 2.0)), "host", "the GPU is idle 80% of each step (8.0 ms of 10 ms): the host is busy"),
         ({}, busy((*GEMM[:2], 4.0), wait=5), "sync", "the GPU is idle 60% of each step (6.0 ms of 10 ms): the host"),
         ({}, busy((*GEMM[:2], 4.5), NCCL), "communication", "50% of each step the GPU only exchanges data (5.0 ms of"),
         (steps(10), busy(GEMM, step=30), "compute", "the GPU computes 90% of each step (9.0 ms of 10 ms)"),

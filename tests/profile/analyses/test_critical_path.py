@@ -41,11 +41,16 @@ class Scene:
         return path_of(on_critical_path(Trace(self.builder.events())))
 
 
-def test_a_step_that_never_waits_is_the_hosts() -> None:
+def test_a_step_lasts_until_its_work_is_done_though_the_host_never_waits() -> None:
     scene = Scene(100)
     scene.op("aten::mm", 10, 50)
     scene.kernel("gemm", 20, 30, 500)
-    assert scene.path() == {("host", "aten::mm"): 50, ("host", "between operators (Python)"): 50}
+    assert scene.path() == {
+        ("kernel", "gemm"): 500,
+        ("between", "launch to start"): 10,
+        ("host", "aten::mm"): 10,
+        ("host", "between operators (Python)"): 10,
+    }
 
 
 def test_a_wait_leads_along_the_kernels_to_the_launch_of_the_first() -> None:

@@ -27,7 +27,7 @@ class DeviceWork:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        walls = [step.wall_ns for step in trace.steps]
+        walls = [step.wall_ns for step in trace.device_steps]
         self.first = 1 if first_is_odd(walls) else 0
         self.steps = max(1, len(walls) - self.first)
         self.step_ns = int(np.mean(walls[self.first :])) if walls else 0

@@ -10,11 +10,14 @@ from stepscope.profile.advice.measured import Measured
 
 __all__ = ["Headline", "headline"]
 
+_LATE = 6
+"""Idle for longer than this many launches a kernel: it is not the launches. (Recording makes each 2 to 4x as long.)"""
+
 
 @dataclass(frozen=True)
 class Headline:
     kind: str
-    """input, communication, copy, sync, launch, compute, optimizer, script; even: nothing stands out; none: no step."""
+    """input, communication, copy, sync, launch, host, compute, optimizer, script; even: nothing stands out; none."""
     text: str
     share: float = 0.0
 
@@ -74,9 +77,11 @@ def _idle(run: Measured, gpu: DeviceWork, idle: float) -> Headline:
         return Headline(
             "sync", f"{said}: the host waits for it {_times(waits)} a step and then starts from nothing", idle
         )
-    return Headline(
-        "launch", f"{said}: Python starts its {gpu.kernel_count:.0f} kernels slower than it runs them", idle
-    )
+    count = gpu.kernel_count
+    if ns > _LATE * count * run.launch_ns:
+        kernels = "one kernel" if round(count) == 1 else f"{count:.0f} kernels"
+        return Headline("host", f"{said}: the host is busy with other things than the {kernels} it starts", idle)
+    return Headline("launch", f"{said}: Python starts its {count:.0f} kernels slower than it runs them", idle)
 
 
 def _times(count: float) -> str:

@@ -22,6 +22,9 @@ __all__ = ["Measured"]
 
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
 
+LAUNCH_NS = 25_000
+"""No host takes longer for an operator of one kernel: what is idle beyond that waits for something else."""
+
 
 class Measured:
     """One rank of a profile. Everything is worked out when first asked for.
@@ -80,9 +83,15 @@ class Measured:
     def step_ns(self) -> int:
         """The wall time of the typical step; 0 when there is none."""
         total = sum(self.parts.values())
-        if total:
+        if self._is_timed or self.gpu is None:
             return total
-        return self.gpu.step_ns if self.gpu is not None else 0
+        return max(total, self.gpu.step_ns)  # the marks of a trace are the host's, which runs ahead
+
+    @property
+    def _is_timed(self) -> bool:
+        """Whether the clock that is always on says what a step takes."""
+        always_on = self.profile.phases(self.rank)
+        return (always_on is not None and len(always_on.steps) >= 3) or bool(self.facts.get("steps", {}).get("wall_ns"))
 
     def part(self, key: str) -> int:
         return self.parts.get(key, 0)
@@ -119,6 +128,11 @@ class Measured:
         return max(0, self.step_ns - self.gpu.busy_ns) if self.gpu is not None else 0
 
     @property
+    def launch_ns(self) -> float:
+        """What it costs the host to start one kernel from Python: operator, autograd and the call that launches."""
+        return LAUNCH_NS
+
+    @property
     def idle_beside_data_ns(self) -> int:
         """The same, without the time in which the loop waits for data."""
         return max(0, self.idle_ns - self.part("data"))
@@ -129,7 +143,7 @@ class Measured:
         said = str(self.facts.get("device", {}).get("kind", ""))
         if self.trace is not None and self.trace.has_device:
             cats = " ".join(self.trace.events.cats).lower()
-            return said if said not in ("", "cpu") else "xpu" if "xpu" in cats else "rocm" if "hip" in cats else "cuda"
+            return said if said not in ("", "cpu") else _kind_of(cats)
         on_host = all(
             set(one.get("devices", [])) <= {"cpu"}
             for one in [*self.facts.get("models", []), *self.facts.get("optimizers", [])]
@@ -254,3 +268,11 @@ def _combined(known: dict[str, Any], traced: dict[str, int]) -> dict[str, int]:
     total = sum(others.values())
     split = {key: rest * value // total for key, value in others.items()} if total else {"other": rest}
     return {"data": data, **split, "optimizer": optimizer}
+
+
+def _kind_of(cats: str) -> str:
+    """The sort of accelerator by the categories of its events."""
+    for word, kind in (("mtia", "mtia"), ("xpu", "xpu"), ("hip", "rocm")):
+        if word in cats:
+            return kind
+    return "cuda"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.trace.outside import unknown_categories
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
@@ -69,6 +70,10 @@ def _notes(trace: Trace) -> list[str]:
         notes.insert(0, "The file is cut off: what it holds up to there is here.")
     if header.repaired:
         notes.append(f"{header.repaired:,} events were no valid JSON (a quote in a name) and were mended.")
+    unknown = unknown_categories(trace)
+    if unknown:
+        names = ", ".join(f"{name} ({count:,} spans, {ns / 1e6:.3g} ms)" for name, (count, ns) in unknown.items())
+        notes.append(f"Of unknown categories, and in no other view: {names}.")
     if header.skipped:
         notes.append(f"{header.skipped:,} entries could not be read and are missing.")
     return notes

@@ -60,7 +60,7 @@ def on_critical_path(trace: Trace) -> Sheet | None:
 
 def typical_step(trace: Trace) -> StepSpan | None:
     """The step of median length, without a first one that is warm-up."""
-    steps = trace.steps
+    steps = trace.device_steps
     if not steps:
         return None
     steps = steps[1:] if first_is_odd([step.wall_ns for step in steps]) else steps

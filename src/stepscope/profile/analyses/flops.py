@@ -77,7 +77,7 @@ def _checks(trace: Trace, found: Arithmetic, total: Values) -> list[Check]:
 
 
 def _notes(trace: Trace, found: Arithmetic) -> list[str]:
-    steps, wall = max(len(trace.steps), 1), sum(step.wall_ns for step in trace.steps) / 1e9 / trace.slowdown
+    steps, wall = max(len(trace.steps), 1), sum(step.wall_ns for step in trace.device_steps) / 1e9 / trace.slowdown
     inside = float(np.nansum(found.flops[trace.step_of[found.rows] >= 0]))
     notes = []
     if wall > 0:

@@ -36,7 +36,7 @@ def ranks(profile: Profile) -> Sheet | None:
         columns=[
             Column(key="rank", label="rank", unit="count"),
             Column(key="steps", label="steps", unit="count", help="In the profile."),
-            Column(key="step_ns", label="step", unit="ns", help="The mean step, by the host's clock."),
+            Column(key="step_ns", label="step", unit="ns", help="The mean step, until its work on the device is done."),
             Column(key="computation_ns", label="computation", unit="ns", help="A step's time with work under way."),
             Column(
                 key="exposed_ns", label="exposed comm.", unit="ns", help="Communication with nothing else under way."
@@ -62,8 +62,8 @@ def ranks(profile: Profile) -> Sheet | None:
 
 def _row(rank: int, trace: Trace, found: Collectives | None) -> list[int]:
     events = trace.events
-    begin = np.array([step.begin_ns for step in trace.steps])
-    end = np.array([step.end_ns for step in trace.steps])
+    begin = np.array([step.begin_ns for step in trace.device_steps])
+    end = np.array([step.end_ns for step in trace.device_steps])
     if found is None:
         work, talk = _work(trace), Stretches.union(begin[:0], begin[:0])
     else:

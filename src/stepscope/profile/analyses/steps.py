@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.outside import busy_time, notes_on_outside, outside_ns
 from stepscope.profile.trace.ranges import collective_rows, data_rows, is_communication
 from stepscope.profile.trace.step_parts import Cover, cut_steps
 from stepscope.profile.trace.trace import Kind, Rows, Trace
-from stepscope.records.profile import Part, StepParts
+from stepscope.records.profile import Check, Part, StepParts
 
 __all__ = ["steps"]
 
 _OTHER = Part(key="other", label="Other", help="Neither the device nor an operator was at work: Python, or waiting.")
+
+_ON_DEVICE = ("kernel", "communication", "memcpy", "memset")
 
 
 @analysis("steps", view="overview")
@@ -23,7 +27,19 @@ def steps(trace: Trace) -> StepParts | None:
         return None
     covers = _device_covers(trace) if trace.has_device else _host_covers(trace)
     notes = [] if trace.has_device else ["no work on an accelerator in this trace: the parts are the host's"]
-    return cut_steps("steps", "Where each step goes", trace.steps, covers, _OTHER, notes)
+    notes += notes_on_outside(trace)
+    found = cut_steps("steps", "Where each step goes", trace.device_steps, covers, _OTHER, notes)
+    return replace(found, checks=[*found.checks, _all_of_it(trace, found)]) if trace.has_device else found
+
+
+def _all_of_it(trace: Trace, found: StepParts) -> Check:
+    """What the steps show of the device's work, and what is named as outside, against the raw events."""
+    shown = [at for at, part in enumerate(found.parts) if part.key in _ON_DEVICE]
+    inside = sum(row[at] for row in found.parts_ns for at in shown)
+    outside, raw = outside_ns(trace), busy_time(trace).total
+    detail = f"{inside / 1e6:.6g} ms in the steps, {outside / 1e6:.6g} ms outside"
+    name = "device time in and outside the steps is all of it"
+    return Check(name=name, got=inside + outside, expected=raw, ok=inside + outside == raw, detail=detail)
 
 
 def _when(trace: Trace, rows: Rows) -> Stretches:
@@ -53,7 +69,7 @@ def _device_covers(trace: Trace) -> list[Cover]:
 
 def _host_covers(trace: Trace) -> list[Cover]:
     named = trace.events.named(is_communication)
-    speaking = np.flatnonzero(named & trace.are(Kind.OP, Kind.ANNOTATION))
+    speaking = np.flatnonzero(named & trace.are(Kind.OP, Kind.ANNOTATION) & ~trace.is_alone)
     covers = [Cover("data", "Data loading", "The loop waits for the next batch.", _when(trace, data_rows(trace)))]
     if len(speaking):
         covers.append(Cover("communication", "Communication", "Processes exchange data.", _when(trace, speaking)))

@@ -57,6 +57,6 @@ def _lane_number(pid: str) -> int:
 
 
 def window(trace: Trace) -> tuple[int, int]:
-    """From the beginning of the first step to the end of the last."""
-    steps = trace.steps
+    """From the beginning of the first step to the end of the last, on the device."""
+    steps = trace.device_steps
     return (steps[0].begin_ns, steps[-1].end_ns) if steps else (trace.begin_ns, trace.end_ns)

@@ -10,7 +10,7 @@ _PYTHON, _MEMORY, _FLOW, _PHASE, _DATA, _SYNC, _OVERHEAD, _TRACE = range(8, 16)
 
 _KINDS = {
     "cpu_op": _OP, "operator": _OP,
-    "kernel": _KERNEL, "concurrent_kernel": _KERNEL, "gpu_op": _KERNEL,
+    "kernel": _KERNEL, "concurrent_kernel": _KERNEL, "gpu_op": _KERNEL, "mtia_ccp_events": _KERNEL,
     "gpu_memcpy": _MEMCPY, "memcpy": _MEMCPY,
     "gpu_memset": _MEMSET, "memset": _MEMSET,
     "user_annotation": _ANNOTATION, "cpu_user_annotation": _ANNOTATION,

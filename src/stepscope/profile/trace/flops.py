@@ -137,5 +137,5 @@ def model_flops_utilisation(trace: Trace) -> float | None:
     ideal = ideal_seconds(name, found.flops, found.dtype)[inside]
     if np.isnan(ideal).all():
         return None
-    seconds = sum(step.wall_ns for step in trace.steps) / 1e9 / trace.slowdown
+    seconds = sum(step.wall_ns for step in trace.device_steps) / 1e9 / trace.slowdown
     return float(np.nansum(ideal)) / seconds / len(devices.numbers)

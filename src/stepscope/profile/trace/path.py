@@ -43,7 +43,10 @@ class Path:
 def critical_path(trace: Trace, begin: int, end: int) -> Path:
     """The path from `begin` to `end`; its pieces sum to their distance."""
     walk = _Walk(trace, begin, end)
-    at, pieces = end, []
+    at, pieces = end, list[tuple[int, int, int, int]]()
+    last = walk.ending_at(end)
+    if last is not None:  # the step is over when its work on the device is
+        at = walk.along_device(last, end, pieces)
     while at > begin:
         wait = walk.last_wait(at)
         if wait is None:
@@ -101,6 +104,11 @@ class _Walk:
         calls = self.launch[trace.rows(Kind.KERNEL)]
         calls = calls[(calls >= 0) & (trace.events.dur[calls] >= LONG_LAUNCH_NS)]
         return np.unique(calls)
+
+    def ending_at(self, moment: int) -> int | None:
+        """The work that ends at this very moment."""
+        at = int(np.searchsorted(self.work_stop, moment, side="right")) - 1
+        return int(self.work[at]) if at >= 0 and int(self.work_stop[at]) == moment else None
 
     def last_wait(self, at: int) -> tuple[int, int] | None:
         """The last wait of the host that was over by then."""

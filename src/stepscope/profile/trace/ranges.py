@@ -58,7 +58,7 @@ def collective_rows(trace: Trace) -> Rows:
     if len(on_device):
         return on_device
     carried = trace.events.named(lambda name: name.startswith(("gloo:", "ucc:", "mpi:")))
-    return np.flatnonzero(carried & (trace.kind == Kind.ANNOTATION.value))
+    return np.flatnonzero(carried & (trace.kind == Kind.ANNOTATION.value) & ~trace.is_alone)
 
 
 def is_step_mark(name: str) -> bool:

@@ -105,7 +105,7 @@ def _checks(table: Ints, walls: Ints) -> list[Check]:
 def _step_notes(steps: Sequence[StepSpan], walls: Sequence[int], odd: bool) -> list[str]:
     notes = []
     if odd:
-        slower = walls[0] / median(walls[1:])
+        slower = walls[0] / max(1, median(walls[1:]))
         notes.append(f"the first step took {slower:.1f}x as long as the others and is left out of the typical step")
     if steps and steps[0].inferred:
         if len(steps) == 1:

@@ -1,4 +1,6 @@
-"""The training steps of a trace: marked by the profiler, by our own phases, or inferred from what repeats."""
+"""The training steps of a trace: marked by the profiler, by our own phases, or inferred from what repeats.
+
+The marks are the host's; `device_spans` are the same steps on the device."""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
 
-__all__ = ["StepSpan", "find_steps"]
+__all__ = ["StepSpan", "device_spans", "find_steps"]
 
 _MARK = re.compile(r"^(?:ProfilerStep|StepscopeStep)\s*#?(\d+)")
 _OPTIMIZER = re.compile(r"^Optimizer\.step#")
@@ -55,3 +57,25 @@ def find_steps(trace: Trace) -> list[StepSpan]:
     if trace.end_ns > trace.begin_ns:
         return [StepSpan(0, trace.begin_ns, trace.end_ns, inferred=True)]
     return []
+
+
+def device_spans(trace: Trace) -> list[StepSpan]:
+    """The steps as devices see them: each ends when the work that was launched until the host's mark is done.
+
+    The host runs ahead of its devices. What it launched in its last step runs after the last mark, and in the first
+    moments of every step a device still works on the step before.
+    """
+    if not trace.has_device:
+        return trace.steps
+    work = trace.device_rows
+    order = np.argsort(trace.launched_ns, kind="stable")
+    launched = trace.launched_ns[order]
+    done = np.maximum.accumulate(trace.events.end_of(work)[order])
+
+    def finished(mark: int) -> int:
+        before = int(np.searchsorted(launched, mark))
+        return max(mark, int(done[before - 1])) if before else mark
+
+    return [
+        StepSpan(step.number, finished(step.begin_ns), finished(step.end_ns), step.inferred) for step in trace.steps
+    ]

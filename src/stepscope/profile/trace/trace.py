@@ -19,7 +19,7 @@ from stepscope.profile.trace.dialects import kind_of_cat
 from stepscope.profile.trace.events import Events
 from stepscope.profile.trace.library import within
 from stepscope.profile.trace.nesting import nest
-from stepscope.profile.trace.step_spans import StepSpan, find_steps
+from stepscope.profile.trace.step_spans import StepSpan, device_spans, find_steps
 
 __all__ = ["Kind", "Trace"]
 
@@ -122,7 +122,16 @@ class Trace:
     @cached_property
     def is_collective(self) -> Rows:
         """A mask: kernels that communicate between devices."""
-        return np.asarray(self.events.named(is_collective_name) & (self.kind == Kind.KERNEL.value))
+        named = self.events.named(is_collective_name) & (self.kind == Kind.KERNEL.value)
+        return np.asarray(named & ~self.is_alone)
+
+    @cached_property
+    def is_alone(self) -> Rows:
+        """A mask: events of a process group of one rank, whose collectives exchange nothing with anyone."""
+        said = self.events.header.fields.get("distributedInfo")
+        if isinstance(said, dict) and said.get("world_size") == 1:
+            return np.ones(len(self), bool)
+        return np.asarray(self.events.number("Group size") == 1)
 
     @cached_property
     def is_tensor_core(self) -> Rows:
@@ -254,7 +263,7 @@ class Trace:
         by it, so shares of a step are taken of the usual one. 1.0 when it is not known, or less than noise."""
         if not self.usual_step_ns or not self.steps:
             return 1.0
-        factor = float(np.median([step.wall_ns for step in self.steps])) / self.usual_step_ns
+        factor = float(np.median([step.wall_ns for step in self.device_steps])) / self.usual_step_ns
         return factor if factor >= _INFLATED else 1.0
 
     # -- steps ----------------------------------------------------------------------------------------------------
@@ -265,13 +274,24 @@ class Trace:
         return find_steps(self)
 
     @cached_property
+    def device_steps(self) -> list[StepSpan]:
+        """The same steps by the device's clock: each ends when the work launched in it is done."""
+        return device_spans(self)
+
+    @cached_property
+    def launched_ns(self) -> Rows:
+        """Of each of `device_rows` when the host launched it: the runtime call, else the operator, else its start."""
+        work = self.device_rows
+        call = np.where(self.launch[work] >= 0, self.launch[work], self.device_op[work])
+        return np.asarray(self.events.start[np.where(call >= 0, call, work)])
+
+    @cached_property
     def step_of(self) -> Rows:
         """int16: the index into `steps` of the step each event began in; work on a device belongs to its launch's."""
         if not self.steps:
             return np.full(len(self), -1, np.int16)
-        start, work = self.events.start.copy(), self.device_rows
-        linked = work[self.launch[work] >= 0]
-        start[linked] = self.events.start[self.launch[linked]]
+        start = self.events.start.copy()
+        start[self.device_rows] = self.launched_ns
         begins, ends = ([getattr(step, name) for step in self.steps] for name in ("begin_ns", "end_ns"))
         return within(start, np.array(begins), np.array(ends))
 

@@ -11,7 +11,7 @@ from stepscope.profile.advice.tip import Tip, Trial
 def launch_bound(run: Measured) -> Iterator[Tip]:
     """The device runs out of work because Python starts its many small kernels too slowly.
 
-    Why it matters: starting a kernel from Python takes 5 to 20 us. Kernels that are done sooner leave the
+    Why it matters: starting a kernel from Python takes 5 to 25 us. Kernels that are done sooner leave the
     device idle between them.
 
     What to do: `torch.compile(model)` makes few kernels of many; `mode="reduce-overhead"` starts them all at
@@ -19,6 +19,7 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
 
     How it is found: kernels that are short (or shorter than the idle time between them), dozens of them a step, and a
     quarter of the step or more in which the device is idle, no data is waited for and the host does not wait either.
+    The saving is most of what so many launches cost the host, and never more than the idle time.
 
     Bad:
         model = Net().cuda()
@@ -33,15 +34,16 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
     mean = gpu.kernel_ns / gpu.kernel_count
     if run.share(idle) < 0.25 or gpu.kernel_count < 50 or mean > max(30_000, idle / gpu.kernel_count):
         return
+    launching = min(idle, gpu.kernel_count * run.launch_ns)
     compiled = bool(run.facts.get("compile", {}).get("used"))
     fix = 'torch.compile(model, mode="reduce-overhead")'
     yield Tip(
         where=None,
         message=f"the device is idle between {gpu.kernel_count:.0f} kernels a step of {mean / 1e3:.0f} us each",
         fix=fix if not compiled else f"{fix}: CUDA graphs, or a larger batch",
-        share=run.share(run.on_device(idle)),
-        saving_ns=run.on_device(idle * 0.7),
-        how="most of the idle time outside data loading",
+        share=run.share(run.on_device(launching)),
+        saving_ns=run.on_device(launching * 0.7),
+        how=f"most of what {gpu.kernel_count:.0f} launches of {run.launch_ns / 1e3:.0f} us cost, within the idle time",
         evidence={"kernels": round(gpu.kernel_count), "mean_us": round(mean / 1e3, 1), "idle_ms": round(idle / 1e6, 2)},
         part="idle",
         trial=Trial("compile", {"mode": "reduce-overhead"}),
