@@ -144,9 +144,6 @@ def test_roles_of_users_and_teams_add_up(database: Database) -> None:
         Member("vision", "ada", None, "viewer"),
         Member("vision", None, "lab", "admin"),
     ]
-        Member("vision", None, "lab", "admin"),
-        Member("vision", "ada", None, "viewer"),
-    ]
     remove_team(database, "lab")
     assert caller(database, "ada").roles == {"vision": "viewer"}
     set_role(database, "vision", None, user="ada")

@@ -93,8 +93,8 @@ def change_user(database: Database, name: str, *, admin: bool | None = None, dis
 def _with_use() -> sql.Select[Any]:
     used = sql.select(sql.func.max(token_table.c.used)).where(token_table.c.user_id == table.c.id).scalar_subquery()
     columns = (table.c.id, table.c.name, table.c.email, table.c.admin, table.c.created, table.c.disabled)
-    return sql.select(*columns, used)
+    return sql.select(*columns, used.label("signed_in"))
 
 
 def _user(row: sql.Row[Any]) -> User:
-    return User(*row._tuple())
+    return User(row.id, row.name, row.email, row.admin, row.created, row.disabled, row.signed_in)
