@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -15,9 +16,40 @@ from stepscope.cli._json import json_option, print_json_line
 __all__ = ["command"]
 
 TOKEN_FILE = ".server-token"
+OBJECTS_FILE = ".objects-place"
+"""Remembers where the runs of a folder went, so that a server started without --objects still finds them."""
+_OTHERS = {"verify": "_server_verify", "restore": "_server_restore", "doctor": "_server_doctor"}
 
 
-@click.command(name="server")
+class _Server(click.Group):
+    """`stepscope server FOLDER` starts one; a first word from the list is another command (`./verify` is a folder)."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["start", *sorted(_OTHERS)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name == "start":
+            return start
+        return import_module(f"stepscope.cli.{_OTHERS[name]}").command if name in _OTHERS else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0] not in self.list_commands(ctx) and args[0] not in ("-h", "--help")):
+            args = ["start", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(name="server", cls=_Server)
+def command() -> None:
+    """Collect the runs of several machines in a folder and show them in the browser app.
+
+    \b
+    stepscope server /srv/runs --host 0.0.0.0 --port 7007
+    stepscope server /srv/runs --objects s3://team-runs/stepscope     # ended runs move to a bucket
+    stepscope server verify /srv/runs
+    """
+
+
+@click.command(name="start")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")
@@ -27,14 +59,24 @@ TOKEN_FILE = ".server-token"
     help="The file that holds the token; FOLDER/.server-token by default.",
 )
 @click.option("--allow-host", multiple=True, help="A host name the server may be reached under (behind a proxy).")
+@click.option("--objects", metavar="PLACE", help="Where runs go that have ended: s3://bucket/prefix, or a folder.")
+@click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
-def command(
-    folder: Path, host: str, port: int | None, token_file: Path | None, allow_host: tuple[str, ...], as_json: bool
+def start(
+    folder: Path,
+    host: str,
+    port: int | None,
+    token_file: Path | None,
+    allow_host: tuple[str, ...],
+    objects: str | None,
+    log_format: str | None,
+    as_json: bool,
 ) -> None:
-    """Collect the runs of several machines in FOLDER and show them in the browser app.
+    """Start it: collect runs in FOLDER, and show them.
 
     The token is made once and kept, so that clients go on after a restart. Anyone who has it can read, change and send
-    runs. Put a proxy with TLS in front of a server that others reach over a network.
+    runs. Put a proxy with TLS in front of a server that others reach over a network. Several processes may serve one
+    folder behind one address.
 
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
@@ -42,6 +84,7 @@ def command(
     """
     from stepscope.errors import ConfigError
     from stepscope.runs.format.filesystem import make_store
+    from stepscope.server.logs import log_to_stderr
     from stepscope.server.serve import serve
 
     token = os.environ.get("STEPSCOPE_TOKEN") if token_file is None else None
@@ -52,6 +95,10 @@ def command(
         raise ConfigError(
             f"no runs can be kept in {str(folder)!r} ({why}); give a folder that can be written to"
         ) from None
+    log_to_stderr("json" if log_format == "json" else "text", access=log_format is not None)
+    place = objects_place(folder, objects)
+    if place is not None:
+        from stepscope.sync.objects import open_objects
     with _alone_in(folder):
         serve(
             [folder],
@@ -60,21 +107,42 @@ def command(
             token=token,
             token_file=token_file or (None if token else folder / TOKEN_FILE),
             allow_hosts=allow_host,
-            compact=False,  # the copies stay as they are on the machines that sent them
             ingest=folder,
+            objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
             on_address=_print_address if as_json else None,
         )
 
 
+def objects_place(folder: Path, given: str | None) -> str | None:
+    """Where the runs of a folder go: as given, and remembered for next time; else as remembered."""
+    from stepscope.errors import Conflict
+    from stepscope.files.opening import read_text
+    from stepscope.runs.format.layout import write_file
+
+    file = folder / OBJECTS_FILE
+    known = read_text(file, 4096, within=folder).strip() if file.exists() else None
+    if given is None:
+        return known
+    if known is not None and known != given:
+        raise Conflict(
+            f"runs of {folder} are in {known}, and {given} was given. Move the objects there yourself, then remove "
+            f"{file}; or leave out --objects"
+        )
+    if known is None:
+        write_file(file, f"{given}\n".encode())
+    return given
+
+
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Two processes that append to the same logs would mix their frames."""
+    """Where the system does not keep processes apart, two that append to the same logs would mix their frames."""
     from stepscope.errors import Conflict
     from stepscope.importers.lock import ImportLock
+    from stepscope.sync.locks import between_processes
 
     lock = ImportLock(folder, "sync")
-    if not lock.take():
+    if not between_processes() and not lock.take():
         raise Conflict(f"another server collects runs in {folder}; stop it first, or give another folder")
     try:
         yield

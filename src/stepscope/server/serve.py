@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from stepscope.server.follow import followed_stores
 from stepscope.server.guard import Codes
 from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file
+from stepscope.sync.archive import read_from
+from stepscope.sync.objects import Objects
 
 __all__ = ["PORT", "Running", "running", "serve"]
 
@@ -48,6 +50,7 @@ class _Server(uvicorn.Server):
             listener.listen(QUEUED)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.health.stopping = True
         self._app.state.hub.close()
         await super().shutdown(sockets)
 
@@ -88,6 +91,7 @@ def serve(
     webhook: str | None = None,
     tell: Sequence[str] = (),
     ingest: Path | None = None,
+    objects: Objects | None = None,
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
@@ -108,8 +112,9 @@ def serve(
         webhook=webhook,
         tell=tuple(tell),
         ingest=ingest,
+        objects=objects,
     ).checked()
-    with followed_stores(dirs, say) as stores, Catalogue(*stores) as catalogue:
+    with _reading(settings), followed_stores(dirs, say) as stores, Catalogue(*stores) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         for missing in (place for place in dirs if not Path(place).exists() and Path(place) in stores):
@@ -148,7 +153,7 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
         webbrowser.open(server.address)
     """
     settings = (settings or Settings()).checked()
-    with followed_stores(dirs) as stores, Catalogue(*stores) as catalogue:
+    with _reading(settings), followed_stores(dirs) as stores, Catalogue(*stores) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         server = _made(app, settings)
@@ -164,6 +169,10 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
         finally:
             server.should_exit = True
             thread.join(10)
+
+
+def _reading(settings: Settings) -> AbstractContextManager[None]:
+    return read_from(settings.objects) if settings.objects is not None else nullcontext()
 
 
 def address(url: str, token: str | None) -> str:

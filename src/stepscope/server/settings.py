@@ -13,6 +13,7 @@ from pathlib import Path
 
 from stepscope.errors import ConfigError, Forbidden
 from stepscope.files.opening import open_file, read_window
+from stepscope.sync.objects import Objects
 
 __all__ = ["Settings", "is_loopback", "read_token_file"]
 
@@ -55,6 +56,10 @@ class Settings:
     """The kinds of alerts that go out; the usual ones when empty."""
     ingest: Path | None = None
     """A store that takes runs sent by `stepscope sync`."""
+    objects: Objects | None = None
+    """Where runs of that store go when they have ended; they stay on its disk without."""
+    rest_s: float = 60.0
+    """A run is left alone for this long after its end: somebody may resume it, or its last files are on their way."""
     framed: bool = False
     """Pages of this machine's own servers may frame it: a notebook does."""
 

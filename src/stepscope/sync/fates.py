@@ -1,4 +1,4 @@
-"""Which runs of a store were deleted and restored, and when: so that a deletion travels, and nothing comes back by itself.
+"""Which runs of a store were deleted and restored, and when: a deletion travels, and nothing comes back by itself.
 
 The trash says what is deleted now. What has left the trash for good is remembered in a list beside it, and when a run
 was restored stands in its folder; of a deletion here and a restoration there, the later one counts.

@@ -74,4 +74,3 @@ def _pull_file(run: str, name: str, here: int, remote: Remote, keep: Keep) -> in
             raise BadData(f"the server sent a piece of {name} that does not continue what is here; try again later")
         here = stored.size
     return here - began
-

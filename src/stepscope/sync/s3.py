@@ -121,6 +121,9 @@ class _Kept:
     def tell(self) -> int:
         return self._file.tell()
 
+    def close(self) -> None:
+        pass
+
 
 def _code(fault: Exception) -> str:
     response: dict[str, Any] = getattr(fault, "response", {})

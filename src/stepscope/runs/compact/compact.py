@@ -22,7 +22,7 @@ from pathlib import Path
 
 from stepscope.errors import BadData
 from stepscope.files.opening import read_file
-from stepscope.runs.catalogue.stamps import is_sealed
+from stepscope.runs.catalogue.change_detection import is_sealed
 from stepscope.runs.compact.source import Source, read_sections, read_source
 from stepscope.runs.format.chunks import CHUNK_POINTS, encode_chunk
 from stepscope.runs.format.filesystem import create_file, make_folder, sync_folder
@@ -57,11 +57,12 @@ class CompactResult:
     """Log files that stayed, and why."""
 
 
-def compact(run: Path, *, gone: bool = False) -> CompactResult:
+def compact(run: Path, *, gone: bool = False, first: int = 0) -> CompactResult:
     """Replace the finished log files of a run by compacted ones. Safe at any time, also twice at once.
 
     `gone` says that no process writes to the run any more (its status is killed): then files without a seal, as a kill
-    leaves them, count as finished too. A folder we may not write to is left alone.
+    leaves them, count as finished too. A folder we may not write to is left alone. `first` is the least number of a
+    compacted file: those of a server must not meet those that a client has yet to send.
     """
     result = CompactResult(run)
     if not os.access(run, os.W_OK | os.X_OK):
@@ -71,7 +72,7 @@ def compact(run: Path, *, gone: bool = False) -> CompactResult:
         repair_meta(run)
         done = _remove_leftovers(run)
         for batch in _batches(run, done, gone, result):
-            _replace(run, batch, result)
+            _replace(run, batch, result, first)
     except OSError as fault:  # a full disk, a folder that went away: what is there stays as it is
         result.skipped[run.name] = str(fault)
     return result
@@ -136,7 +137,7 @@ def _batches(run: Path, done: set[Path], gone: bool, result: CompactResult) -> I
         yield batch
 
 
-def _replace(run: Path, paths: list[Path], result: CompactResult) -> None:
+def _replace(run: Path, paths: list[Path], result: CompactResult, first: int) -> None:
     """Write one compacted file, check it, put it in its place, and only then remove what it stands for."""
     folder = run / COMPACT
     temporary = folder / f".{new_run_id()}.tmp"
@@ -148,7 +149,7 @@ def _replace(run: Path, paths: list[Path], result: CompactResult) -> None:
         if not replaced:
             return
         _verify(temporary, replaced)
-        _put_in_place(temporary, folder)
+        _put_in_place(temporary, folder, first)
     except BadData as fault:
         result.skipped[run.name] = str(fault)
         return
@@ -227,10 +228,10 @@ def _verify(temporary: Path, paths: list[Path]) -> None:
             raise BadData(f"{path.name} was not the same after compaction; it was left as it is")
 
 
-def _put_in_place(temporary: Path, folder: Path) -> None:
+def _put_in_place(temporary: Path, folder: Path, first: int) -> None:
     """Give the file the next free number. The name is claimed first, so that two compactions never share one."""
     taken = [int(path.stem) for path in log_files(folder) if path.stem.isdigit()]
-    number = max(taken, default=-1) + 1
+    number = max([first - 1, *taken]) + 1
     while True:
         path = folder / f"{number:06d}.log"
         try:
