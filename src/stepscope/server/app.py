@@ -15,12 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from stepscope.errors import StepscopeError
+from stepscope.server.alert_channels import outlets_of
 from stepscope.server.answers import failure, problem, refusal
 from stepscope.server.crowd import Crowd
 from stepscope.server.endpoint import endpoint
 from stepscope.server.guard import Codes, Guard
 from stepscope.server.headers import SafeHeaders
-from stepscope.server.outlets import outlets_of
+from stepscope.server.housekeeper import Housekeeper
+from stepscope.server.monitor import Health, Meters, Monitor, metrics_route
 from stepscope.server.pages import Pages
 from stepscope.server.settings import Settings
 from stepscope.server.sync_routes import sync_routes
@@ -29,7 +31,7 @@ from stepscope.sync.keep import Keep
 from stepscope.views.alert_log import AlertLog, alert_file
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 from stepscope.views.route import all_routes
 from stepscope.views.series import LineCache
 
@@ -56,18 +58,28 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         alerts=alerts,
         outlets=outlets.names,
     )
-    codes = Codes()
+    codes, health = Codes(), Health()
+    meters = Meters() if settings.ingest is not None else None
+    keeper = _housekeeper(catalogue, settings)
+    if meters is not None and keeper is not None:
+        meters.watch(catalogue, hub)
+        meters.gauge("stepscope_runs_moved", "Runs moved to the object store.", lambda: keeper.moved)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         watch.start()
+        if keeper is not None:
+            keeper.start()
         yield
+        if keeper is not None:
+            keeper.stop()
         watch.stop()
 
     app = Starlette(
         lifespan=lifespan,
-        routes=_routes(ctx, settings, watch),
+        routes=[*([metrics_route(meters)] if meters is not None else []), *_routes(ctx, settings, watch)],
         middleware=[  # the outermost first: the headers cover the guard's refusals too
+            Middleware(Monitor, health=health, meters=meters),
             Middleware(SafeHeaders, framed=settings.framed),
             Middleware(Guard, settings=settings, codes=codes),
             Middleware(Crowd),
@@ -75,8 +87,14 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         exception_handlers={StepscopeError: problem, HTTPException: _unknown, Exception: failure},
     )
     app.state.hub, app.state.watch, app.state.codes, app.state.settings = hub, watch, codes, settings
-    app.state.outlets = outlets.names
+    app.state.outlets, app.state.health = outlets.names, health
     return app
+
+
+def _housekeeper(catalogue: Catalogue, settings: Settings) -> Housekeeper | None:
+    if settings.ingest is None or settings.read_only or not settings.compact:
+        return None
+    return Housekeeper(catalogue, settings.ingest, settings.objects, settings.rest_s, min(10.0, settings.rest_s))
 
 
 def _routes(ctx: Context, settings: Settings, watch: Watch) -> list[Route]:

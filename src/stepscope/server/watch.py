@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import StepscopeError
 from stepscope.fence import fenced
+from stepscope.server.alert_channels import Outlets
 from stepscope.server.notices import Notices
-from stepscope.server.outlets import Outlets
 from stepscope.server.settings import Settings
 from stepscope.server.tidy import Tidy
 from stepscope.views.alert_log import AlertLog
 from stepscope.views.live import Hub, Live, RunChange
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue, Changes
@@ -50,7 +50,7 @@ class Watch:
         self._poll_s = settings.poll_s
         self._notices = Notices(runs, alerts)
         self._outlets = outlets or Outlets((), ())
-        self._tidy = Tidy() if settings.compact and not settings.read_only else None
+        self._tidy = Tidy() if settings.compact and not settings.read_only and settings.ingest is None else None
         self._stopping = threading.Event()
         self._wake = threading.Event()
         self._looking = threading.Lock()
