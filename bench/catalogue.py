@@ -26,7 +26,7 @@ from stepscope.server.answers import json_response
 from stepscope.server.serve import _COLLECT
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 from stepscope.views.runs import ColumnsRequest, RunsRequest, columns, runs
 from stepscope.views.series import LineCache
 imported = time.perf_counter()

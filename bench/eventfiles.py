@@ -64,7 +64,7 @@ def ours(folder: Path) -> int:
 
 
 def imported(folder: Path) -> int:
-    from stepscope.importers.landing import Landing
+    from stepscope.importers.import_writer import Landing
     from stepscope.importers.tensorboard import TensorBoardSource
 
     with tempfile.TemporaryDirectory() as store:

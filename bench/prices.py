@@ -25,7 +25,7 @@ from overhead_arms.works import Work, classify, make_work, mlp
 from torch import Tensor, nn
 
 from stepscope.events.governor import PRICES
-from stepscope.record.watch import Watcher
+from stepscope.record.observers import Watcher
 
 STEPS = 8
 VALUES = "a million weights"

@@ -19,12 +19,12 @@ MAY_READ: dict[str, dict[str, str]] = {
     "inspect/checkpoint.py": {"torch.load": "after files.packed.check_zip, with weights_only"},
     "integrations/_tensorboard_run.py": {".read_text": "a note of ours in the folder that the script writes to"},
     "integrations/ray.py": {".read_text": "the error file that Ray Tune names"},
-    "launch/as_rank.py": {
+    "launch/rank_entry.py": {
         "open": "a note in a folder that only this user can write to, which is checked",
         "pickle.load": "the same note",
     },
     "launch/capsule/sources.py": {".read_bytes": "the script's own files, which Python has imported"},
-    "launch/heard/mlflow.py": {".open": "a file that the script itself logs"},
+    "launch/trackers/mlflow.py": {".open": "a file that the script itself logs"},
     "launch/hyperparameters.py": {"open": "the script itself"},
     "launch/profiling/deep.py": {
         "open": "the trace that the script's own profiler has just written",
@@ -40,7 +40,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     },
     "profile/trace/packed.py": {"zlib.decompressobj": "blocks with a checksum, unpacked to their stated size"},
     "profile/trace/source.py": {"zlib.decompressobj": "unpacked piece by piece, with a limit on size and ratio"},
-    "record/watch/ranks.py": {"os.open": "a new file of facts, only written to"},
+    "record/observers/ranks.py": {"os.open": "a new file of facts, only written to"},
     "report/shares.py": {"os.open": "a line is added, links refused"},
     "runs/catalogue/index.py": {
         "os.open": "the index in the user's own cache, made with its mode",
@@ -51,9 +51,9 @@ MAY_READ: dict[str, dict[str, str]] = {
         ".read_text": "a file of the kernel",
         "os.open": "files that we make, and folders that we sync",
     },
-    "runs/format/lease.py": {".read_text": "files of the kernel"},
+    "runs/format/writer_identity.py": {".read_text": "files of the kernel"},
     "runs/scrub/content.py": {"zlib.decompressobj": "unpacked to a limit; what is longer stays as it is"},
-    "runs/write/delivery.py": {"os.open": "files that we wrote, to sync them"},
+    "runs/write/write_queue.py": {"os.open": "files that we wrote, to sync them"},
     "sweep/file.py": {"yaml.load": "a sweep file that the user named, by a loader of plain values"},
     "sweep/journal.py": {"os.open": "the journal of this sweep, made and locked for writing"},
     "sweep/process.py": {".read_text": "a file of the kernel"},

@@ -49,7 +49,7 @@ _HOMES = {
     "profile_layers": "stepscope.inspect.layers",
     "time_steps": "stepscope.inspect.time_steps",
     "diff": "stepscope.inspect.diff",
-    "trace_values": "stepscope.record.values",
+    "trace_values": "stepscope.record.trace_values",
     "watch_layers": "stepscope.record.layer_statistics",
     # looking at data
     "data": "stepscope.launch.data",
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from stepscope.launch.data import data as data
     from stepscope.profile.collect.api import ProfileRoom
     from stepscope.record.layer_statistics import watch_layers as watch_layers
-    from stepscope.record.values import trace_values as trace_values
+    from stepscope.record.trace_values import trace_values as trace_values
     from stepscope.runs.catalogue.run_list import run as run, runs as runs
     from stepscope.track.media import (
         Audio as Audio,

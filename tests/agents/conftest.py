@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.agents.desk import Desk
+from stepscope.agents.tool_context import Desk
 from stepscope.records import Artifact, ArtifactFile, Console, End, Event, Finding, FindingEvent, Related, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import stepscope
-from stepscope.agents.desk import Desk
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.tools.get_profile import get_profile
 from stepscope.agents.tools.get_step import get_step
 from stepscope.agents.tools.list_media import list_media

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.agents.conftest import FINDING, SOURCE, TRACEBACK, finding, write_run
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import MAX_ANSWER, Answer, all_tools
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.tools.compare_runs import compare_runs
 from stepscope.agents.tools.edit_run import edit_run
 from stepscope.agents.tools.explain_rule import explain_rule

@@ -13,8 +13,8 @@ from stepscope.cli.main import commands
 from stepscope.errors import Forbidden, NotFound
 from stepscope.launch.capsule.manifest import Manifest, Source
 from stepscope.launch.capsule.tensors import write_tensors
-from stepscope.launch.replay.staging import compare_sources
-from stepscope.launch.trust import ask_for_trust, what_would_run
+from stepscope.launch.replay.source_selection import compare_sources
+from stepscope.launch.replay_consent import ask_for_trust, what_would_run
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def recordings(group: str) -> Iterator[Recording]:
 
 def replay(recording: Recording) -> tuple[list[Found], list[str]]:
     """What the rules of today find in it, and what could not be asked."""
-    from stepscope.diagnose.again import asked_again, found_together
+    from stepscope.diagnose.rediagnose import asked_again, found_together
     from stepscope.evidence.bundle import Bundle
     from stepscope.evidence.codec import decode
     from stepscope.evidence.registry import records

@@ -16,16 +16,16 @@ import msgspec
 import pytest
 import torch
 
-from stepscope.diagnose.again import asked_again
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rediagnose import asked_again
 from stepscope.diagnose.source import Source
 from stepscope.events import Installed
 from stepscope.evidence.bundle import Bundle, pack, unpack
 from stepscope.evidence.registry import tables
-from stepscope.launch.children import Children
-from stepscope.record.watch import Watcher
-from stepscope.record.watch.tape import Tapes
+from stepscope.launch.child_processes import Children
+from stepscope.record.observers import Watcher
+from stepscope.record.observers.tape import Tapes
 from stepscope.records import Finding
 
 Diagnose = Callable[..., list[Finding]]

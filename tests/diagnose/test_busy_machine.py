@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.record.watch.looks import Allowance
+from stepscope.record.observers.value_sample import Allowance
 
 SCRIPT = """
     data = torch.randn(96, 6)
@@ -36,8 +36,8 @@ class Busy(Allowance):
 
 
 def test_rows_that_seem_new_may_have_been_trained_on(diagnose: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stepscope.record.watch.batches.Allowance", Busy)
+    monkeypatch.setattr("stepscope.record.observers.batches.Allowance", Busy)
     assert diagnose(SCRIPT).rules() == []
     uncounted = property(lambda diet: 0, lambda diet, count: None)
-    monkeypatch.setattr("stepscope.record.watch.batches.Diet.missed", uncounted, raising=False)
+    monkeypatch.setattr("stepscope.record.observers.batches.Diet.missed", uncounted, raising=False)
     assert diagnose(SCRIPT).rules() == ["data.test-in-train"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stepscope.diagnose.again import found_together
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rediagnose import found_together
 from stepscope.diagnose.rule import Rule
 from stepscope.diagnose.source import Source
 from stepscope.records import Finding

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from stepscope import events
 from stepscope.events import Installed, aside, operations
-from stepscope.events.originals import meant
+from stepscope.events.patched_names import meant
 
 
 class Following:

@@ -7,7 +7,7 @@ import warnings
 import torch
 import torch.nn.functional as F
 
-from stepscope.record.watch import Watcher
+from stepscope.record.observers import Watcher
 
 
 def places(action: str) -> list[tuple[str, int]]:

@@ -15,8 +15,8 @@ from torch.utils.data import DataLoader, Dataset, WeightedRandomSampler
 from stepscope.evidence.codec import decode, encode
 from stepscope.evidence.ranks import Called, Delivered, Ended, Ranks
 from stepscope.evidence.registry import records
-from stepscope.record.watch import Watcher, samples_again
-from stepscope.record.watch.ranks import Began, Trained, read_ranks
+from stepscope.record.observers import Watcher, repeated_samples
+from stepscope.record.observers.ranks import Began, Trained, read_ranks
 
 
 class Rows(Dataset[tuple[torch.Tensor, int]]):
@@ -40,8 +40,8 @@ def sorted_rows(samples: list[tuple[torch.Tensor, int]]) -> tuple[torch.Tensor, 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No sample is too slow to be asked for, however busy the machine is."""
-    monkeypatch.setattr(samples_again, "_SLOW_S", 60.0)
-    monkeypatch.setattr(samples_again, "_COUNTING_S", 60.0)
+    monkeypatch.setattr(repeated_samples, "_SLOW_S", 60.0)
+    monkeypatch.setattr(repeated_samples, "_COUNTING_S", 60.0)
 
 
 def seen(script: Callable[[], Any]) -> Watcher:
@@ -92,7 +92,7 @@ def test_experiments_on_datasets_are_kept() -> None:
                 model(x)
         return noisy, turned
 
-    deliveries = again(seen(script).deliveries)
+    deliveries = again(seen(script).loader_output)
     turned, noisy = deliveries.all
     assert (turned.misplaced, turned.varying) == (True, None)
     assert (noisy.misplaced, noisy.varying) == (False, 8)
@@ -106,7 +106,7 @@ def test_the_labels_of_a_weighed_dataset_are_counted() -> None:
         train(nn.Linear(3, 2), loader)
         return loader
 
-    (delivery,) = again(seen(script).deliveries).all
+    (delivery,) = again(seen(script).loader_output).all
     assert delivery.own_labels == {0: 9, 1: 3}
 
 

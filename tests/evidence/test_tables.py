@@ -10,10 +10,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from stepscope.evidence.codec import decode, encode
-from stepscope.evidence.finite import Spot
-from stepscope.evidence.numbers import Truncation
+from stepscope.evidence.nonfinite import Spot
+from stepscope.evidence.precision_loss import Truncation
 from stepscope.evidence.registry import records
-from stepscope.record.watch import Watcher
+from stepscope.record.observers import Watcher
 
 
 def seen(script: Callable[[], Any]) -> Watcher:
@@ -55,7 +55,7 @@ def test_an_alarm_leads_back_to_the_logarithm() -> None:
             (weight * 0).log().sum().backward()
             optimizer.step()
 
-    found = again(seen(script).finite)
+    found = again(seen(script).nonfinite)
     assert found.alarm.kind == "loss"
     spots = [origin.spot for origin in found.alarm.origin.ancestors() if isinstance(origin.spot, Spot)]
     assert "log" in [spot.op for spot in spots]
@@ -63,7 +63,7 @@ def test_an_alarm_leads_back_to_the_logarithm() -> None:
 
 
 def test_a_cut_hangs_on_its_origin() -> None:
-    (origin,) = again(seen(lambda: torch.tensor([0.5, 1.5]).long()).numbers).cuts
+    (origin,) = again(seen(lambda: torch.tensor([0.5, 1.5]).long()).precision_loss).cuts
     assert isinstance(origin.spot, Truncation)
     assert (origin.op, origin.dtype, origin.spot.lost) == ("long", "int64", 0.5)
 
@@ -102,6 +102,6 @@ def test_the_operation_that_raised_keeps_what_it_read() -> None:
         except RuntimeError:
             pass
 
-    failed = again(seen(script).trail).failed
+    failed = again(seen(script).tensor_history).failed
     assert (failed.op, [origin.shape for origin in failed.origins]) == ("matmul", [(2, 3), (2, 3)])
     assert failed.said.startswith("RuntimeError: ")

@@ -14,8 +14,8 @@ import torch.optim.optimizer as optimizers
 
 from stepscope.evidence.experiments import Outcome
 from stepscope.experiments.experiment import Experimenter
-from stepscope.record.watch import Watcher
-from stepscope.record.watch.tape import Tapes
+from stepscope.record.observers import Watcher
+from stepscope.record.observers.tape import Tapes
 
 PRELUDE = (
     "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"

@@ -25,7 +25,7 @@ from stepscope.runs.read.folder import open_run
 from stepscope.runs.scrub.needle import Needle
 from stepscope.runs.scrub.scrub import scrub_run
 from stepscope.runs.trash import move_to_trash, restore, trashed_runs
-from stepscope.runs.write import delivery, logfile, writer as writer_module
+from stepscope.runs.write import logfile, write_queue, writer as writer_module
 from stepscope.views.view_file import SavedView, change_views, read_views
 
 pytestmark = pytest.mark.skipif(
@@ -46,7 +46,7 @@ class Work(NamedTuple):
 @pytest.fixture
 def run(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(logfile, "SEGMENT_BYTES", 3000)
-    for module in (delivery, writer_module):
+    for module in (write_queue, writer_module):
         monkeypatch.setattr(module, "FRAME_BYTES", 1000)  # what is larger is a blob
     path = new_run(store)
     writer = quiet_writer(path)

@@ -17,7 +17,7 @@ from stepscope.errors import BadData, StepscopeError
 from stepscope.eventfiles.write import event, text, version
 from stepscope.importers.aim.mirror import mirrored
 from stepscope.importers.detect import sources_in
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 from stepscope.inspect.checkpoint import read_checkpoint
 from stepscope.profile.open import open_profile
 from stepscope.profile.trace.read import read_trace

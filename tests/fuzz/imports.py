@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from stepscope.importers.detect import sources_in
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 
 __all__ = ["IMPORTS", "QUICK", "land", "make_mlflow_database", "make_trackio_database"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepscope.importers import mlflow
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder
 

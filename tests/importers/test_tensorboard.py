@@ -17,7 +17,7 @@ from stepscope.eventfiles.records import encode_record
 from stepscope.eventfiles.tensors import encode_tensor
 from stepscope.eventfiles.wire import message, put_bytes, put_double, put_float, put_int, put_text
 from stepscope.importers.detect import find_sources
-from stepscope.importers.landing import Landed, Landing
+from stepscope.importers.import_writer import Landed, Landing
 from stepscope.importers.tensorboard import TensorBoardSource, named_folders
 from stepscope.profile.profile import profiles_in
 from stepscope.profile.store import read_meta

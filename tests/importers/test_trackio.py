@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from stepscope.importers import trackio
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 from stepscope.runs.catalogue.run_list import runs
 
 METRICS = "CREATE TABLE metrics (id INTEGER PRIMARY KEY, timestamp TEXT, run_name TEXT, step INTEGER, metrics TEXT)"

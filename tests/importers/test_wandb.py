@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from stepscope.eventfiles.wire import message, put_bytes, put_double, put_int, put_text
 from stepscope.importers import wandb
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder
 

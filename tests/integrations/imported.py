@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from stepscope.importers.landing import Landed, Landing
+from stepscope.importers.import_writer import Landed, Landing
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.integrations.imported import command
 
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 from stepscope.importers.tensorboard import find
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.integrations.imported import bring, python
 
-from stepscope.importers.landing import Landed
+from stepscope.importers.import_writer import Landed
 from stepscope.runs.read.folder import RunFolder
 
 SCRIPT = """

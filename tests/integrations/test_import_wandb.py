@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.integrations.imported import bring, python
 
-from stepscope.importers.landing import Landed
+from stepscope.importers.import_writer import Landed
 from stepscope.records import End
 from stepscope.runs.format.blobs import blob_path
 from stepscope.runs.read.folder import RunFolder

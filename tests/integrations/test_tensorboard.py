@@ -21,7 +21,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from stepscope.cli.main import main
 from stepscope.export.as_tensorboard import write_tensorboard
-from stepscope.importers.landing import Landing
+from stepscope.importers.import_writer import Landing
 from stepscope.importers.tensorboard import TensorBoardSource
 from stepscope.inspect.logged import read_logged
 from stepscope.runs.catalogue.run_list import runs

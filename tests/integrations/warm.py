@@ -65,7 +65,7 @@ class Warm:
         return self._run(folder, script, ["python", *words])
 
     def stepscope(self, folder: Path, script: str, *words: str) -> Done:
-        """`stepscope words... script.py`."""
+        """`stepscope words... train.py`, or with `train.py` among the words."""
         return self._run(folder, script, ["stepscope", *words])
 
     def _run(self, folder: Path, script: str, words: list[str]) -> Done:
@@ -98,7 +98,7 @@ def _child(folder: str, words: list[str]) -> int:
         return 0
     from stepscope.cli.main import main
 
-    sys.argv = [*words, "train.py"]
+    sys.argv = words if "train.py" in words else [*words, "train.py"]
     main()
     return 0
 

@@ -14,8 +14,8 @@ import torch
 from stepscope.launch.capsule.keeper import MOST_BYTES, Keeper, Kept
 from stepscope.launch.capsule.save import Surroundings
 from stepscope.launch.script import find_script, run_as_main
+from stepscope.record.observers.watcher import Watcher
 from stepscope.record.pulse import Pulse
-from stepscope.record.watch.watcher import Watcher
 from stepscope.runs.read.folder import RunFolder, open_run
 from stepscope.track.session import current, init
 

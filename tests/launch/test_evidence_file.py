@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.launch.conftest import Done, environment, launch_all
 
-from stepscope.diagnose.stored.kept import ask_kept, kept_evidence
+from stepscope.diagnose.stored.stored_evidence import ask_kept, kept_evidence
 from stepscope.evidence.bundle import FOLDER
 
 NO_ZERO = """
@@ -63,7 +63,7 @@ AGAIN = """
 import json, sys
 sys.modules["torch"] = None
 from pathlib import Path
-from stepscope.diagnose.stored.kept import ask_kept
+from stepscope.diagnose.stored.stored_evidence import ask_kept
 found = ask_kept(Path(sys.argv[1]))
 print(json.dumps([found.rules, found.not_seen, [(f.rule, f.line, f.message) for f in found.findings]]))
 """

@@ -1,4 +1,4 @@
-"""Every witness and every rule broken on purpose: the training gives the same bits, and each fault is said once."""
+"""Every observer and every rule broken on purpose: the training gives the same bits, and each fault is said once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 import torch
 
-import stepscope.record.watch
+import stepscope.record.observers
 from stepscope import fence
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import all_rules
 from stepscope.launch.evaluations import Evaluations
-from stepscope.record.watch import Watcher
-from stepscope.record.watch.tape import Tapes
-from stepscope.record.watch.witness import Witness
+from stepscope.record.observers import Watcher
+from stepscope.record.observers.observer import Observer
+from stepscope.record.observers.tape import Tapes
 
 TRAIN = """
 import torch
@@ -62,7 +62,7 @@ model.load_state_dict(torch.load(kept))
 print([p.double().sum().item().hex() for p in model.parameters()], torch.rand(1).item().hex())
 """
 CODE = compile(TRAIN, "train.py", "exec")
-MOMENTS = [name for name in vars(Witness) if not name.startswith("_") and callable(vars(Witness)[name])]
+MOMENTS = [name for name in vars(Observer) if not name.startswith("_") and callable(vars(Observer)[name])]
 
 
 def broken(*args: Any, **kwargs: Any) -> None:
@@ -70,17 +70,17 @@ def broken(*args: Any, **kwargs: Any) -> None:
 
 
 def everybody() -> Watcher:
-    """A watcher with all the witnesses that any command has."""
+    """A watcher with all the observers that any command has."""
     watcher = Watcher()
     watcher.add(Tapes(watcher))
     watcher.add(Evaluations(watcher, lambda values: None))
     return watcher
 
 
-WITNESSES = sorted({type(witness) for witness in everybody().witnesses}, key=lambda kind: kind.__name__)
+OBSERVERS = sorted({type(observer) for observer in everybody().observers}, key=lambda kind: kind.__name__)
 MODULES = [
-    importlib.import_module(f"stepscope.record.watch.{found.name}")
-    for found in pkgutil.iter_modules(stepscope.record.watch.__path__)
+    importlib.import_module(f"stepscope.record.observers.{found.name}")
+    for found in pkgutil.iter_modules(stepscope.record.observers.__path__)
 ]
 
 
@@ -132,11 +132,11 @@ def test_the_watch_changes_nothing_and_has_no_faults_of_its_own(alone: str, kept
     assert watched(kept, None) == (alone, Counter())
 
 
-@pytest.mark.parametrize("kind", WITNESSES, ids=lambda kind: kind.__name__)
-def test_a_witness_that_fails_at_every_moment_is_skipped(
-    kind: type[Witness], alone: str, kept: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", OBSERVERS, ids=lambda kind: kind.__name__)
+def test_a_observer_that_fails_at_every_moment_is_skipped(
+    kind: type[Observer], alone: str, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = [name for name in MOMENTS if name != "install" and getattr(kind, name) is not getattr(Witness, name)]
+    own = [name for name in MOMENTS if name != "install" and getattr(kind, name) is not getattr(Observer, name)]
     for name in own:
         monkeypatch.setattr(kind, name, broken)
     out, said = watched(kept)
@@ -145,10 +145,10 @@ def test_a_witness_that_fails_at_every_moment_is_skipped(
     assert not own or said, f"none of {own} of {kind.__name__} was asked: the script above should give it something"
 
 
-def test_witnesses_that_cannot_be_installed_are_skipped(
+def test_observers_that_cannot_be_installed_are_skipped(
     alone: str, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = [kind for kind in WITNESSES if kind.install is not Witness.install]
+    own = [kind for kind in OBSERVERS if kind.install is not Observer.install]
     for kind in own:
         monkeypatch.setattr(kind, "install", broken)
     out, said = watched(kept)

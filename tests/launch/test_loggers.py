@@ -11,7 +11,7 @@ import pytest
 
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
-from stepscope.launch.heard import Hub, watch_trackers
+from stepscope.launch.trackers import Hub, watch_trackers
 from stepscope.records import Alert, Event, MetricRule
 
 WRITER = """

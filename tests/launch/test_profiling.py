@@ -136,7 +136,10 @@ WINDOW, TORCH, FACTS = (f"stepscope.profile.collect.{name}" for name in ("window
 BREAKS = {
     "broken windows": [f"{WINDOW}:Windows"],
     "broken window": [f"{TORCH}:TorchWindow.start"],
-    "broken turns": ["stepscope.launch.iterations:Iterations.begin", "stepscope.launch.iterations:Iterations.end"],
+    "broken turns": [
+        "stepscope.launch.step_boundaries:Iterations.begin",
+        "stepscope.launch.step_boundaries:Iterations.end",
+    ],
     "broken end": [f"{TORCH}:TorchWindow.save", f"{FACTS}:Facts.install", f"{FACTS}:Facts.result"],
 }
 

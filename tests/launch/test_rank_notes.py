@@ -12,8 +12,8 @@ import pytest
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.launch.rank_notes import RankNotes, claims, is_lost_connection
-from stepscope.record.watch import Watcher
-from stepscope.record.watch.ranks import Began
+from stepscope.record.observers import Watcher
+from stepscope.record.observers.ranks import Began
 from stepscope.records import Event, Finding, FindingEvent
 
 

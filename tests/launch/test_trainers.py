@@ -12,13 +12,13 @@ from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.points import POINTS, Point
 from stepscope.launch.evaluations import Evaluations
+from stepscope.launch.loader_roles import Roles
 from stepscope.launch.loop import Loop
-from stepscope.launch.roles import Roles
 from stepscope.launch.trainers import Boundaries, after, around
+from stepscope.record.observers import Watcher
+from stepscope.record.observers.trainer import TrainerObserver, return_of
 from stepscope.record.pulse import Beat, Pulse
 from stepscope.record.sites import place_at
-from stepscope.record.watch import Watcher
-from stepscope.record.watch.trainer import TrainerObserver, return_of
 
 
 class Told:
@@ -204,7 +204,7 @@ def test_what_runs_in_a_closure_is_watched() -> None:
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     watcher = Watcher().start()
     seen: list[str] = []
-    watcher.trail.listen(frozenset(("square",)), lambda call: seen.append(call.name))
+    watcher.tensor_history.listen(frozenset(("square",)), lambda call: seen.append(call.name))
     for _ in range(3):
         optimizer.step(closure_of(model, optimizer, x))
     watcher.stop()
@@ -212,7 +212,7 @@ def test_what_runs_in_a_closure_is_watched() -> None:
     assert [(len(step.backwards), step.empty, step.stale, step.lagging) for step in watcher.steps.steps] == [
         (1, False, False, False)
     ] * 3
-    assert watcher.trail.paused == 0
+    assert watcher.tensor_history.paused == 0
 
 
 def test_a_closure_that_raises_leaves_the_watch_as_it_was() -> None:
@@ -227,7 +227,7 @@ def test_a_closure_that_raises_leaves_the_watch_as_it_was() -> None:
         optimizer.step(broken)
     optimizer.step(closure_of(model, optimizer, torch.ones(2, 3)))
     watcher.stop()
-    assert watcher.trail.paused == 0
+    assert watcher.tensor_history.paused == 0
     assert len(watcher.steps.steps) == 1
 
 

@@ -20,8 +20,8 @@ import stepscope
 from stepscope import fence
 from stepscope.notebook import kernel, panel
 from stepscope.notebook.chart import ChartLine, chart_group, chart_html, spark_html
-from stepscope.notebook.glance import glance
 from stepscope.notebook.panel_html import bundle, panel_html, panel_svg, panel_text
+from stepscope.notebook.run_overview import glance
 from stepscope.records import Alert, Finding, FindingEvent
 from stepscope.runs.read.folder import RunFolder
 

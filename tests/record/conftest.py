@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch.nn.modules import module as torch_module
 
-from stepscope.record.observer import Observer, OpCall
-from stepscope.record.observers import observers_for
+from stepscope.record.op_observer import Observer, OpCall
+from stepscope.record.op_observers import observers_for
 from stepscope.record.recorder import Recorder
 from stepscope.records.edges import edges
 from stepscope.records.step import StepRecord

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from stepscope.record.observers import observers_for
+from stepscope.record.op_observers import observers_for
 from stepscope.record.recorder import Recorder
-from stepscope.record.values import ValuesObserver
+from stepscope.record.trace_values import ValuesObserver
 
 STEPS: dict[str, Callable[[], Callable[[], Any]]] = {}
 """Each builds what it needs, and gives what is to be recorded: fresh memory holds anything."""

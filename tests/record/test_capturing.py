@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from stepscope.events.aside import is_capturing
-from stepscope.record import arrivals, pulse
-from stepscope.record.arrivals import Arrivals
+from stepscope.record import device_reads, pulse
+from stepscope.record.device_reads import Arrivals
 from stepscope.record.pulse import Pulse
 
 
@@ -20,7 +20,7 @@ def test_numbers_wait_until_the_capture_is_over(monkeypatch: pytest.MonkeyPatch)
     on_their_way = Arrivals()
     on_their_way.send("step", {"loss": torch.tensor(2.0)})
     with monkeypatch.context() as capture:
-        capture.setattr(arrivals, "is_capturing", lambda: True)
+        capture.setattr(device_reads, "is_capturing", lambda: True)
         assert list(on_their_way.receive(wait=False)) == []
         assert list(on_their_way.receive(wait=True)) == []
     assert list(on_their_way.receive(wait=False)) == [("step", {"loss": 2.0})]

@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from stepscope.record.observers import observers_for
+from stepscope.record.op_observers import observers_for
 from stepscope.record.pulse import Pulse
 from stepscope.record.recorder import Recorder
 from stepscope.record.statistics import Pending, measure, resolve, stats_of
-from stepscope.record.values import trace_values
+from stepscope.record.trace_values import trace_values
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

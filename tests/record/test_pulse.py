@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from stepscope import fence
 from stepscope.events.quiet import quietly
 from stepscope.record import pulse as pulse_module
-from stepscope.record.arrivals import Arrivals
+from stepscope.record.device_reads import Arrivals
 from stepscope.record.pulse import Beat, Pulse
 
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from stepscope.errors import UsageError
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.op_observer import Observer, OpCall
 from stepscope.record.recorder import Recorder
 from stepscope.records.edges import edges
 from stepscope.records.step import StepRecord

@@ -17,7 +17,7 @@ import torch
 import torch.distributed
 from torch import nn
 
-from stepscope.record.flow import Flow
+from stepscope.record.op_dataflow import Flow
 from stepscope.record.recorder import Recorder
 from stepscope.record.statistics import StatisticsObserver
 from stepscope.record.tape import Tape

@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from stepscope.record.memory import MemoryObserver
-from stepscope.record.observer import Observer
+from stepscope.record.op_observer import Observer
 from stepscope.record.recorder import Recorder
 from stepscope.record.saved import SavedObserver
 from stepscope.records.step import StepRecord

@@ -19,10 +19,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from stepscope.events import follow, operations
-from stepscope.record.ghosts import compiled
-from stepscope.record.observers import observers_for
+from stepscope.record.op_observers import observers_for
+from stepscope.record.past_tensors import compiled
 from stepscope.record.recorder import Recorder
-from stepscope.record.values import ValuesObserver
+from stepscope.record.trace_values import ValuesObserver
 
 ROOT = Path(__file__).parents[2]
 STEPS = Path(__file__).parent / "pure_and_compiled.py"

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from stepscope.records import Alert, Console, Media
 from stepscope.runs.format.frames import HEADER, MAGIC, Hole, Kind, encode
-from stepscope.runs.read import chains, logs
+from stepscope.runs.read import frame_scanner, logs
 from stepscope.runs.read.logs import LogReader
 
 from .rawlogs import RawLog, rows_in
@@ -47,7 +47,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of reading frames must survive the same damage."""
     if request.param == "in chains":
         monkeypatch.setattr(logs, "_MANY", 1)
-        monkeypatch.setattr(chains, "_WORTH_IT", 2)
+        monkeypatch.setattr(frame_scanner, "_WORTH_IT", 2)
     return str(request.param)
 
 

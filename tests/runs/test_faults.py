@@ -20,7 +20,7 @@ import pytest
 from stepscope.records import Alert, Dropped, End, Media
 from stepscope.runs.format.frames import Kind
 from stepscope.runs.format.meta import read_meta
-from stepscope.runs.write import delivery, logfile
+from stepscope.runs.write import logfile, write_queue
 from stepscope.runs.write.writer import RunWriter
 
 from .written import events, in_child, new_run, payloads, quiet_writer, read_logs, rows, until, wait_for
@@ -223,7 +223,7 @@ def test_a_listener_that_raises_is_fenced(run: Path, disk: Disk, capsys: pytest.
 
 def test_a_listener_may_log_what_it_is_told(run: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a captured stderr does: the warning is printed, and what is printed is logged."""
-    monkeypatch.setattr(delivery, "PATIENCE_S", 30.0)
+    monkeypatch.setattr(write_queue, "PATIENCE_S", 30.0)
     told: list[str] = []
 
     def listener(message: str) -> None:
@@ -289,7 +289,7 @@ def test_a_folder_that_cannot_be_made_again_is_replaced_by_a_temporary_one(
 def test_a_slow_disk_makes_callers_wait_only_for_a_while(
     run: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery, "PROBATION_S", 0.2)
+    monkeypatch.setattr(write_queue, "PROBATION_S", 0.2)
 
     def slow(call: int) -> None:
         time.sleep(0.04)

@@ -20,7 +20,7 @@ import numpy as np
 import stepscope
 from stepscope.records import Console, Environment, FaultNote, GitState, RunMeta
 from stepscope.runs.compact.compact import compact
-from stepscope.runs.format import lease
+from stepscope.runs.format import writer_identity
 from stepscope.runs.format.frames import encode
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, log_files
@@ -150,8 +150,8 @@ def media(store: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    lease.host_name = lambda: "sample-host"  # type: ignore[assignment]
-    lease.boot_id = lambda: "5a3b"  # type: ignore[assignment]
+    writer_identity.host_name = lambda: "sample-host"  # type: ignore[assignment]
+    writer_identity.boot_id = lambda: "5a3b"  # type: ignore[assignment]
     os.getpid = lambda: 4242  # in names and headers
     folder.mkdir(parents=True)
     for make in (plain, resumed, killed, compacted, media):

@@ -18,7 +18,7 @@ from stepscope.runs.write.writer import RunWriter
 from stepscope.server.notices import Notices
 from stepscope.views.alert_log import AlertLog
 from stepscope.views.live import Notice
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 
 
 @pytest.fixture

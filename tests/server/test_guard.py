@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 
-from stepscope.server.guard import Codes
+from stepscope.server.doors import Codes
 
 from .conftest import TOKEN, Caller, every_call
 

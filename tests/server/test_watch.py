@@ -23,7 +23,7 @@ from stepscope.server.settings import Settings
 from stepscope.server.tidy import REST_S, Tidy
 from stepscope.server.watch import Watch
 from stepscope.views.live import Hub, Live
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 
 
 class Told(Hub):

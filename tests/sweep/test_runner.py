@@ -14,7 +14,7 @@ import pytest
 from tests.sweep.conftest import Folder
 
 from stepscope.runs.catalogue.run_list import runs
-from stepscope.runs.format.lease import boot_id, host_name
+from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep import read_sweep
 from stepscope.sweep.journal import Journal, folder_of
 from stepscope.sweep.process import is_alive

@@ -13,9 +13,9 @@ import torch
 from stepscope.errors import BadData, UsageError
 from stepscope.testing.baseline import Baselines, Measured, known, machine_key
 from stepscope.testing.budget import Budget
+from stepscope.testing.marker import Wishes, wishes_of
 from stepscope.testing.measure import peak_bytes, timed
 from stepscope.testing.sizes import size_of
-from stepscope.testing.wishes import Wishes, wishes_of
 
 MACHINE = {"cpu": "one"}
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from stepscope.runs.catalogue.stamps import is_sealed
-from stepscope.runs.format import lease
+from stepscope.runs.catalogue.change_detection import is_sealed
+from stepscope.runs.format import writer_identity
 from stepscope.runs.format.layout import log_files, run_folders
 from stepscope.track import ranks
 from stepscope.track.ranks import Note
@@ -178,7 +178,7 @@ def test_the_next_launch_under_the_same_address_is_another_run(tmp_path: Path) -
 def test_a_note_of_a_rank_that_is_gone_counts_only_if_we_were_there_when_it_was_written() -> None:
     """A rank may be done before another has even looked."""
     now = time.time()
-    here = lease.host_name()
+    here = writer_identity.host_name()
     gone = Note(run_id="r", attempt=0, restart=0, created=now, host=here, pid=2**22 + 1, pid_started=now)
     assert ranks._is_of_this_job(gone, ranks.Place(1, 2), began=now - 1)
     assert not ranks._is_of_this_job(gone, ranks.Place(1, 2), began=now + 1)

@@ -17,7 +17,7 @@ from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 from stepscope.views.series import LineCache
 
 

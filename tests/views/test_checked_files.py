@@ -10,7 +10,7 @@ import pytest
 from tests.runs.making import make_run
 
 from stepscope.errors import BadData
-from stepscope.importers.landing import Origin, _read_origin
+from stepscope.importers.import_writer import Origin, _read_origin
 from stepscope.profile.profile import Profile
 from stepscope.profile.store import new_folder, read_meta as read_profile, write_meta, write_part
 from stepscope.records.profile import ProfileMeta

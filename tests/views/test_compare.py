@@ -15,10 +15,10 @@ from stepscope.views.charts import Smoothing
 from stepscope.views.compare.changed import ChangedRequest, compare_changed
 from stepscope.views.compare.code import CodeRequest, compare_code
 from stepscope.views.compare.columns import CompareRequest, compare_columns
+from stepscope.views.compare.divergence import parting
 from stepscope.views.compare.facts import FactsRequest, compare_config, compare_environment
 from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_lines
 from stepscope.views.compare.metrics import MetricsRequest, SignificanceRequest, compare_metrics, compare_test
-from stepscope.views.compare.parting import parting
 from stepscope.views.compare.reasons import config_change, package_change
 from stepscope.views.context import Context
 

@@ -118,7 +118,7 @@ def test_an_unchanged_line_is_drawn_once_and_a_growing_one_again(
     drawn: list[str] = []
     draw = series_view.draw
     monkeypatch.setattr(series_view, "draw", lambda found, *rest: drawn.append(found.name) or draw(found, *rest))
-    monkeypatch.setattr("stepscope.views.opened.FRESH_S", 0.0)
+    monkeypatch.setattr("stepscope.views.open_runs.FRESH_S", 0.0)
     run = write_run(store, series={"loss": [1.0, 2.0], "acc": [0.5]}, end=None)
     for _ in range(3):
         lines(ctx, runs=[run], keys=["loss", "acc"])

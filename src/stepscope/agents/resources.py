@@ -7,8 +7,8 @@ from typing import Any
 
 import anyio.to_thread
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.tools.explain_rule import explain_rule
 from stepscope.agents.tools.get_findings import get_findings
 from stepscope.agents.tools.get_run import get_run

@@ -10,11 +10,11 @@ from typing import Any, get_type_hints
 
 import anyio.to_thread
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.prompts import add_prompts
 from stepscope.agents.resources import add_resources
 from stepscope.agents.sdk import make_server, result, tool_annotations
 from stepscope.agents.tool import Answer, ToolSpec, all_tools
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import QUOTED
 from stepscope.errors import StepscopeError
 

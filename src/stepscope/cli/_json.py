@@ -74,7 +74,7 @@ def _options(command: click.Command) -> list[click.Option]:
 
 def print_error(kind: str, message: str, exit_code: int, where: str = "-") -> None:
     """`{"error": {...}}` where the answer would have been."""
-    from stepscope.diagnose.outputs.placing import place
+    from stepscope.diagnose.outputs.write_output import place
     from stepscope.errors import StorageError
 
     told = {"error": {"kind": kind, "message": message, "exit_code": exit_code}}

@@ -37,7 +37,7 @@ def command(ctx: click.Context, /, each: bool, **values: Any) -> None:
 
 
 def _check_each(ctx: click.Context, json_file: Path | None, sarif_file: Path | None) -> int:
-    from stepscope.launch.each import check_each
+    from stepscope.launch.check_many import check_each
 
     target, rest = ctx.obj
     if target is None or target[0] == "module":

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.compare.changed import WhatChanged
+    from stepscope.views.compare.divergence import Parting
     from stepscope.views.compare.metrics import MetricsTable
-    from stepscope.views.compare.parting import Parting
     from stepscope.views.context import Context
 
 __all__ = ["command"]
@@ -65,7 +65,7 @@ def command(
 def _context(catalogue: Catalogue) -> Context:
     from stepscope.views.context import Context
     from stepscope.views.live import Hub
-    from stepscope.views.opened import OpenRuns
+    from stepscope.views.open_runs import OpenRuns
     from stepscope.views.series import LineCache
 
     return Context(catalogue=catalogue, runs=OpenRuns(catalogue), lines=LineCache(), hub=Hub(), read_only=True)

@@ -66,7 +66,7 @@ def _context(catalogue: Catalogue) -> Context:
     """What the server's views need, without a server."""
     from stepscope.views.context import Context
     from stepscope.views.live import Hub
-    from stepscope.views.opened import OpenRuns
+    from stepscope.views.open_runs import OpenRuns
     from stepscope.views.series import LineCache
 
     catalogue.refresh()

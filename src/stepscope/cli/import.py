@@ -13,7 +13,7 @@ from stepscope.cli._terminal import clean
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
-    from stepscope.importers.landing import Landed, Landing
+    from stepscope.importers.import_writer import Landed, Landing
 
 __all__ = ["command"]
 
@@ -53,7 +53,7 @@ def command(
     stepscope import logs/ --follow             # while the training goes on
     """
     from stepscope.importers.detect import find_sources
-    from stepscope.importers.landing import Landing
+    from stepscope.importers.import_writer import Landing
 
     landings = [Landing(source, into, project=project) for text in paths for source in find_sources(text, kind)]
     told = _Told(into, as_json)

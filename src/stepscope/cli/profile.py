@@ -319,7 +319,7 @@ def _diff(paths: tuple[Path, ...], store: Path | None, wanted: Wanted) -> None:
 
 def _put_json(value: object, where: Path) -> None:
     from stepscope.cli._json import json_text
-    from stepscope.diagnose.outputs.placing import place
+    from stepscope.diagnose.outputs.write_output import place
 
     place(json_text(value) + "\n", where)
 

@@ -116,9 +116,9 @@ def _script_prints_aside(aside: bool) -> Iterator[None]:
 
 def _replay(capsule: Capsule, *, current: bool, trust: bool, as_json: bool = False) -> Outcome:
     from stepscope.launch.replay.replay import replay
-    from stepscope.launch.replay.staging import compare_sources
-    from stepscope.launch.replay.telling import what_failed
-    from stepscope.launch.trust import ask_for_trust
+    from stepscope.launch.replay.replay_report import what_failed
+    from stepscope.launch.replay.source_selection import compare_sources
+    from stepscope.launch.replay_consent import ask_for_trust
 
     click.echo(clean(what_failed(capsule.manifest)), err=as_json)
     ask_for_trust(
@@ -137,7 +137,7 @@ def _tell(outcome: Outcome) -> None:
     import traceback
 
     from stepscope.diagnose.show import terminal_width, wants_color
-    from stepscope.launch.replay.telling import told
+    from stepscope.launch.replay.replay_report import told
 
     if outcome.error is not None:
         error = outcome.error
@@ -150,7 +150,7 @@ def _tell(outcome: Outcome) -> None:
 def _as_json(outcome: Outcome) -> dict[str, Any]:
     from stepscope.diagnose.outputs.json import as_json
     from stepscope.launch.replay.replay import said
-    from stepscope.launch.replay.telling import what_failed
+    from stepscope.launch.replay.replay_report import what_failed
 
     manifest = outcome.manifest
     return {

@@ -49,7 +49,7 @@ def command(run: str, store: Path, packages: bool, diff: bool, printed: bool, as
     _overview(out, folder)
     _troubles(out, folder)
     _metrics(out, folder)
-    _pairs(out, "config", folder.config)
+    _pairs(out, "config", folder.config, folder.config_origins)
     _pairs(out, "summary", _set_by_hand(folder))
     _contents(out, folder)
     _environment(out, folder, packages)
@@ -158,13 +158,21 @@ def _metrics(out: Console, run: RunFolder) -> None:
     out.print(table)
 
 
-def _pairs(out: Console, title: str, values: dict[str, Any]) -> None:
+def _pairs(out: Console, title: str, values: dict[str, Any], origins: dict[str, str] | None = None) -> None:
+    """Names and values, and where each comes from if that is known."""
+    from rich.text import Text
+
     if not values:
         return
     _heading(out, title)
+    said = origins or {}
     width = min(max(len(clean(key)) for key in values), 32)
+    wide = min(max((len(number(values[key])) for key in said), default=0), 32)
     for key, value in sorted(values.items()):
-        out.print(f"{clean(key):<{width}}  {number(value)}")
+        line = f"{clean(key):<{width}}  {number(value)}"
+        if key in said:
+            line = f"{line:<{width + 2 + wide}}  "
+        out.print(Text.assemble(line, (clean(said.get(key, "")), "dim")), highlight=False)
 
 
 def _set_by_hand(run: RunFolder) -> dict[str, Any]:
@@ -211,6 +219,7 @@ def _as_json(run: RunFolder) -> dict[str, Any]:
         "tags": run.tags,
         "notes": run.notes,
         "config": run.config,
+        "config_origins": run.config_origins,
         "status": run.status,
         "ended": run.ended,
         "duration_s": run.duration_s,

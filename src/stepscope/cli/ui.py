@@ -63,7 +63,7 @@ def command(
     stepscope ui logs/                 # a folder of TensorBoard's, W&B's, MLflow's ...: read and followed
     stepscope ui --notify --tell failed,lost,nonfinite
     """
-    from stepscope.server.outlets import kinds_of
+    from stepscope.server.alert_channels import kinds_of
     from stepscope.server.serve import serve
 
     webhook = webhook or os.environ.get("STEPSCOPE_WEBHOOK") or None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sql
 from sqlalchemy import Column, ForeignKey
+from sqlalchemy.dialects.postgresql import JSONB
 
 __all__ = [
     "audit",
@@ -14,6 +15,9 @@ __all__ = [
     "members",
     "mentions",
     "metadata",
+    "run_metrics",
+    "run_values",
+    "runs",
     "team_members",
     "teams",
     "tokens",
@@ -134,4 +138,61 @@ mentions = sql.Table(
     _reference("user_id", "users.id", primary_key=True),
     Column("seen", sql.Double),
     sql.Index(None, "user_id"),
+)
+
+runs = sql.Table(
+    "runs",
+    metadata,
+    Column("key", sql.BigInteger().with_variant(sql.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("store", sql.Text, nullable=False),
+    Column("folder", sql.Text, nullable=False),
+    Column("stamp", sql.Text, nullable=False),
+    Column("id", sql.Text, nullable=False),
+    Column("name", sql.Text, nullable=False),
+    Column("name_lower", sql.Text),  # NULL where it is the same, as in all columns of this kind
+    Column("project", sql.Text, nullable=False),
+    Column("project_lower", sql.Text),
+    Column("status", sql.Text, nullable=False),
+    Column("created", sql.Double, nullable=False),
+    Column("ended", sql.Double),
+    Column("duration", sql.Double, nullable=False),
+    Column("findings", sql.BigInteger, nullable=False),
+    Column("dropped", sql.BigInteger, nullable=False),
+    Column("archived", sql.Boolean, nullable=False),
+    Column("config", sql.JSON().with_variant(JSONB, "postgresql"), nullable=False),
+    Column("head", sql.LargeBinary, nullable=False),
+    Column("names", sql.LargeBinary, nullable=False),
+    Column("stats", sql.LargeBinary, nullable=False),
+    sql.UniqueConstraint("store", "folder"),
+    sql.Index(None, "id"),
+    sql.Index(None, "created", "id"),
+    sql.Index(None, "project", "created"),
+    sql.Index(None, "status", "created"),
+)
+"""The catalogue: what the index knows of each run. `run_values` and `run_metrics` are what queries ask about."""
+
+run_values = sql.Table(
+    "run_values",
+    metadata,
+    Column("run", sql.BigInteger, ForeignKey("runs.key", ondelete="CASCADE"), primary_key=True),
+    Column("field", sql.Text, primary_key=True),  # "config:lr", "summary:acc", "run:tags"
+    Column("place", sql.Integer, primary_key=True),  # 0: the value itself; from 1: what is in a list
+    Column("kind", sql.Text, nullable=False),  # n number, x NaN, b bool, t text, l list, o anything else
+    Column("number", sql.Double),
+    Column("text", sql.Text),
+    Column("lower", sql.Text),
+    Column("natural", sql.Text),  # text in the order of people: run-2 before run-10
+    sql.Index(None, "field", "number", "run"),
+)
+
+run_metrics = sql.Table(
+    "run_metrics",
+    metadata,
+    Column("run", sql.BigInteger, ForeignKey("runs.key", ondelete="CASCADE"), primary_key=True),
+    Column("name", sql.Text, primary_key=True),
+    *(Column(name, sql.Double) for name in ("last", "first", "min", "max", "mean")),
+    *(Column(name, sql.BigInteger) for name in ("count", "nan", "inf", "last_step", "min_step", "max_step")),
+    sql.Index(None, "name", "last", "run"),
+    sql.Index(None, "name", "min", "run"),
+    sql.Index(None, "name", "max", "run"),
 )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.input_perturbation import Perturbation
     from stepscope.evidence.origins import Origin
-    from stepscope.evidence.trials import Trial
     from stepscope.evidence.visits import Visit
 
 __all__ = ["normalised_over_batch"]
@@ -17,7 +17,7 @@ _ENOUGH = 1e-3
 _PICKED = ("getitem", "index_select", "split", "chunk", "narrow")
 
 
-def normalised_over_batch(run: Evidence, *ops: str) -> Iterator[tuple[Origin, Trial]]:
+def normalised_over_batch(run: Evidence, *ops: str) -> Iterator[tuple[Origin, Perturbation]]:
     """Ops of these kinds along the first axis, in a model whose answers for one sample change with the others.
 
     Only where the rows are samples: a loader brought them, or they were picked from a larger table.
@@ -29,7 +29,7 @@ def normalised_over_batch(run: Evidence, *ops: str) -> Iterator[tuple[Origin, Tr
         root = made.visit.root
         if not _rows_are_samples(root, made.shape[0]):
             continue
-        for trial in run.trials.of(root):
+        for trial in run.input_perturbation.of(root):
             if trial.mixing is not None and trial.mixing > _ENOUGH and trial.rows == trial.visit.shapes_in[0][0]:
                 yield made, trial
                 break

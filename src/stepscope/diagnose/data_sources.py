@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from stepscope.common.whose import is_own_file
-from stepscope.diagnose.array_story import story_of
+from stepscope.common.code_owner import is_own_file
+from stepscope.diagnose.array_provenance import story_of
 from stepscope.diagnose.source import SourceFile, dotted
 from stepscope.records.step import Site
 

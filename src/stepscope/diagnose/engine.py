@@ -52,7 +52,7 @@ class Engine(Inquiry):
 
     def moment(self, kind: str) -> None:
         """Something happened: "step", "window" (a stretch of close looking is over) or "epoch"."""
-        step = self.evidence.course.step
+        step = self.evidence.progress.step
         if kind == "step" and step not in _ASKED_AT:
             return
         self.evidence.settle()
@@ -63,7 +63,7 @@ class Engine(Inquiry):
 
     def finish(self) -> list[Finding]:
         """The script has ended by itself: ask everything once more."""
-        self.evidence.course.over = True
+        self.evidence.progress.over = True
         self.evidence.settle()
         self.evidence.experiment()
         self.ask("steps")
@@ -76,7 +76,7 @@ class Engine(Inquiry):
     def crashed(self, error: BaseException) -> list[Finding]:
         """An exception has ended the script. Gives the findings that explain it."""
         before = len(self.findings)
-        self.evidence.course.over = True
+        self.evidence.progress.over = True
         self.evidence.settle()
         self.evidence.observe_crash(error)
         if self.evidence.crash is not None:
@@ -90,14 +90,14 @@ class Engine(Inquiry):
     def ask_again(self) -> None:
         """Ask all rules of evidence that is complete: what a run has kept."""
         evidence = self.evidence
-        if evidence.crash is None or evidence.course.step >= min(_ASKED_AT):
+        if evidence.crash is None or evidence.progress.step >= min(_ASKED_AT):
             self.ask("steps")
             self.ask("source")
         before = len(self.findings)
         if evidence.crash is not None:
             self.ask("crash")
             self.ask("steps")
-        elif evidence.course.over:
+        elif evidence.progress.over:
             self.ask("end")
             self.ask("probe")
         if evidence.crash is not None and len(self.findings) == before:
@@ -116,7 +116,7 @@ class Engine(Inquiry):
         return self.findings[before:]
 
     def finding(self, rule: Rule, proof: Proof) -> Finding:
-        return self._with_source(finding_of(rule.id, rule.severity, proof, self.evidence.course.step))
+        return self._with_source(finding_of(rule.id, rule.severity, proof, self.evidence.progress.step))
 
     def _with_source(self, finding: Finding) -> Finding:
         from stepscope.diagnose.excerpt import with_source

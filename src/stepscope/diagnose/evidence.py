@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from stepscope.diagnose.source import Source
-from stepscope.evidence.course import Course
+from stepscope.evidence.progress import Progress
 from stepscope.evidence.registry import tables
 
 if TYPE_CHECKING:
@@ -16,44 +16,44 @@ if TYPE_CHECKING:
     from stepscope.evidence.axes import Axes
     from stepscope.evidence.batches import Batches
     from stepscope.evidence.checkpoints import Checkpoints
-    from stepscope.evidence.clips import Clips
     from stepscope.evidence.collectives import Collectives
     from stepscope.evidence.compiling import Compiling
     from stepscope.evidence.contractions import Contractions
-    from stepscope.evidence.deliveries import Deliveries
     from stepscope.evidence.devices import Devices
-    from stepscope.evidence.differences import Differences
     from stepscope.evidence.distributed import Distributed
-    from stepscope.evidence.entrances import Entrances
     from stepscope.evidence.experiments import Experiments
-    from stepscope.evidence.finite import Finite
-    from stepscope.evidence.flow import Flow
     from stepscope.evidence.forwards import Forwards
-    from stepscope.evidence.habits import Habits
+    from stepscope.evidence.global_settings import GlobalSettings
+    from stepscope.evidence.gradient_clips import GradientClips
+    from stepscope.evidence.gradient_flow import GradientFlow
+    from stepscope.evidence.gradient_reach import GradientReach
     from stepscope.evidence.indices import Indices
-    from stepscope.evidence.keeping import Keeping
+    from stepscope.evidence.input_perturbation import InputPerturbations
     from stepscope.evidence.layers import Layers
+    from stepscope.evidence.loader_output import LoaderOutput
     from stepscope.evidence.loaders import Loaders
     from stepscope.evidence.losses import Losses
+    from stepscope.evidence.manual_losses import ManualLosses
     from stepscope.evidence.metrics import Metrics
+    from stepscope.evidence.model_inputs import ModelInputs
     from stepscope.evidence.models import Models
     from stepscope.evidence.modes import Modes
-    from stepscope.evidence.movements import Movements
-    from stepscope.evidence.numbers import Numbers
+    from stepscope.evidence.nonfinite import Nonfinite
     from stepscope.evidence.optimizers import Optimizers
+    from stepscope.evidence.precision_loss import PrecisionLoss
     from stepscope.evidence.ranks import Ranks
-    from stepscope.evidence.reaches import Reaches
+    from stepscope.evidence.retained_graphs import RetainedGraphs
     from stepscope.evidence.schedulers import Schedulers
     from stepscope.evidence.sequences import Sequences
     from stepscope.evidence.shapes_seen import ShapesSeen
-    from stepscope.evidence.starts import Starts
     from stepscope.evidence.steps import Steps
     from stepscope.evidence.targets import Targets
-    from stepscope.evidence.trail import Trail
+    from stepscope.evidence.tensor_history import TensorHistory
     from stepscope.evidence.trainer import Trainer
-    from stepscope.evidence.trials import Trials
+    from stepscope.evidence.uint8_overflow import Uint8Overflows
     from stepscope.evidence.visits import Visits
-    from stepscope.evidence.wraps import Wraps
+    from stepscope.evidence.weight_init import WeightInit
+    from stepscope.evidence.weight_updates import WeightUpdates
 
 __all__ = ["Evidence", "NotSeen", "Watching"]
 
@@ -65,7 +65,7 @@ class NotSeen(LookupError):
 
 
 class Watching(Protocol):
-    """Who has seen it, while the script runs: `record.watch.Watcher`."""
+    """Who has seen it, while the script runs: `record.observers.Watcher`."""
 
     def tables(self) -> dict[str, Any]: ...
     def settle(self) -> None: ...
@@ -77,48 +77,48 @@ class Evidence:
     """What rules ask: `run.losses`, one attribute for each table; `run.source` for the text of the user's own files."""
 
     if TYPE_CHECKING:
-        deliveries: Deliveries
+        loader_output: LoaderOutput
         devices: Devices
-        finite: Finite
-        flow: Flow
+        nonfinite: Nonfinite
+        gradient_flow: GradientFlow
         layers: Layers
         loaders: Loaders
         losses: Losses
         models: Models
         modes: Modes
-        movements: Movements
-        numbers: Numbers
+        weight_updates: WeightUpdates
+        precision_loss: PrecisionLoss
         optimizers: Optimizers
-        reaches: Reaches
-        starts: Starts
+        gradient_reach: GradientReach
+        weight_init: WeightInit
         steps: Steps
         visits: Visits
-        keeping: Keeping
-        habits: Habits
+        retained_graphs: RetainedGraphs
+        global_settings: GlobalSettings
         indices: Indices
         compiling: Compiling
         contractions: Contractions
         sequences: Sequences
         attention: Attention
-        trials: Trials
-        wraps: Wraps
+        input_perturbation: InputPerturbations
+        uint8_overflow: Uint8Overflows
         shapes_seen: ShapesSeen
-        differences: Differences
+        manual_losses: ManualLosses
         checkpoints: Checkpoints
         batches: Batches
         targets: Targets
-        entrances: Entrances
+        model_inputs: ModelInputs
         axes: Axes
         metrics: Metrics
         activations: Activations
-        clips: Clips
+        gradient_clips: GradientClips
         forwards: Forwards
         schedulers: Schedulers
         distributed: Distributed
         collectives: Collectives
         trainer: Trainer
         ranks: Ranks
-        trail: Trail
+        tensor_history: TensorHistory
         experiments: Experiments
 
     def __init__(
@@ -133,7 +133,7 @@ class Evidence:
         self.tables = dict(found)
         self._settle, self._experiment, self._observe = settle, experiment, observe
         self.source = source or Source()
-        self.course: Course = self.tables.get("course") or Course()
+        self.progress: Progress = self.tables.get("progress") or Progress()
         self.crash = self._crash()
         self.found: list[str] = []
         """The ids of the rules that have found something so far."""
@@ -175,7 +175,7 @@ class Evidence:
     @property
     def over(self) -> bool:
         """The script has ended: what has not happened by now will not happen."""
-        return self.course.over
+        return self.progress.over
 
     def settle(self) -> None:
         """Have the observers write down how things stand, before rules are asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stepscope.diagnose.array_story import story_at
+from stepscope.diagnose.array_provenance import story_at
 from stepscope.diagnose.data_sources import dataset_line, host_call
 from stepscope.diagnose.target_lines import cut_at
 

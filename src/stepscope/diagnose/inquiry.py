@@ -11,8 +11,8 @@ from typing import Protocol
 
 from stepscope import fence
 from stepscope.diagnose.evidence import NotSeen
-from stepscope.diagnose.order import causes_first
 from stepscope.diagnose.rule import Proof, Rule
+from stepscope.diagnose.rule_order import causes_first
 from stepscope.records import Finding
 
 __all__ = ["Inquiry", "Silencer", "Subject"]

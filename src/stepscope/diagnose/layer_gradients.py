@@ -28,7 +28,7 @@ def layer_gradients(run: Evidence, model: Model, enough: int) -> list[LayerGradi
         for name, parameter in module.own.items():
             if len(parameter.shape) < 2 or not parameter.requires_grad:
                 continue
-            sizes = run.flow.norms_of(parameter)
+            sizes = run.gradient_flow.norms_of(parameter)
             if len(sizes) >= enough:
                 found.append(LayerGradient(f"{path}.{name}".lstrip("."), module, sizes))
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from stepscope.common.whose import is_own_file
+from stepscope.common.code_owner import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:

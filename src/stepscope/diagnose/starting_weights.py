@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.evidence.starts import Start
+    from stepscope.evidence.weight_init import InitialWeight
     from stepscope.records.place import Place
 
 __all__ = ["alike", "place_of_start", "stuck"]
@@ -14,7 +14,7 @@ __all__ = ["alike", "place_of_start", "stuck"]
 _STEPS = 3
 
 
-def _is_trained(run: Evidence, start: Start) -> bool:
+def _is_trained(run: Evidence, start: InitialWeight) -> bool:
     """Whether optimizers have stepped on it often enough to move it and it takes part in the loss."""
     weight = start.parameter
     if not weight.alive or not weight.requires_grad or not weight.has_grad or start.is_zero is None:
@@ -25,11 +25,11 @@ def _is_trained(run: Evidence, start: Start) -> bool:
     return any(step.lr for made in holders for step in run.steps.of_optimizer(made.number))
 
 
-def stuck(run: Evidence) -> list[Start]:
+def stuck(run: Evidence) -> list[InitialWeight]:
     """Weights that started at zero, are zero still, and whose gradient is zero in every place."""
     return [
         start
-        for start in run.starts.weights
+        for start in run.weight_init.weights
         if start.constant == 0
         and _is_trained(run, start)
         and (start.owner is None or not start.owner.loaded)
@@ -39,11 +39,11 @@ def stuck(run: Evidence) -> list[Start]:
     ]
 
 
-def alike(run: Evidence) -> list[Start]:
+def alike(run: Evidence) -> list[InitialWeight]:
     """Weights that started with one value, have moved, and all of whose rows are the same still."""
     return [
         start
-        for start in run.starts.weights
+        for start in run.weight_init.weights
         if start.constant is not None
         and _is_trained(run, start)
         and start.parameter.shape[0] >= 2
@@ -53,7 +53,7 @@ def alike(run: Evidence) -> list[Start]:
     ]
 
 
-def place_of_start(start: Start) -> Place | None:
+def place_of_start(start: InitialWeight) -> Place | None:
     """The line that filled it, or else that built its module."""
     if start.filling is not None and start.filling.place is not None:
         return start.filling.place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.common.whose import is_own_file
+from stepscope.common.code_owner import is_own_file
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence

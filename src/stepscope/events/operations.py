@@ -23,7 +23,7 @@ from stepscope import extension, fence
 from stepscope.events import aside
 from stepscope.events.hub import source_of
 from stepscope.events.names import PASS, Plan, plan_for
-from stepscope.events.originals import HANDOVER, meant
+from stepscope.events.patched_names import HANDOVER, meant
 
 __all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again", "stand_down", "stand_up"]
 

@@ -97,10 +97,22 @@ _TRACKERS: dict[str, str] = {
     **_methods("wandb:Config", "_callback", "settings that change during the run"),
     **_methods("wandb:Summary", "_update_callback", "summary values set by hand"),
 }
+_CONFIG = "the script's settings"
 _SETTINGS: dict[str, str] = {
-    **_methods("argparse:ArgumentParser", "parse_known_args", "the script's settings"),
-    **_methods("click:Command", "invoke", "the script's settings"),
-    **_methods("omegaconf:OmegaConf", "set_struct", "the script's settings, composed by Hydra"),
+    **_methods("argparse:ArgumentParser", "parse_known_args", _CONFIG),
+    **_methods("simple_parsing.parsing:ArgumentParser", "parse_known_args", _CONFIG),
+    **_methods("jsonargparse:ArgumentParser", "parse_args", _CONFIG),
+    **_methods("click:Command", "invoke", _CONFIG),
+    **_methods("typer._click.core:Command", "invoke", _CONFIG),
+    **_methods("fire.core", "_MakeParseFn", _CONFIG),
+    **_methods("tyro._calling", "callable_with_args", _CONFIG),
+    **_methods("absl.flags._flagvalues:FlagValues", "__call__", _CONFIG),
+    **_methods("hydra._internal.callbacks:Callbacks", "on_job_start", "the settings of a job, composed by Hydra"),
+    **_methods("omegaconf:OmegaConf", "load merge unsafe_merge", _CONFIG),
+    **_methods("yacs.config:CfgNode", "merge_from_file merge_from_list", _CONFIG),
+    **_methods("yaml", "load", "config files that the script loads"),
+    **_methods("json", "load", "config files that the script loads"),
+    **_methods("tomllib", "load", "config files that the script loads"),
 }
 _PROCESS: dict[str, str] = {
     **_methods("multiprocessing.process:BaseProcess", "start", "processes that the script starts are watched too"),

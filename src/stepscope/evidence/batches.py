@@ -9,8 +9,8 @@ from stepscope.evidence.registry import record, table
 
 if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
-    from stepscope.evidence.looks import TensorLook
     from stepscope.evidence.origins import Origin
+    from stepscope.evidence.value_sample import TensorLook
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 

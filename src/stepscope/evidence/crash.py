@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from stepscope.evidence.held import ModuleSeen, Scope
+from stepscope.evidence.frame_values import ModuleSeen, Scope
 from stepscope.evidence.registry import record, table
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
     from stepscope.evidence.indices import OutOfRange
     from stepscope.evidence.modules import Module
-    from stepscope.evidence.trail import Failed
+    from stepscope.evidence.tensor_history import Failed
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 

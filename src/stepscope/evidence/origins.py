@@ -9,9 +9,9 @@ from stepscope.evidence.registry import record
 from stepscope.records.dtypes import is_floating
 
 if TYPE_CHECKING:
-    from stepscope.evidence.finite import Spot
     from stepscope.evidence.loaders import Loader
-    from stepscope.evidence.numbers import Truncation
+    from stepscope.evidence.nonfinite import Spot
+    from stepscope.evidence.precision_loss import Truncation
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 

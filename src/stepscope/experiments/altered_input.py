@@ -1,6 +1,6 @@
 """Do samples of a batch see each other? Does a step of a sequence see what comes after it?
 
-During a run both are tried in a fork (`record/watch/trials.py`). `check` copies a model that was not tried then and
+During a run both are tried in a fork (`input_perturbation.py`). `check` copies a model that was not tried then and
 tries it, in a fork if possible.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from stepscope.evidence.experiments import Outcome
-from stepscope.evidence.trials import Trial
+from stepscope.evidence.input_perturbation import Perturbation
 from stepscope.experiments import experiment as trying
 from stepscope.experiments.experiment import NotChecked, experiment
-from stepscope.record.watch.forked import can_fork, in_a_fork
-from stepscope.record.watch.nets import live
-from stepscope.record.watch.trials import tried
+from stepscope.record.observers.fork_probe import can_fork, in_a_fork
+from stepscope.record.observers.input_perturbation import tried
+from stepscope.record.observers.module_records import live
 
 __all__ = ["instance_independence", "looking_ahead"]
 
@@ -50,11 +50,11 @@ def looking_ahead(trial: trying.Trial) -> Outcome:
     )
 
 
-def _trials(trial: trying.Trial) -> list[Trial]:
-    trials = trial.watcher.trials
+def _trials(trial: trying.Trial) -> list[Perturbation]:
+    trials = trial.watcher.input_perturbation
     if not trials.all:
         answer, visit = _on_a_copy(trial)
-        trials.all.append(Trial(visit, answer))
+        trials.all.append(Perturbation(visit, answer))
     return trials.all
 
 

@@ -10,7 +10,7 @@ from stepscope.evidence.experiments import Outcome
 from stepscope.experiments.eval_determinism import differing
 from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record.arguments import tensors_in
-from stepscope.record.watch.tape import Constant, Node, Tapes, filled
+from stepscope.record.observers.tape import Constant, Node, Tapes, filled
 
 __all__ = ["batch_order"]
 
@@ -49,11 +49,11 @@ def batch_order(trial: Trial) -> Outcome:
 
 def _batch_size(trial: Trial, node: Node) -> int:
     """What the loader gave; without one, the first dimension that the input and something else in the loss share."""
-    witness = next(one for one in trial.watcher.witnesses if isinstance(one, Tapes))
+    observer = next(one for one in trial.watcher.observers if isinstance(one, Tapes))
     shapes = _constants([node])
     firsts = {shape[0] for shape in shapes if shape}
     others = {shape[0] for shape in _constants([each for each in trial.tape.nodes if each is not node]) if shape}
-    size = witness.samples if witness.samples in firsts else next(iter(sorted(firsts & others)), None)
+    size = observer.samples if observer.samples in firsts else next(iter(sorted(firsts & others)), None)
     if size is None:
         raise NotChecked("the batch dimension is not known")
     if size < 3 or (len(shapes) > 1 and any(size in shape[1:] for shape in shapes)):

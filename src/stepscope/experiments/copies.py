@@ -9,8 +9,8 @@ import torch
 
 from stepscope.experiments.experiment import NotChecked
 from stepscope.record.arguments import tensors_in
-from stepscope.record.watch.places import is_own
-from stepscope.record.watch.tape import Constant, Node, Slot, Tape, filled
+from stepscope.record.observers.own_frames import is_own
+from stepscope.record.observers.tape import Constant, Node, Slot, Tape, filled
 
 __all__ = ["Copies"]
 

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch.utils.data import IterableDataset
 
-from stepscope.events.pristine import raw
+from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.experiments import Outcome
 from stepscope.evidence.loaders import Loader
 from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record import random_state
-from stepscope.record.watch.loaders import live, live_data
+from stepscope.record.observers.loaders import live, live_data
 
 __all__ = ["dataset_determinism"]
 

@@ -11,7 +11,7 @@ from stepscope import events
 from stepscope.evidence.experiments import Outcome
 from stepscope.experiments.experiment import NotChecked, Trial, experiment
 from stepscope.record.arguments import tensors_in
-from stepscope.record.watch.places import own_place
+from stepscope.record.observers.own_frames import own_place
 
 __all__ = ["differing", "eval_determinism"]
 

@@ -9,7 +9,7 @@
 Raise `NotChecked("why")` where it cannot be tried. Its outcome is a record: rules find it in
 `run.experiments.outcomes`, and the verdict of `check` shows it. An experiment runs in a forked process where that is
 possible, so that the user's own counters, patches and hooks do not notice. Elsewhere, and with
-`@experiment("...", apart=False)`, it runs here: nothing is witnessed, the user's prints are held back, and every random
+`@experiment("...", apart=False)`, it runs here: nothing is observed, the user's prints are held back, and every random
 number generator is put back after it.
 """
 
@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 
 from stepscope.common.folders import modules_in
 from stepscope.evidence.experiments import Experiments, Outcome
-from stepscope.record.watch.undisturbed import undisturbed
+from stepscope.record.observers.undisturbed import undisturbed
 
 if TYPE_CHECKING:
     from stepscope.experiments.copies import Copies
-    from stepscope.record.watch.tape import Tape, Tapes
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.tape import Tape, Tapes
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["Experimenter", "NotChecked", "Trial", "all_experiments", "experiment"]
 
@@ -58,12 +58,12 @@ class Trial:
     @property
     def tapes(self) -> list[Tape]:
         """The ways from the model to the losses, as far as they were seen."""
-        witness = _tapes_of(self.watcher)
-        if witness is None:
+        observer = _tapes_of(self.watcher)
+        if observer is None:
             raise NotChecked("probes were not prepared when the script began")
-        if not witness.all:
-            raise NotChecked(witness.problem or "no backward() of a loss was seen")
-        return witness.all
+        if not observer.all:
+            raise NotChecked(observer.problem or "no backward() of a loss was seen")
+        return observer.all
 
     @property
     def tape(self) -> Tape:
@@ -131,7 +131,7 @@ class Experimenter(Experiments):
 
     def _apart(self, function: Experiment) -> Outcome | None:
         """What comes of it in a forked process; None where it has to be tried in this one."""
-        from stepscope.record.watch.forked import can_fork, in_a_fork
+        from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 
         if not can_fork():
             return None
@@ -156,6 +156,6 @@ def _first_line(fault: Exception) -> str:
 
 
 def _tapes_of(watcher: Watcher) -> Tapes | None:
-    from stepscope.record.watch.tape import Tapes
+    from stepscope.record.observers.tape import Tapes
 
-    return next((one for one in watcher.witnesses if isinstance(one, Tapes)), None)
+    return next((one for one in watcher.observers if isinstance(one, Tapes)), None)

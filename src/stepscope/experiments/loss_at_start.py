@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from stepscope.evidence.experiments import Outcome
 from stepscope.experiments.experiment import NotChecked, Trial, experiment
-from stepscope.record.watch.tape import Constant, Node, Tape
+from stepscope.record.observers.tape import Constant, Node, Tape
 
 __all__ = ["Start", "loss_at_start", "start_of"]
 

@@ -134,7 +134,7 @@ class _Step:
 
 
 def _recorded(work: _Step, *, first: bool) -> Any:
-    from stepscope.record.observers import observers_for
+    from stepscope.record.op_observers import observers_for
     from stepscope.record.recorder import Recorder
     from stepscope.record.timing import TimingObserver
 

@@ -28,7 +28,7 @@ def record(
     the backward ops too. The training is left as it would be without.
     """
     try:
-        from stepscope.record.observers import observers_for
+        from stepscope.record.op_observers import observers_for
         from stepscope.record.recorder import Recorder
     except ModuleNotFoundError as fault:
         MissingExtra.if_torch("record", fault)

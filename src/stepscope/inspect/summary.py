@@ -89,7 +89,7 @@ def _run(
 
     from stepscope.inspect.stand_in import stand_in_loss
     from stepscope.inspect.untouched import is_lazy, layers_in_full, left_as_it_was
-    from stepscope.record.observers import observers_for
+    from stepscope.record.op_observers import observers_for
     from stepscope.record.recorder import Recorder
 
     if is_lazy(model):  # the first run would give it its shapes for good

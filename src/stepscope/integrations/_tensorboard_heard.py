@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
-from stepscope.launch.heard.hub import OURS, Hub, Origin
-from stepscope.launch.heard.tensorboard import watch_tensorboard
+from stepscope.launch.trackers.name_registry import OURS, Hub, Origin
+from stepscope.launch.trackers.tensorboard import watch_tensorboard
 from stepscope.records import Event
 from stepscope.track.logger import Logger
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from stepscope.fence import fenced
 from stepscope.track import messages, session
-from stepscope.track.detached import open_detached
 from stepscope.track.ending import ending_of
 from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.resume import past_of
 from stepscope.track.run import Run
+from stepscope.track.secondary_run import open_detached
 from stepscope.track.sink import RunSink
 
 __all__ = ["WriterRun", "name_of"]

@@ -17,7 +17,7 @@ from fastai.torch_core import rank_distrib
 
 from stepscope.fence import fenced
 from stepscope.integrations._open_run import open_run
-from stepscope.launch.inside import Inside
+from stepscope.launch.callback_session import Inside
 from stepscope.launch.trainers.fastai import settings_of
 from stepscope.records import Finding
 from stepscope.track.media import Image

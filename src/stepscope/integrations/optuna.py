@@ -25,10 +25,10 @@ import optuna
 
 from stepscope import fence
 from stepscope.track import session
-from stepscope.track.detached import open_detached
 from stepscope.track.ending import Ending, ending_of
 from stepscope.track.logger import Logger
 from stepscope.track.run import Run
+from stepscope.track.secondary_run import open_detached
 
 __all__ = ["StepscopeCallback"]
 

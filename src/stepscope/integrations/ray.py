@@ -19,9 +19,9 @@ from ray.tune.logger import LoggerCallback
 from ray.tune.result import AUTO_RESULT_KEYS, DONE, TRAINING_ITERATION
 
 from stepscope import fence
-from stepscope.track.detached import open_detached
 from stepscope.track.ending import Ending
 from stepscope.track.run import Run
+from stepscope.track.secondary_run import open_detached
 from stepscope.track.secrets import mask_text
 from stepscope.track.values import flat
 

@@ -22,10 +22,10 @@ from stepscope.integrations import _tensorboard_media as media
 from stepscope.integrations._tensorboard_graph import recorded_graph
 from stepscope.integrations._tensorboard_run import WriterRun
 from stepscope.integrations._tensorboard_summary import log_summary
-from stepscope.track.detached import open_detached
 from stepscope.track.media import Embedding, File, Markdown
-from stepscope.track.moments import log_at
 from stepscope.track.run import Run
+from stepscope.track.secondary_run import open_detached
+from stepscope.track.wall_times import log_at
 
 __all__ = ["FileWriter", "SummaryWriter"]
 

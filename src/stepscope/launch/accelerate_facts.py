@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.events import Installed, caller
 from stepscope.launch.trainers.boundaries import Boundaries
-from stepscope.launch.trainers.standing import around
+from stepscope.launch.trainers.wrap_method import around
 
 if TYPE_CHECKING:
     from stepscope.evidence.accelerated import Accelerated
@@ -59,7 +59,7 @@ class Preparing:
         from torch.nn import Module
         from torch.optim import Optimizer
 
-        from stepscope.record.watch.places import own_place
+        from stepscope.record.observers.own_frames import own_place
 
         facts.prepared_at = own_place(sys._getframe(1))
         for one in (*given, *named.values()):
@@ -76,7 +76,7 @@ class Preparing:
             facts.batches = int(accelerator.gradient_accumulation_steps)
 
     def _casts(self, *args: Any, **kwargs: Any) -> None:
-        from stepscope.record.watch.places import is_own
+        from stepscope.record.observers.own_frames import is_own
 
         facts, frame = self._facts(), caller()
         if facts is not None and frame is not None and is_own(frame.f_code):  # not the one of `prepare_model`
@@ -92,7 +92,7 @@ class Preparing:
         known = any(map(self._is_prepared, islice(_parameters_of(inner), _LOOKED_AT)))
         if known == (inner in self._optimizers):  # both prepared, or neither has to do with it
             return
-        from stepscope.record.watch.places import own_place
+        from stepscope.record.observers.own_frames import own_place
 
         if not known:
             facts.bare_model_at = facts.bare_model_at or own_place(sys._getframe(1))

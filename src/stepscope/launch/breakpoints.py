@@ -197,7 +197,7 @@ def _which_holds(optimizer: Any) -> tuple[_Stop, StepState, FrameType] | None:
 
 
 def _user_frame(frame: FrameType | None) -> FrameType | None:
-    from stepscope.record.watch.places import is_own
+    from stepscope.record.observers.own_frames import is_own
 
     while frame is not None and not is_own(frame.f_code):
         frame = frame.f_back

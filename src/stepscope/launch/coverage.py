@@ -11,7 +11,7 @@ from stepscope.records.run import WatchedSteps
 
 if TYPE_CHECKING:
     from stepscope.events.governor import Governor
-    from stepscope.launch.case import Case
+    from stepscope.launch.verdict_facts import Case
 
 __all__ = ["coverage_of", "coverage_text", "keep_coverage", "unproven_text"]
 

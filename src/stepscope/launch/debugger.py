@@ -111,8 +111,8 @@ def post_mortem(error: BaseException, *, stdin: IO[str] | None = None, stdout: I
 
 def own_traceback(trace: TracebackType | None) -> TracebackType | None:
     """The traceback with the user's own frames only; with a library's where there are none of the user's."""
+    from stepscope.record.observers.own_frames import is_own
     from stepscope.record.sites import is_users
-    from stepscope.record.watch.places import is_own
 
     entries = []
     while trace is not None:

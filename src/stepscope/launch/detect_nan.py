@@ -10,7 +10,7 @@ from stepscope import events, fence
 from stepscope.launch.loop import Loop
 
 if TYPE_CHECKING:
-    from stepscope.record.values import Tracer
+    from stepscope.record.trace_values import Tracer
 
 __all__ = ["DetectNan"]
 
@@ -62,7 +62,7 @@ class DetectNan:
     def _begin(self) -> None:
         if self.found is not None or self._tracer is not None:
             return
-        from stepscope.record.values import trace_values
+        from stepscope.record.trace_values import trace_values
 
         tracer = trace_values()
         tracer.__enter__()

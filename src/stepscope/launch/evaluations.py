@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch.nn.modules.loss import _Loss
 
-from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.origins import DATA
-from stepscope.record.watch.nets import live
-from stepscope.record.watch.witness import Witness
+from stepscope.record.observers.module_records import live
+from stepscope.record.observers.observer import Observer
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.tensor_history import Call
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["Evaluations"]
 
@@ -31,7 +31,7 @@ _MOST = 100_000
 Told = Callable[[dict[str, float]], None]
 
 
-class Evaluations(Witness):
+class Evaluations(Observer):
     """Adds up losses seen without gradients; `told` gets their mean when training goes on or the script ends.
 
     Losses stay where they were computed, as one running sum, so that no device is waited for during an evaluation.

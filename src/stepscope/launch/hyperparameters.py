@@ -1,49 +1,43 @@
-"""The settings of a script that tells nobody: parsed arguments, config objects, constants at its top, optimizers."""
+"""The settings of a script that logs nothing: parsed arguments, config files and objects, constants, optimizers."""
 
 from __future__ import annotations
 
-import argparse
-import ast
-import dataclasses
-import re
 import sys
 from collections.abc import Callable, Mapping
-from types import ModuleType
 from typing import Any
 
 from stepscope import fence
-from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.loop import Loop, samples_in
-from stepscope.track.assigned import assigned
+from stepscope.launch.settings.constants import PLAIN, as_settings, constants_of, origin_of_constant, variables_read
+from stepscope.launch.settings.objects import config_objects, names_in_reach
+from stepscope.launch.settings.observe import Parsed
+from stepscope.launch.settings.source import DEFAULT, SCRIPT, Source
+from stepscope.track.sweep_assignment import assigned
 
-__all__ = ["Hyperparameters", "constants_of", "optimizer_settings"]
+__all__ = ["Hyperparameters", "Record", "optimizer_settings"]
 
-_CONFIG_NAMES = re.compile(
-    r"(?i)^(config|cfg|args|arguments|hparams|hyperparameters|opt|options|params|settings|flags|hp)$"
-)
-_CONFIG_CLASSES = re.compile(r"(?i)(config|args|arguments|hparams|hyperparameters|options|settings|params)$")
-_PLAIN = (int, float, str, bool, type(None))
+Record = Callable[[Mapping[str, Any], bool, Mapping[str, str]], None]
+"""Given values, whether they overrule what was recorded before, and where each comes from."""
+
 _MOST = 200
 _OPTIMIZER_KEYS = ("lr", "momentum", "betas", "eps", "weight_decay", "nesterov", "alpha", "rho", "amsgrad")
 
 
 class Hyperparameters:
-    """Gathers settings where scripts make them; `record(values)` is told of what is new."""
+    """Gathers settings where scripts make them. `record` gets what is new; `another(number, group)` each job of a sweep."""
 
-    def __init__(self, record: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(self, record: Record, another: Callable[[int, str], None] = lambda number, group: None) -> None:
         self._record = fence.fenced("recording hyper-parameters")(record)
-        self._installed = Installed()
-        self._from_parser = False
+        self._another = another
+        self._parsed = Parsed(self._take, self._begin_job)
+        self._sources: list[Source] = []
         self._optimizers: set[int] = set()
         self._batch_size: int | None = None
+        self._must_look = False
 
     def install(self, imports: Imports) -> None:
-        # parse_args calls parse_known_args, and so do the intermixed forms: one door for all.
-        point, kind = "argparse:ArgumentParser.parse_known_args", argparse.ArgumentParser
-        self._installed.after(point, "reading parsed arguments", self._parsed, kind)
-        imports.when("click", self._hook_click)
-        imports.when("omegaconf", self._hook_omegaconf)
+        self._parsed.install(imports)
 
     def follow(self, loop: Loop) -> None:
         """Look at every optimizer when it first steps, and at the first batch."""
@@ -58,69 +52,70 @@ class Hyperparameters:
         loop.on_batch.append(first_batch)
 
     def remove(self) -> None:
-        self._installed.remove()
+        self._parsed.remove()
+        self._sources.clear()
 
-    def _parsed(self, frame: Any, made: Any, *args: Any, **kwargs: Any) -> None:
-        values = {name: value for name, value in vars(made[0]).items() if not callable(value)}
-        if values:
-            self._from_parser = True
-            self._record(values)
+    def _take(self, source: Source) -> None:
+        values, origins = source.first()
+        if not values:
+            return
+        self._sources.append(source)
+        found = {name: self._parsed.origin(name, said) if said == DEFAULT else said for name, said in origins.items()}
+        self._record(dict(list(values.items())[:_MOST]), True, found)
 
-    def _hook_click(self, click: ModuleType) -> None:
-        """A command's parameters, when it is invoked: `--lr 0.1` reaches the function as `lr`."""
-        self._installed.before("click:Command.invoke", "reading a command's parameters", self._invoked, click.Command)
-
-    def _invoked(self, frame: Any, command: Any, context: Any) -> None:
-        if context.params and context.info_name != "stepscope":
-            self._from_parser = True
-            self._record(dict(context.params))
-
-    def _hook_omegaconf(self, omegaconf: ModuleType) -> None:
-        """Hydra hands the script its config through `set_struct` once it is composed."""
-        kind = omegaconf.OmegaConf
-
-        def composed(frame: Any, config: Any, *args: Any, **kwargs: Any) -> None:
-            self._composed(kind, config)
-
-        self._installed.before("omegaconf:OmegaConf.set_struct", "reading a composed config", composed, kind)
-
-    def _composed(self, kind: Any, config: Any) -> None:
-        values = kind.to_container(config, resolve=False)
-        if isinstance(values, Mapping):
-            self._from_parser = True
-            self._record({name: value for name, value in values.items() if name != "hydra"})
+    def _begin_job(self, number: int, group: str) -> None:
+        self._sources.clear()
+        self._optimizers.clear()
+        self._must_look = number > 0
+        fence.call("opening the run of the next job", self._another, number, group)
 
     # -- at the first step, when everything is there --------------------------------------------------------------
 
     @fence.fenced("reading the script's settings")
     def look_at_script(self) -> None:
-        """Config objects among the script's globals; its constants where there is nothing else."""
+        """What the script has changed since it was parsed; its config objects; its constants; variables it reads."""
+        self._must_look = False
+        for source in self._sources:
+            changed = source.changed()
+            if changed:
+                self._record(changed, True, dict.fromkeys(changed, SCRIPT))
+        is_bare = not self._sources
+        for names in names_in_reach(sys._getframe(1)):
+            values, origins = config_objects(names)
+            if values:
+                is_bare = False
+                said = {name: self._parsed.files.get(name, where) for name, where in origins.items()}
+                self._record(values, False, said)
+        self._look_at_text(is_bare)
+
+    def _look_at_text(self, is_bare: bool) -> None:
+        """Constants in capitals are settings anywhere; others where a script has nothing else."""
         main = sys.modules.get("__main__")
-        if main is None:
-            return
-        found = config_objects(vars(main))
-        if found:
-            self._record(found)
-        elif not self._from_parser:
-            constants = constants_of(main)
-            if constants:
-                self._record(constants)
+        constants = {} if main is None else constants_of(main)
+        kept = {name: value for name, value in constants.items() if is_bare or name.isupper()}
+        self._record(kept, False, {name: origin_of_constant(name, value) for name, value in kept.items()})
+        values, origins = as_settings(variables_read())
+        self._record(values, False, origins)
 
     @fence.fenced("reading an optimizer's settings")
     def look_at_optimizer(self, optimizer: Any) -> None:
         if id(optimizer) in self._optimizers:
             return
         self._optimizers.add(id(optimizer))
+        if self._must_look:
+            self.look_at_script()
         if assigned() is not None:
             return  # a sweep's parameters say it; and what only runs that come far have would look as if it mattered
         number = len(self._optimizers)
-        self._record({"optimizer" if number == 1 else f"optimizer{number}": optimizer_settings(optimizer)})
+        folder = "optimizer" if number == 1 else f"optimizer{number}"
+        values = {f"{folder}/{name}": value for name, value in optimizer_settings(optimizer).items()}
+        self._record(values, False, dict.fromkeys(values, "optimizer"))
 
     def look_at_batch(self, size: int) -> None:
         if size and self._batch_size is None:
             self._batch_size = size
             if assigned() is None:
-                self._record({"batch_size (seen)": size})
+                self._record({"batch_size (seen)": size}, False, {"batch_size (seen)": "data loader"})
 
 
 def optimizer_settings(optimizer: Any) -> dict[str, Any]:
@@ -130,74 +125,6 @@ def optimizer_settings(optimizer: Any) -> dict[str, Any]:
     for key in _OPTIMIZER_KEYS:
         value = group.get("initial_lr", group.get("lr")) if key == "lr" else optimizer.defaults.get(key)
         parts = value if isinstance(value, tuple) else (value,)
-        if value is not None and all(isinstance(part, _PLAIN) for part in parts):
+        if value is not None and all(isinstance(part, PLAIN) for part in parts):
             values[key] = value
     return values
-
-
-def config_objects(names: Mapping[str, Any]) -> dict[str, Any]:
-    """What the script keeps its settings in: a dict, namespace or dataclass under one of the usual names."""
-    found: dict[str, Any] = {}
-    for name, value in list(names.items()):
-        if name.startswith("_") or isinstance(value, ModuleType):
-            continue
-        if _CONFIG_NAMES.match(name) and isinstance(value, dict | argparse.Namespace):
-            found.update(value if isinstance(value, dict) else vars(value))
-        elif _is_config_class(type(value)) and (dataclasses.is_dataclass(value) or _CONFIG_NAMES.match(name)):
-            found.update(_fields(value))
-        elif isinstance(value, type) and _is_config_class(value) and value.__module__ == "__main__":
-            found.update({k: v for k, v in vars(value).items() if not k.startswith("_") and isinstance(v, _PLAIN)})
-    return {str(name): value for name, value in list(found.items())[:_MOST]}
-
-
-def _fields(config: Any) -> dict[str, Any]:
-    """What it holds. Of a class from a package: what it was made with, without what it works out for itself."""
-    values = {key: each for key, each in vars(config).items() if not callable(each)}
-    if type(config).__module__ == "__main__":
-        return values
-    if dataclasses.is_dataclass(config):
-        made_with = {field.name for field in dataclasses.fields(config) if field.init}
-        values = {key: each for key, each in values.items() if key in made_with}
-    return {key: each for key, each in values.items() if each is not None and not key.startswith("_")}
-
-
-def _is_config_class(kind: type) -> bool:
-    return bool(_CONFIG_CLASSES.search(kind.__name__)) and kind.__module__ not in ("argparse", "builtins")
-
-
-def constants_of(main: ModuleType) -> dict[str, Any]:
-    """Simple values bound once at the top of the script: `LR = 1e-3`, `epochs = 5`."""
-    try:
-        with open(str(main.__file__), encoding="utf-8") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, AttributeError):
-        return {}
-    bound: dict[str, int] = {}
-    literal: set[str] = set()
-    for node in tree.body:
-        for target in _names_bound(node):
-            bound[target] = bound.get(target, 0) + 1
-            if isinstance(node, ast.Assign | ast.AnnAssign) and _is_simple(node.value):
-                literal.add(target)
-    names = vars(main)
-    kept = [n for n in bound if bound[n] == 1 and n in literal and not n.startswith("_") and n in names]
-    return {name: names[name] for name in kept[:_MOST] if isinstance(names[name], _PLAIN)}
-
-
-def _names_bound(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.AugAssign):
-        return [node.target.id] * 2 if isinstance(node.target, ast.Name) else []
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    found = []
-    for target in targets:
-        items = target.elts if isinstance(target, ast.Tuple) else [target]
-        found += [item.id for item in items if isinstance(item, ast.Name)]
-    return found
-
-
-def _is_simple(value: ast.expr | None) -> bool:
-    """Numbers, texts and arithmetic of numbers; no calls."""
-    if value is None:
-        return False
-    allowed = ast.Constant | ast.UnaryOp | ast.BinOp | ast.operator | ast.unaryop | ast.Tuple | ast.expr_context
-    return all(isinstance(node, allowed) for node in ast.walk(value))

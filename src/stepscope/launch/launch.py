@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from stepscope import fence
-from stepscope.launch.endings import LastWord, say_uncaught, wait_for_threads, without_our_frames
+from stepscope.launch.exit_handling import LastWord, say_uncaught, wait_for_threads, without_our_frames
 from stepscope.launch.limits import is_stop
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script, run_as_main, take_place

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 
 from stepscope import fence
 from stepscope.events import Installed
+from stepscope.launch.loader_roles import Role, Roles
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Amount, Limits
-from stepscope.launch.roles import Role, Roles
 from stepscope.record.lengths import known_length
 
 __all__ = ["Limiter", "is_stop"]

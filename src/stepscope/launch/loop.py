@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from stepscope import events, fence
-from stepscope.launch.iterations import Iterations
+from stepscope.launch.step_boundaries import Iterations
 
 __all__ = ["Loop", "Phase"]
 

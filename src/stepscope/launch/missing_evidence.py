@@ -9,8 +9,8 @@ from stepscope.records.run import Unproven
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
-    from stepscope.launch.case import Case
-    from stepscope.record.watch import Watcher
+    from stepscope.launch.verdict_facts import Case
+    from stepscope.record.observers import Watcher
 
 __all__ = ["missing_evidence", "unproven_rules"]
 

@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING, Any
 from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
+from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.evaluations import Evaluations
 from stepscope.launch.hyperparameters import Hyperparameters
-from stepscope.launch.logbook import Logbook
+from stepscope.launch.loader_roles import Roles
 from stepscope.launch.loop import Loop
 from stepscope.launch.profiling.keep import keep_phases
-from stepscope.launch.roles import Roles
 from stepscope.launch.trainers import Boundaries, follow_trainers
 from stepscope.track import ranks, session
+from stepscope.track.config import flatten
 from stepscope.track.logger import Logger
 
 if TYPE_CHECKING:
-    from stepscope.record.watch import Watcher
+    from stepscope.record.observers import Watcher
     from stepscope.track.run import Run
 
 __all__ = ["RankLog"]
@@ -106,10 +107,13 @@ class RankLog:
     def _log_trainers(self, values: Mapping[str, Any], step: int | None) -> None:
         self._log(values, self.loop.last_number if step is None else step)
 
-    def _settings(self, values: Mapping[str, Any], overrule: bool = False) -> None:
+    def _settings(
+        self, values: Mapping[str, Any], overrule: bool = False, origins: Mapping[str, str] | None = None
+    ) -> None:
         if self._speaks() and self._run is not None:
             known = dict(self._run.config)
-            self._run.config.update({name: value for name, value in values.items() if overrule or name not in known})
+            fresh = {name: value for name, value in flatten(values).items() if overrule or name not in known}
+            self._run.config.take(fresh, origins or {})
 
     def _summary(self, values: Mapping[str, Any]) -> None:
         if self._speaks() and self._run is not None:

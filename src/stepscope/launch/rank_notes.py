@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from stepscope.records import Event, Finding, FindingEvent
-from stepscope.runs.format.lease import process_age_s
+from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["RankNotes", "adopt_found", "claims", "finding_key", "is_lost_connection"]
 
@@ -64,7 +64,7 @@ def finding_key(finding: Finding) -> str:
 
 def adopt_found(engine: Engine, facts: list[Any]) -> None:
     """Tell what another rank alone has found; the rank is named, since its data or its part of the model differs."""
-    from stepscope.record.watch.ranks import Began, Found
+    from stepscope.record.observers.ranks import Began, Found
 
     rank = next((fact.rank for fact in facts if isinstance(fact, Began)), None)
     for fact in facts:
@@ -97,7 +97,7 @@ class RankNotes:
 
     def begin(self, watcher: Watcher) -> None:
         """Have this rank write down what others compare; nothing is done for a process on its own."""
-        from stepscope.record.watch.ranks import Notes, is_private
+        from stepscope.record.observers.ranks import Notes, is_private
 
         self._watcher = watcher
         place = ranks.place()
@@ -115,7 +115,7 @@ class RankNotes:
 
     def lead(self, folder: str) -> None:
         """This process starts the other ranks itself, which write to this folder; it is rank 0."""
-        from stepscope.record.watch.ranks import Notes
+        from stepscope.record.observers.ranks import Notes
 
         if self._folder is None and self._watcher is not None:
             self._watcher.distributed.notes = Notes(folder)
@@ -147,14 +147,14 @@ class RankNotes:
     def found(self, finding: Finding) -> None:
         """Let rank 0 know what this rank has found."""
         if self._folder is not None and not self._is_first and not self._tells and self._watcher is not None:
-            from stepscope.record.watch.ranks import Found
+            from stepscope.record.observers.ranks import Found
 
             if self._watcher.distributed.notes is not None:
                 self._watcher.distributed.notes.write(Found(finding))
 
     def who_failed_first(self) -> str:
         """For a rank that failed because another one did."""
-        from stepscope.record.watch.ranks import read_facts, read_ranks
+        from stepscope.record.observers.ranks import read_facts, read_ranks
 
         failed = [one for one in read_ranks(read_facts(self._folder or Path())) if one.ended and one.ended.error]
         failed = [one for one in failed if one.ended and not is_lost_connection(RuntimeError(one.ended.error))]
@@ -167,7 +167,7 @@ class RankNotes:
         """Say how this rank ended; on rank 0, give the engine what all ranks wrote."""
         if self._folder is None or self._watcher is None:
             return
-        from stepscope.record.watch.ranks import read_facts, read_ranks
+        from stepscope.record.observers.ranks import read_facts, read_ranks
 
         self._watcher.distributed.ended(crash)
         if self._is_first:

@@ -44,7 +44,7 @@ class Reporter:
         self._root = Path.cwd()
         self._began = time.time()
         if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
-            from stepscope.diagnose.outputs.placing import keep_stdout
+            from stepscope.diagnose.outputs.write_output import keep_stdout
 
             fence.fenced("keeping the standard output")(keep_stdout)()
         if speaks:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
-from stepscope.launch.around import Around
 from stepscope.launch.part import Ended, Part
+from stepscope.launch.session_context import Around
 
 if TYPE_CHECKING:
     from stepscope.launch.options import Options

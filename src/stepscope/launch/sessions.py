@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stepscope.launch.around import Around
-from stepscope.launch.case import Case
-from stepscope.launch.children import Children
+from stepscope.launch.auto_metrics import Logbook
+from stepscope.launch.child_processes import Children
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.limits import Limiter
-from stepscope.launch.logbook import Logbook
 from stepscope.launch.options import Options
 from stepscope.launch.part import Part
-from stepscope.launch.parts.beside_watch import EvaluatedResults, Experimenting, Processes, Wakes
+from stepscope.launch.parts.final_rules import LastLook
 from stepscope.launch.parts.hooks import DryRun, Hooks, Switched
-from stepscope.launch.parts.kept import Capsules, KeptEvidence
-from stepscope.launch.parts.last_look import LastLook
+from stepscope.launch.parts.keep_evidence import Capsules, KeptEvidence
 from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSettings
 from stepscope.launch.parts.pulse import Logged, Windows, deep_of
 from stepscope.launch.parts.run import OpenedRun, RunAtTheEnd
@@ -23,9 +20,12 @@ from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
 from stepscope.launch.parts.trainers import FollowedTrainers, HeardTrackers, boundaries_of
 from stepscope.launch.parts.verdict import Judged, SummedUp
 from stepscope.launch.parts.watch import Companion, Watch
+from stepscope.launch.parts.watch_companions import EvaluatedResults, Experimenting, Processes, Wakes
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.session_context import Around
 from stepscope.launch.tracking import BESIDE
+from stepscope.launch.verdict_facts import Case
 
 __all__ = ["Pieces", "run_session"]
 
@@ -37,7 +37,7 @@ class Pieces:
         self.around = around
         self.limiter = Limiter(around.options.limits, around.loop, check=around.options.check)
         self.logbook = Logbook(around.loop, around.tracking.log)
-        self.settings = Hyperparameters(around.tracking.settings)
+        self.settings = Hyperparameters(around.tracking.settings, around.tracking.another)
         self.evidence = KeptEvidence(around)
         tracking = around.tracking
         self.children = Children(
@@ -56,7 +56,7 @@ class Pieces:
         self.exit_code = exit_code or around.exit_code
 
     def watch(self, *more: Companion) -> Watch:
-        """The watch, with what goes with it; `more` have witnesses of their own."""
+        """The watch, with what goes with it; `more` have observers of their own."""
         results = EvaluatedResults(self.boundaries, self.evaluated)
         wakes = Wakes(self.logbook, self.deep)
         order = [results, *more, self.capsules, self.experimenting, self.evidence, self.processes, wakes]

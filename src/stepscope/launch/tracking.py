@@ -12,10 +12,12 @@ from typing import Any
 from stepscope import fence
 from stepscope.records import Event
 from stepscope.track import session
-from stepscope.track.assigned import offer_name
 from stepscope.track.logger import Logger
 from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.run import Run
+from stepscope.track.sweep_assignment import offer_name
+from stepscope.track.config import flatten, plain
+from stepscope.track.ending import Ending
 
 __all__ = ["Tracking"]
 
@@ -36,6 +38,9 @@ class Tracking:
         self._run: Run | None = None
         self._logger: Logger | None = None
         self._settings: dict[str, Any] = {}
+        self._origins: dict[str, str] = {}
+        self._base = self._last = 0
+        """Steps of our own count that belong to earlier runs of this process, and the last one of all."""
         self._waits = on and _opens_its_own(script)
         offer_name(name)
 
@@ -81,7 +86,7 @@ class Tracking:
         self._run = now
         self._logger = Logger(now._sink)
         if self._settings:
-            now.config.update(self._settings)
+            self._tell(self._settings, self._origins)
 
     def log(self, values: Mapping[str, Any], step: int) -> None:
         """Numbers at a step of our own count; the script's own counting is not disturbed."""
@@ -89,23 +94,60 @@ class Tracking:
         run, logger = self._run, self._logger
         if run is None or logger is None or run.is_finished:
             return
+        self._last = max(self._last, step)
+        step -= self._base if step > self._base else 0
         if not self.is_own:
             values = {BESIDE + name: value for name, value in values.items()}
         logger.log(values, step)
         if self.is_own:
             run._logger.step = max(run._logger.step, step)  # what the console and the meters are put beside
 
-    def settings(self, values: Mapping[str, Any], overrule: bool = False) -> None:
-        """Hyper-parameters that were seen; what the script itself gave its run stays as it is.
+    def settings(
+        self, values: Mapping[str, Any], overrule: bool = False, origins: Mapping[str, str] | None = None
+    ) -> None:
+        """Hyper-parameters that were seen, and where each comes from; what the script itself gave its run stays.
 
         With `overrule` the script has changed what it said before (`wandb.config.update`).
         """
         self._follow()
-        fresh = {name: value for name, value in values.items() if overrule or name not in self._settings}
+        flat = flatten(values)
+        fresh = {name: value for name, value in flat.items() if overrule or not self._knows(name, value)}
+        said = {name: origin for name, origin in (origins or {}).items() if name in fresh}
         self._settings.update(fresh)
-        if self._run is not None and not self._run.is_finished and fresh:
-            known = {} if self.is_own else dict(self._run.config)
-            self._run.config.update({name: value for name, value in fresh.items() if name not in known})
+        self._origins = {name: each for name, each in self._origins.items() if name not in fresh} | said
+        self._tell(fresh, said)
+
+    def _knows(self, name: str, value: Any) -> bool:
+        """Whether a setting was seen, also below a folder: Lightning's `lr` is the `model/lr` of its command line."""
+        below = f"/{name}"
+        return name in self._settings or any(
+            known.endswith(below) and plain(one) == plain(value) for known, one in self._settings.items()
+        )
+
+    def _tell(self, values: Mapping[str, Any], origins: Mapping[str, str]) -> None:
+        run = self._run
+        if run is None or run.is_finished or not values:
+            return
+        known = {} if self.is_own else dict(run.config)
+        mine = {name: one for name, one in values.items() if name not in known or plain(known[name]) == plain(one)}
+        run.config.take(mine, {name: said for name, said in origins.items() if name in mine})
+
+    def another(self, number: int, group: str) -> None:
+        """The script begins one of several jobs in one process (a multirun of Hydra): each is a run of its own."""
+        self._named["group"] = Path(group).name
+        if self._own is None or not self.is_own:
+            return
+        if self._last == self._base and self._own._logger.step == 0:
+            self._own._end(Ending("finished", 0))
+            _discard(self._own)
+        else:
+            self.close(Ending("finished", 0))
+        self._settings, self._origins, self._base = {}, {}, self._last
+        self._run = self._logger = None
+        name = self._named["name"]
+        self._own = session.init(**{**self._named, "name": name and f"{name}-{number}"})
+        self._own.is_launched = True
+        self._follow()
 
     def summary(self, values: Mapping[str, Any]) -> None:
         """Values that stand for the run."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.process import DivertedStdout
-from stepscope.launch.around import Around
 from stepscope.launch.options import Options
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.loop import FollowedLoop, Limited
@@ -19,11 +17,13 @@ from stepscope.launch.parts.terminal import ShownStatus, status_text
 from stepscope.launch.parts.verdict import Judged
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.session_context import Around
 from stepscope.launch.sessions import Pieces
+from stepscope.launch.trial.schedules import halt_schedules
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.tuner import Budget, Tuner
 
-__all__ = ["tune_session"]
+__all__ = ["print_lines", "tune_session"]
 
 
 def tune_session(
@@ -76,22 +76,7 @@ class _Tuning(Part):
     def torch_came(self, torch: Any) -> None:
         self.made.install(self._places)
         self._tuner.diversion.install(sys.modules["torch.utils.data.dataloader"])
-        self._around.imports.when("torch.optim.lr_scheduler", self._schedulers_came)
-
-    def _schedulers_came(self, module: Any) -> None:
-        """A pass goes on until all is tried, and schedulers that know its length would raise at its end."""
-        kind = getattr(module, "LRScheduler", None) or module._LRScheduler
-        tuner = self._tuner
-
-        def layer(step: Any) -> Any:
-            @wraps(step)
-            def halted(scheduler: Any, *args: Any, **kwargs: Any) -> None:
-                if tuner.loader is None:
-                    step(scheduler, *args, **kwargs)
-
-            return halted
-
-        self._places.wrap("torch.optim.lr_scheduler:LRScheduler.step", layer, owner=kind)
+        halt_schedules(self._around.imports, self._places, lambda: self._tuner.loader is not None)
 
     def end(self, ended: Ended) -> None:
         fence.call("taking hooks away", self._tuner.diversion.remove)
@@ -140,7 +125,7 @@ class _Report(Part):
         if tuner.loader is None:
             self._around.reporter.say(f"{head}: {self._why_not()}")
             return
-        _print([[("", "")], [(head, "bold")], *report.lines()])
+        print_lines([[("", "")], [(head, "bold")], *report.lines()])
 
     def _why_not(self) -> str:
         """Why there was nothing to tune, and what to do."""
@@ -175,7 +160,7 @@ class _Report(Part):
         return 0 if self._worked or self._around.rank != 0 else 3
 
 
-def _print(lines: list[Any]) -> None:
+def print_lines(lines: list[Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 

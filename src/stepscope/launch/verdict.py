@@ -21,7 +21,7 @@ from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
     from stepscope.evidence.experiments import Outcome
-    from stepscope.launch.case import Case
+    from stepscope.launch.verdict_facts import Case
 
 __all__ = ["answers", "is_success", "judge", "verdict_text"]
 
@@ -100,7 +100,7 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     unproven = incomplete(looking, missing)
     if unproven and 2 * len(unproven) >= len(looking):
         return Answer(question.text, "not checked", missing[Counter(unproven.values()).most_common(1)[0][0]])
-    unchecked = {} if engine is None else engine.evidence.deliveries.not_checked
+    unchecked = {} if engine is None else engine.evidence.loader_output.not_checked
     names = [rule.id for rule in asked]
     reasons = [reason for rule, reason in unchecked.items() if rule in names or _fits(rule, question.rules)]
     reasons += [why] if why else []

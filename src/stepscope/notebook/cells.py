@@ -91,7 +91,7 @@ def profile_cell(shell: Any, code: str, display: Display, name: str | None) -> N
 
 def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: str | None = None) -> list[Finding]:
     """Watch the cell's training as `stepscope check` does (a few batches), or as `stepscope run` (`whole`) does."""
-    from stepscope.launch.endings import without_our_frames
+    from stepscope.launch.exit_handling import without_our_frames
     from stepscope.launch.limits import is_stop
     from stepscope.launch.options import Options
     from stepscope.launch.script import Script

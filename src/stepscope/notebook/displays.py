@@ -71,8 +71,8 @@ def remove(shell: Any) -> None:
 
 
 def run_folder(run: RunFolder) -> str:
-    from stepscope.notebook.glance import glance
     from stepscope.notebook.panel_html import panel_html
+    from stepscope.notebook.run_overview import glance
 
     run.refresh()
     return panel_html(glance(run), source=True)
@@ -138,7 +138,7 @@ def graph(found: Graph) -> str:
 
 def series(one: Series) -> str:
     from stepscope.notebook.chart import WIDE, chart_html
-    from stepscope.notebook.glance import line_of
+    from stepscope.notebook.run_overview import line_of
 
     if not len(one):
         return box(f"<b>{safe(one.name)}</b> {soft('no points')}")

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from stepscope import fence
 from stepscope.notebook import frame, kernel
-from stepscope.notebook.glance import glance
 from stepscope.notebook.panel_html import bundle
+from stepscope.notebook.run_overview import glance
 from stepscope.runs.read.folder import RunFolder
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import os
 import time
 
 from stepscope.notebook.chart import HEIGHT, WIDTH, chart_group, chart_html
-from stepscope.notebook.glance import Glance
 from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, sparkline
+from stepscope.notebook.run_overview import Glance
 from stepscope.records import Finding
 
 __all__ = ["bundle", "finding_html", "panel_html", "panel_svg", "panel_text", "rule_name"]

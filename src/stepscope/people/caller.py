@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from stepscope.errors import UsageError
 
-__all__ = ["EVERY", "ROLES", "SCOPES", "Caller", "Role", "Scope", "checked_role", "checked_scopes"]
+__all__ = ["EVERY", "LOCAL", "ROLES", "SCOPES", "Caller", "Role", "Scope", "checked_role", "checked_scopes"]
 
 Scope = Literal["ingest", "read", "write", "admin"]
 Role = Literal["viewer", "writer", "admin"]
@@ -66,6 +66,10 @@ class Caller:
 
     def may_somewhere(self, scope: Scope) -> bool:
         return (self.run is not None and scope == "read") or self.projects(scope) != frozenset()
+
+
+LOCAL = Caller(user="", name="", token="", kind="local", scopes=frozenset(SCOPES), admin=True)
+"""Whoever has the token of an app that has no users: `stepscope ui`."""
 
 
 def checked_scopes(words: Iterable[str]) -> frozenset[Scope]:

@@ -21,7 +21,7 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.people.caller import SCOPES, Caller, Scope
 from stepscope.people.roles import roles_in
 
-__all__ = ["Token", "caller_of", "make_token", "redeem_invite", "revoke_token", "tokens_of"]
+__all__ = ["Token", "caller_of", "make_token", "redeem_invite", "revoke_token", "token_holds", "tokens_of"]
 
 PREFIX = "stepscope_"
 SESSION_S = 30 * 86400.0
@@ -93,6 +93,14 @@ def caller_of(database: Database, secret: str, kinds: Collection[str]) -> Caller
         roles=roles,
         run=row.run,
     )
+
+
+def token_holds(database: Database, id: str) -> bool:
+    """Whether the token with this id can still be used: asked by streams that it opened."""
+    find = sql.select(table.c.id).join(users, users.c.id == table.c.user_id)
+    valid = (table.c.id == id, table.c.revoked.is_(None), users.c.disabled.is_(None), _not_expired(time.time()))
+    with database.reading() as connection:
+        return connection.scalar(find.where(*valid)) is not None
 
 
 def redeem_invite(database: Database, secret: str, kind: str = "session", name: str = "") -> tuple[Token, str] | None:

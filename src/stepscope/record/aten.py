@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
-from stepscope.record.drafts import OpDraft
-from stepscope.record.observer import OpCall, tell
+from stepscope.record.op_observer import OpCall, tell
 from stepscope.record.sites import place_of
+from stepscope.record.step_builder import OpDraft
 
 if TYPE_CHECKING:
     from stepscope.record.identity import Entry

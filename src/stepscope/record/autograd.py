@@ -9,7 +9,7 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from stepscope.record.drafts import OpDraft, Ref
+    from stepscope.record.step_builder import OpDraft, Ref
 
 __all__ = ["LEAF_NUMBER", "Nodes", "is_custom", "is_packing", "know_custom"]
 

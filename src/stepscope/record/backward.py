@@ -16,9 +16,9 @@ import torch
 from stepscope import fence
 from stepscope.events.nodes import follow_nodes
 from stepscope.record.autograd import is_custom
-from stepscope.record.drafts import OpDraft, Ref
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.observer import tell
+from stepscope.record.op_observer import tell
+from stepscope.record.step_builder import OpDraft, Ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,9 +16,9 @@ from stepscope.records.step import Cost, ModuleCall, ModuleInfo, Op, StepRecord,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stepscope.record.drafts import CallDraft, OpDraft, Ref
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
+    from stepscope.record.step_builder import CallDraft, OpDraft, Ref
 
 __all__ = ["build_record"]
 

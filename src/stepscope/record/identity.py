@@ -14,7 +14,7 @@ from weakref import ref
 import torch
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import OpDraft, Ref
+    from stepscope.record.step_builder import OpDraft, Ref
 
 __all__ = ["Entry", "Tensors", "is_tensor_type", "know_as_tensor"]
 

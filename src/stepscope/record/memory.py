@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.observer import Observer
+from stepscope.record.op_observer import Observer
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts
+    from stepscope.record.step_builder import Drafts
 
 __all__ = ["MemoryObserver"]
 

@@ -11,9 +11,9 @@ import torch
 from stepscope.events import subscribe
 from stepscope.events.modules import runs_fused
 from stepscope.record.arguments import tensors_in
-from stepscope.record.drafts import CallDraft
-from stepscope.record.observer import tell
+from stepscope.record.op_observer import tell
 from stepscope.record.sites import Spot, place_of
+from stepscope.record.step_builder import CallDraft
 from stepscope.record.structure import module_tree
 
 if TYPE_CHECKING:

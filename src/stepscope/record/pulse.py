@@ -24,9 +24,9 @@ from stepscope.events import Installed
 from stepscope.events.aside import is_capturing
 from stepscope.events.cadence import Cadence
 from stepscope.events.optimizers import closure_in
-from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
-from stepscope.record.arrivals import Arrivals
+from stepscope.events.unpatched_torch import raw
+from stepscope.record.device_reads import Arrivals
 
 __all__ = ["Beat", "Pulse"]
 

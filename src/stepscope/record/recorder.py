@@ -20,18 +20,18 @@ from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
 from stepscope.record.build import Described, build_record, describe
-from stepscope.record.drafts import CallDraft, Drafts, OpDraft
-from stepscope.record.flow import Flow
-from stepscope.record.functions import Functions
 from stepscope.record.identity import Tensors
 from stepscope.record.modules import ModuleHooks
-from stepscope.record.observer import Observer, tell
+from stepscope.record.op_dataflow import Flow
+from stepscope.record.op_observer import Observer, tell
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
 from stepscope.record.replay import Replay
 from stepscope.record.sites import Sites
+from stepscope.record.step_builder import CallDraft, Drafts, OpDraft
 from stepscope.record.tape import Tape
 from stepscope.record.tape_others import EngineTape, ModuleTape, OptimizerTape
+from stepscope.record.torch_functions import Functions
 from stepscope.record.value_tape import ValueTape
 from stepscope.records.step import Phase, StepRecord
 

@@ -8,10 +8,9 @@ from weakref import ref
 from stepscope.record.arguments import frozen_flat, rebuilt
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
-from stepscope.record.drafts import CallDraft, OpDraft
-from stepscope.record.flow import Flow
-from stepscope.record.functions import Functions
+from stepscope.record.op_dataflow import Flow
 from stepscope.record.phases import Phases
+from stepscope.record.step_builder import CallDraft, OpDraft
 from stepscope.record.tape_python import (
     BEGIN,
     CROSS,
@@ -27,12 +26,13 @@ from stepscope.record.tape_python import (
     STEP,
     STEP_END,
 )  # fmt: skip
+from stepscope.record.torch_functions import Functions
 from stepscope.record.transforms import write_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stepscope.record.ghosts import GhostNode
+    from stepscope.record.past_tensors import GhostNode
     from stepscope.record.recorder import Recorder
     from stepscope.record.tape import Tape
 

@@ -16,12 +16,12 @@ from torch.nn import Parameter
 
 from stepscope.events.quiet import quietly
 from stepscope.record.autograd import is_custom
-from stepscope.record.ghosts import compiled
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.observer import Observer
+from stepscope.record.op_observer import Observer
+from stepscope.record.past_tensors import compiled
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts, OpDraft
+    from stepscope.record.step_builder import Drafts, OpDraft
 
 __all__ = ["SavedObserver", "hooks_are_on", "saved_tensors", "was_packed"]
 

@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from types import CodeType, FrameType
 
-from stepscope.common.whose import USERS, is_users_file
+from stepscope.common.code_owner import USERS, is_users_file
 from stepscope.records.place import Place
 from stepscope.records.step import Site
 

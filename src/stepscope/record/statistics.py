@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.events.quiet import quietly
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.op_observer import Observer, OpCall
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts, OpDraft, Ref
+    from stepscope.record.step_builder import Drafts, OpDraft, Ref
 
 __all__ = [
     "Pending",

@@ -15,12 +15,12 @@ import torch
 
 from stepscope.record.arguments import SIMPLE, snapshot, tensors_in
 from stepscope.record.autograd import is_custom, is_packing
-from stepscope.record.functions import READ_ONLY, reads_only
-from stepscope.record.ghosts import KINDS, Ghost, GhostNode, compiled, ghost_kind
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.observer import tell
+from stepscope.record.op_observer import tell
+from stepscope.record.past_tensors import KINDS, Ghost, GhostNode, compiled, ghost_kind
 from stepscope.record.sites import USERS, place_of
 from stepscope.record.tape_python import BEGIN, CROSS, END, FAIL, HISTORY, Begun, PythonTape, version_of
+from stepscope.record.torch_functions import READ_ONLY, reads_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -34,7 +34,7 @@ from stepscope.record.value_tape import ValueTape
 
 if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
-    from stepscope.record.ghosts import GhostNode
+    from stepscope.record.past_tensors import GhostNode
     from stepscope.record.recorder import Recorder
     from stepscope.record.tape import Tape
 

@@ -10,9 +10,9 @@ import torch
 
 from stepscope.record.arguments import SIMPLE
 from stepscope.record.autograd import LEAF_NUMBER, is_custom, is_packing
-from stepscope.record.functions import READ_ONLY as _READ_ONLY
-from stepscope.record.ghosts import Ghost, GhostNode, ghost_kind
+from stepscope.record.past_tensors import Ghost, GhostNode, ghost_kind
 from stepscope.record.sites import USERS, place_of
+from stepscope.record.torch_functions import READ_ONLY as _READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

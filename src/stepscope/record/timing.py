@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.op_observer import Observer, OpCall
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import CallDraft, Drafts, OpDraft
+    from stepscope.record.step_builder import CallDraft, Drafts, OpDraft
 
 __all__ = ["TimingObserver"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
-from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import is_tensor_type
+from stepscope.record.step_builder import OpDraft
 
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder

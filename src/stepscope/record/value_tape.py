@@ -21,7 +21,7 @@ from stepscope.record.tape import Begun, Tape, compiled, version_of
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
-    from stepscope.record.ghosts import Ghost, GhostNode
+    from stepscope.record.past_tensors import Ghost, GhostNode
     from stepscope.record.recorder import Recorder
 
 __all__ = ["Looked", "ValueTape"]

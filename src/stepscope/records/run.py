@@ -167,6 +167,8 @@ class _Event(_Record, frozen=True, kw_only=True, tag_field="event"):
 
 class ConfigUpdate(_Event, frozen=True, kw_only=True, tag="config"):
     values: dict[str, Any]
+    origins: dict[str, str] = {}
+    """Where settings come from: command line, default, environment, script, or the name of a file."""
 
 
 class SummaryUpdate(_Event, frozen=True, kw_only=True, tag="summary"):

@@ -21,7 +21,7 @@ from stepscope.runs.catalogue.index import cache_folder
 
 if TYPE_CHECKING:
     from stepscope.importers.foreign import Source
-    from stepscope.importers.landing import Landing
+    from stepscope.importers.import_writer import Landing
 
 __all__ = ["followed_stores", "imported_store"]
 
@@ -114,7 +114,7 @@ class _Follower:
             self._thread = None
 
     def _run(self) -> None:
-        from stepscope.importers.landing import Landing
+        from stepscope.importers.import_writer import Landing
 
         landings = [Landing(source, imported_store(source)) for source in self._sources]
         waits = dict.fromkeys(landings, 0.0)

@@ -20,8 +20,8 @@ from starlette.applications import Starlette
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
+from stepscope.server.doors import Codes
 from stepscope.server.follow import followed_stores
-from stepscope.server.guard import Codes
 from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file
 from stepscope.sync.archive import read_from

@@ -10,10 +10,14 @@ import socket
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepscope.errors import ConfigError, Forbidden
 from stepscope.files.opening import open_file, read_window
 from stepscope.sync.objects import Objects
+
+if TYPE_CHECKING:
+    from stepscope.database.engine import Database
 
 __all__ = ["Settings", "is_loopback", "read_token_file"]
 
@@ -55,7 +59,9 @@ class Settings:
     tell: tuple[str, ...] = ()
     """The kinds of alerts that go out; the usual ones when empty."""
     ingest: Path | None = None
-    """A store that takes runs sent by `stepscope sync`."""
+    """A store that takes runs sent by `stepscope sync`. Needs `people`."""
+    people: Database | None = field(default=None, repr=False)
+    """The users of a team's server, who each have tokens of their own instead of `token`."""
     objects: Objects | None = None
     """Where runs of that store go when they have ended; they stay on its disk without."""
     rest_s: float = 60.0
@@ -65,6 +71,10 @@ class Settings:
 
     def checked(self) -> Settings:
         """These settings, or the reason why they would be unsafe."""
+        if self.people is not None:
+            return self
+        if self.ingest is not None:
+            raise ConfigError("a server that takes runs needs a database of its users; start it by `stepscope server`")
         if self.token is None and not is_loopback(self.host):
             raise Forbidden(
                 f"refusing to serve on {self.host} without a token: anyone who can reach this machine could read and "

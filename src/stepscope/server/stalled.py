@@ -10,7 +10,7 @@ import numpy as np
 
 from stepscope.errors import StepscopeError
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.views.opened import OpenRuns
+from stepscope.views.open_runs import OpenRuns
 
 __all__ = ["Stalled", "StalledRun"]
 

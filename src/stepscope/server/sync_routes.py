@@ -19,6 +19,7 @@ from stepscope.runs.format.layout import run_folders
 from stepscope.server.answers import json_response
 from stepscope.server.endpoint import body_of
 from stepscope.server.settings import Settings
+from stepscope.server.sync_access import SyncAccess
 from stepscope.sync.keep import Keep
 from stepscope.sync.local import checksum_before, frames_from, pieces_of, sha256_of
 from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, RunList, check_name, is_log
@@ -41,11 +42,13 @@ class _Piece(msgspec.Struct):
     size: int = -1
 
 
-def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
-    """What the guard lets through as everywhere: the Host, the token, and a type that no form of a page can send."""
+def sync_routes(keep: Keep, settings: Settings, access: SyncAccess) -> list[Route]:
+    """What the guard lets through as everywhere: the Host, who asks, and a type that no form of a page can send."""
 
     async def held(request: Request) -> Response:
-        answer = await run_in_threadpool(keep.held, request.path_params["run"])
+        run = request.path_params["run"]
+        await run_in_threadpool(access.check_held, request, run)
+        answer = await run_in_threadpool(keep.held, run)
         return json_response(answer, request.headers.get("accept-encoding", ""))
 
     async def add(request: Request) -> Response:
@@ -60,13 +63,20 @@ def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
             raise UsageError(f"the piece cannot be read: {error}") from error
         except ClientDisconnect as error:
             raise Garbled("the request ended before it was complete") from error
-        checksum = request.headers.get(CHECKSUM, "")
-        return json_response(await run_in_threadpool(_add, keep, request.path_params, piece, body, checksum))
+
+        def added() -> msgspec.Struct:
+            data, where = _unpacked(body, request.headers.get(CHECKSUM, "")), request.path_params
+            whole = piece.offset == 0 and piece.size == len(data)
+            access.check_add(request, where["run"], where["name"], data, whole=whole)
+            return _add(keep, where, piece, data)
+
+        return json_response(await run_in_threadpool(added))
 
     async def runs(request: Request) -> Response:
         found = await run_in_threadpool(run_folders, keep.store)
         deleted = await run_in_threadpool(keep.fates.every)
-        answer = RunList([path.name for path in found], deleted)
+        visible = await run_in_threadpool(access.listed, request, [path.name for path in found])
+        answer = RunList(visible, deleted)
         return json_response(answer, request.headers.get("accept-encoding", ""))
 
     async def follow(request: Request) -> Response:
@@ -74,6 +84,7 @@ def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
             raise Forbidden("this server was started read-only")
         run = request.path_params["run"]
         keep.folder_of(run)
+        await run_in_threadpool(access.check_change, request, run)
         try:
             fate = msgspec.json.decode(await body_of(request, settings.max_body), type=Fate)
         except MALFORMED as error:
@@ -85,6 +96,7 @@ def sync_routes(keep: Keep, settings: Settings) -> list[Route]:
         if not offset.isdecimal() or len(offset) > 18:
             raise UsageError(f"the offset {offset[:40]!r} is not a number")
         where = request.path_params
+        await run_in_threadpool(access.check_read, request, where["run"])
         return await run_in_threadpool(_read, keep, where["run"], check_name(where["name"]), int(offset))
 
     return [
@@ -114,13 +126,17 @@ def _read(keep: Keep, run: str, name: str, offset: int) -> Response:
     return Response(zlib.compress(data, 1), 200, headers, media_type=TYPE)
 
 
-def _add(keep: Keep, where: dict[str, str], piece: _Piece, body: bytes, checksum: str) -> msgspec.Struct:
+def _unpacked(body: bytes, checksum: str) -> bytes:
     try:
         data = inflated(body, LARGEST_PIECE, "the piece")
     except BadData as error:
         raise Garbled(str(error)) from error
     if not hmac.compare_digest(hashlib.sha256(data).hexdigest(), checksum):
         raise Garbled("the piece was changed on its way: its checksum does not match; send it again")
+    return data
+
+
+def _add(keep: Keep, where: dict[str, str], piece: _Piece, data: bytes) -> msgspec.Struct:
     before = None if piece.before < 0 else piece.before
     return keep.add(
         where["run"], where["name"], piece.offset, data, before=before, sha256=piece.sha256, size=piece.size

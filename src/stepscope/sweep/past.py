@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.runs.format.lease import boot_id, host_name
+from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep.changes import changes, same
 from stepscope.sweep.journal import Journal
 from stepscope.sweep.process import Process, find_by_variable
@@ -19,7 +19,7 @@ from stepscope.sweep.spec import Sweep
 from stepscope.sweep.start import assigned_text
 from stepscope.sweep.strategies import Outcome
 from stepscope.sweep.trials import History, Trial, replay
-from stepscope.track.assigned import VARIABLE
+from stepscope.track.sweep_assignment import VARIABLE
 
 __all__ = ["Past"]
 

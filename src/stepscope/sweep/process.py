@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stepscope.errors import ConfigError
-from stepscope.runs.format.lease import process_started
+from stepscope.runs.format.writer_identity import process_started
 
 __all__ = ["Process", "find_by_variable"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import ConfigError
-from stepscope.runs.format.lease import boot_id, host_name
+from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep.live import Live, Verdict
 from stepscope.sweep.past import Past
 from stepscope.sweep.process import Process

@@ -12,9 +12,9 @@ from stepscope.sweep.commands import command_of
 from stepscope.sweep.space import nested
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.trials import Trial
-from stepscope.track.assigned import VARIABLE, Assigned
-from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE
 from stepscope.track.config import plain
+from stepscope.track.run_services import ATTEMPT_VARIABLE, RUN_VARIABLE
+from stepscope.track.sweep_assignment import VARIABLE, Assigned
 
 __all__ = ["assigned_text", "command_and_environment"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stepscope.runs.format.lease import boot_id, host_name
+from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep.journal import Journal
 from stepscope.sweep.live import Live
 from stepscope.sweep.past import Past

@@ -17,7 +17,7 @@ from stepscope.testing.measure import peak_bytes, reference_ms, timed
 from stepscope.testing.sizes import bytes_text
 
 if TYPE_CHECKING:
-    from stepscope.testing.wishes import Wishes
+    from stepscope.testing.marker import Wishes
 
 __all__ = ["Budget"]
 

@@ -65,8 +65,8 @@ def _watch_of(item: pytest.Item) -> Any:
     from stepscope.errors import StepscopeError
 
     try:
+        from stepscope.testing.marker import wishes_of
         from stepscope.testing.watched import Watched
-        from stepscope.testing.wishes import wishes_of
 
         return Watched(item, wishes_of(item))
     except StepscopeError as fault:
@@ -148,7 +148,7 @@ def training_step(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
     if watched is None:  # --no-stepscope
 
         def plainly(step: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
-            from stepscope.testing.wishes import wishes_of
+            from stepscope.testing.marker import wishes_of
 
             return [step(*args, **kwargs) for _ in range(wishes_of(request.node).steps)]
 

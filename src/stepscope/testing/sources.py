@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stepscope.diagnose.source import Source, SourceFile
-from stepscope.record.watch.places import is_own_file
+from stepscope.record.observers.own_frames import is_own_file
 
 __all__ = ["TestSource"]
 

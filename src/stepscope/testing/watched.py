@@ -1,4 +1,4 @@
-"""One test under the watch: the same witnesses and rules as `stepscope run`, around a function instead of a script."""
+"""One test under the watch: the same observers and rules as `stepscope run`, around a function instead of a script."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import RUNNING, rules_for
 from stepscope.diagnose.settings import load_settings
 from stepscope.errors import UsageError
-from stepscope.launch.endings import without_our_frames
+from stepscope.launch.exit_handling import without_our_frames
 from stepscope.record import random_state
-from stepscope.record.watch import Watcher
+from stepscope.record.observers import Watcher
 from stepscope.testing.budget import Budget
 from stepscope.testing.sources import TestSource
 
 if TYPE_CHECKING:
     from stepscope.records import Finding
-    from stepscope.testing.wishes import Wishes
+    from stepscope.testing.marker import Wishes
 
 __all__ = ["Watched"]
 

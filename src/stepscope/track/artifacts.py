@@ -21,7 +21,7 @@ from stepscope.errors import UsageError
 from stepscope.files.opening import open_file
 from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.artifacts import Process, check_inner_path, digest_of, read_artifacts
-from stepscope.runs.format import blobs, lease
+from stepscope.runs.format import blobs, writer_identity
 from stepscope.track.config import masked
 from stepscope.track.messages import say_once
 from stepscope.track.secrets import mask_text
@@ -261,7 +261,7 @@ def _version(writer: RunWriter, name: str, digest: str) -> int:
         known = _versions.get(writer.path)
         if known is None:
             known = _versions[writer.path] = {}
-            me = Process(lease.host_name(), os.getpid(), lease.boot_id())
+            me = Process(writer_identity.host_name(), os.getpid(), writer_identity.boot_id())
             for artifact in read_artifacts(writer.path, but_of=me):
                 known.setdefault(artifact.name, {})[artifact.digest] = artifact.version
         versions = known.setdefault(name, {})

@@ -17,6 +17,8 @@ MAX_DEPTH = 16
 MAX_TEXT = 10_000
 MAX_ITEMS = 1_000
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?([eE][-+]?\d+)?")
+Record = Callable[[dict[str, Any], dict[str, str]], None]
+"""Given what has changed, and where settings come from."""
 _WORDS = {"True": True, "False": False, "None": None}
 
 
@@ -128,12 +130,12 @@ class Config(MutableMapping[str, Any]):
     A change is recorded at once. Secrets stay readable here and are masked where they are written.
     """
 
-    def __init__(self, values: Any = None, record: Callable[[dict[str, Any]], None] | None = None) -> None:
+    def __init__(self, values: Any = None, record: Record | None = None) -> None:
         object.__setattr__(self, "_values", flatten(values))
         object.__setattr__(self, "_record", record)
 
     _values: dict[str, Any]
-    _record: Callable[[dict[str, Any]], None] | None
+    _record: Record | None
 
     def update(self, other: Any = (), /, **more: Any) -> None:
         """Add or change settings; nested ones are joined with `/`.
@@ -148,7 +150,15 @@ class Config(MutableMapping[str, Any]):
         changed = {name: value for name, value in changed.items() if not self._has(name, value)}
         self._values.update(changed)
         if changed and self._record is not None:
-            self._record(changed)
+            self._record(changed, {})
+
+    def take(self, values: Mapping[str, Any], origins: Mapping[str, str]) -> None:
+        """Settings that were seen somewhere, flat, with where each comes from."""
+        changed = {name: value for name, value in values.items() if not self._has(name, value)}
+        self._values.update(changed)
+        said = {name: origin for name, origin in origins.items() if name in values}
+        if (changed or said) and self._record is not None:
+            self._record(changed, said)
 
     def _has(self, name: str, value: Any) -> bool:
         return name in self._values and plain(self._values[name]) == plain(value)
@@ -161,8 +171,8 @@ class Config(MutableMapping[str, Any]):
             raise KeyError(name)
         return Config(inner, self._record_under(name + "/"))
 
-    def _record_under(self, prefix: str) -> Callable[[dict[str, Any]], None]:
-        def record(changed: dict[str, Any]) -> None:
+    def _record_under(self, prefix: str) -> Record:
+        def record(changed: dict[str, Any], origins: dict[str, str]) -> None:
             self.update({prefix + name: value for name, value in changed.items()})
 
         return record

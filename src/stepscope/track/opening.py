@@ -14,10 +14,10 @@ from stepscope.runs.format.layout import create_run
 from stepscope.runs.format.meta import read_meta
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages, ranks, resume
-from stepscope.track.attendants import Attendants, Options
+from stepscope.track.disabled_run import NullWriter
 from stepscope.track.masked_writer import MaskedWriter
-from stepscope.track.off import NullWriter
 from stepscope.track.run import Run
+from stepscope.track.run_services import Attendants, Options
 from stepscope.track.secrets import mask_text
 from stepscope.track.sink import RunSink
 

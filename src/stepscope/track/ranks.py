@@ -19,7 +19,7 @@ import msgspec
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_common_folder
 from stepscope.runs.format.layout import is_run_folder, write_file
-from stepscope.runs.format.lease import host_name, process_age_s, process_started
+from stepscope.runs.format.writer_identity import host_name, process_age_s, process_started
 from stepscope.track.children import is_child_process
 
 __all__ = ["Note", "Place", "leave_note", "place", "read_note", "wait_for_note"]

@@ -12,8 +12,8 @@ from stepscope.errors import Ambiguous, BadData, NotFound
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import is_run_folder, run_folders
-from stepscope.runs.format.lease import boot_id, host_name, process_started
 from stepscope.runs.format.meta import read_meta
+from stepscope.runs.format.writer_identity import boot_id, host_name, process_started
 from stepscope.track.config import masked
 from stepscope.track.messages import say
 

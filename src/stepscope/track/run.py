@@ -32,7 +32,7 @@ from stepscope.track.summary import Summary, Tags
 
 if TYPE_CHECKING:
     from stepscope.runs.write.writer import RunWriter
-    from stepscope.track.attendants import Attendants
+    from stepscope.track.run_services import Attendants
     from stepscope.track.sink import RunSink
 
 __all__ = ["Run"]
@@ -170,8 +170,8 @@ class Run:
         self._tags.add(*wanted)
 
     @fenced("recording the config")
-    def _record_config(self, changed: dict[str, Any]) -> None:
-        self._writer.event(ConfigUpdate(time=time.time(), values=masked(changed)))
+    def _record_config(self, changed: dict[str, Any], origins: dict[str, str]) -> None:
+        self._writer.event(ConfigUpdate(time=time.time(), values=masked(changed), origins=origins))
 
     @fenced("recording the summary")
     def _record_summary(self, changed: dict[str, Any]) -> None:

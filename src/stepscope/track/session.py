@@ -16,16 +16,16 @@ from stepscope.events import on_fork
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.track import messages, ranks
-from stepscope.track.assigned import Assigned, assigned, offered_name, tell_of
-from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.children import is_child_process
 from stepscope.track.config import flatten, masked
 from stepscope.track.environment import quick_facts
 from stepscope.track.names import as_name, default_project, friendly_name
+from stepscope.track.notebook_panel import show_panel
 from stepscope.track.opening import DEFAULT_DIR, Request, join_as_worker, open_off, open_run
 from stepscope.track.run import Run
+from stepscope.track.run_services import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.secrets import learn_from, mask_text
-from stepscope.track.showing import show_panel
+from stepscope.track.sweep_assignment import Assigned, assigned, offered_name, tell_of
 
 __all__ = ["beside", "current", "finish", "init", "log"]
 

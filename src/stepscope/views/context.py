@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.alert_log import AlertLog
     from stepscope.views.live import Hub
-    from stepscope.views.opened import OpenRuns
+    from stepscope.views.open_runs import OpenRuns
     from stepscope.views.search_index import SearchIndex
     from stepscope.views.series import LineCache
 
@@ -37,6 +37,10 @@ class Context:
     hub: Hub
     read_only: bool = False
     """Nothing in the stores may be changed through this server."""
+    user: str = ""
+    """Who asks; empty in the app of one person, who has no name."""
+    sees: Callable[[str], bool] = lambda project: True
+    """Whether who asks may see a project (change it, for a view that changes something)."""
     look: Callable[[], None] = lambda: None
     """Look at the stores now, because a view has changed something in them."""
     profiles: OpenProfiles = field(default_factory=OpenProfiles)

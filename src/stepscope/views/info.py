@@ -23,6 +23,8 @@ class Info(msgspec.Struct):
     projects: list[str]
     runs: int
     catalogue_version: int
+    user: str = ""
+    """Who is signed in at a team's server; empty in the app of one person."""
 
 
 @route("GET", "/api/info")
@@ -37,4 +39,5 @@ def info(ctx: Context, request: Empty) -> Info:
         projects=catalogue.projects(),
         runs=len(catalogue),
         catalogue_version=catalogue.version,
+        user=ctx.user,
     )

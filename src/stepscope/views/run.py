@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from stepscope.inspect.logged import STEP_KIND
 from stepscope.profile.profile import profiles_in
 from stepscope.records import Alert, Artifact, GitState, RunMeta, Status
-from stepscope.runs.catalogue.goals import said_goals
+from stepscope.runs.catalogue.metric_direction import said_goals
 from stepscope.runs.read import attempts as runs_attempts
 from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.summary import MetricSummary
@@ -106,6 +106,8 @@ class RunDetail(msgspec.Struct):
     """The run folder on the server's machine."""
     command: list[str]
     config: dict[str, Any]
+    config_origins: dict[str, str]
+    """Where settings come from (command line, default, a file ...), for those of which it is known."""
     summary: list[SummaryValue]
     environment: Surroundings
     git: GitState | None
@@ -156,6 +158,7 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
         path=str(folder.path),
         command=meta.command,
         config=plain(folder.config),
+        config_origins=folder.config_origins,
         summary=_summary(folder),
         environment=_surroundings(meta, packages=not request.brief),
         git=replace(meta.git, diff=None) if request.brief and meta.git is not None else meta.git,

@@ -53,11 +53,15 @@ def saved_views(ctx: Context, request: Empty) -> SavedViews:
 def save_view(ctx: Context, request: SaveViewRequest) -> SavedViews:
     """Keep a view, or write over one; a default takes the place of the one before it."""
     view = _checked(request)
+    if view.project and not ctx.sees(view.project):
+        raise Forbidden(f"you may not change project {view.project!r}")
     store = _home(ctx, view.id) or _writable_store(ctx)
     if store is None:
         raise Forbidden("no store of this server can be written to, so views stay in the browser")
 
     def change(views: list[SavedView]) -> list[SavedView]:
+        if any(one.id == view.id and not _visible(ctx, one) for one in views):
+            raise NotFound("this view is no longer there")
         others = [one for one in views if one.id != view.id]
         if len(others) >= MAX_VIEWS:
             raise UsageError(f"there are {MAX_VIEWS} views already; delete one first")
@@ -84,7 +88,7 @@ def drop_view(ctx: Context, request: DropViewRequest) -> SavedViews:
 
 
 def _answer(ctx: Context) -> SavedViews:
-    found = {one.id: one for store in _stores(ctx) for one in read_views(store)}
+    found = {one.id: one for store in _stores(ctx) for one in read_views(store) if _visible(ctx, one)}
     views = sorted(found.values(), key=lambda one: (one.name.lower(), one.id))
     return SavedViews(views=views, writable=_writable_store(ctx) is not None)
 
@@ -116,9 +120,14 @@ def _stores(ctx: Context) -> list[Path]:
     return [store.parent if is_run_folder(store) else store for store in ctx.catalogue.stores]
 
 
+def _visible(ctx: Context, view: SavedView) -> bool:
+    """Views of no project are everybody's."""
+    return not view.project or ctx.sees(view.project)
+
+
 def _home(ctx: Context, view: str) -> Path | None:
     for store in _stores(ctx):
-        if any(one.id == view for one in read_views(store)):
+        if any(one.id == view and _visible(ctx, one) for one in read_views(store)):
             return store
     return None
 

@@ -88,7 +88,7 @@ def delete(ctx: Context, request: DeleteRequest) -> Edited:
 @route("POST", "/api/trash")
 def trash(ctx: Context, request: Empty) -> TrashList:
     """What was deleted and can come back, the latest first."""
-    found = trashed_runs(trash_homes(ctx))
+    found = _visible(ctx)
     shown = [TrashedRun(one.id, one.name, one.project, one.deleted, one.purged, one.bytes) for one in found[:MAX_RUNS]]
     return TrashList(runs=shown, bytes=sum(one.bytes for one in found))
 
@@ -142,7 +142,11 @@ def _each(ctx: Context, runs: list[str], act: Callable[[str], None]) -> Edited:
 
 def _in_trash(ctx: Context) -> dict[str, Trashed]:
     """By id; of a run that was deleted twice, the latest."""
-    return {one.id: one for one in reversed(trashed_runs(trash_homes(ctx)))}
+    return {one.id: one for one in reversed(_visible(ctx))}
+
+
+def _visible(ctx: Context) -> list[Trashed]:
+    return [one for one in trashed_runs(trash_homes(ctx)) if ctx.sees(one.project)]
 
 
 def _one(there: dict[str, Trashed], run: str) -> Trashed:

@@ -16,7 +16,7 @@ import msgspec
 
 from stepscope.runs.artifacts import check_inner_path, restore
 from stepscope.track.artifacts import Noted
-from stepscope.wandb import kept as shelf
+from stepscope.wandb import artifact_lookup
 from stepscope.wandb.artifact_values import entries_of, value_from
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.util import make_artifact_name_safe as _safe
@@ -76,7 +76,7 @@ class Artifact:
         self._aliases: list[str] = []
         self._pieces: dict[str, Path | bytes | Noted] = {}
         self._staging: Path | None = None
-        self._kept: shelf.Kept | None = None
+        self._kept: artifact_lookup.Kept | None = None
 
     # -- gathering --------------------------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class Artifact:
     @property
     def version(self) -> str:
         one = self._logged("version")
-        return f"v{shelf.version_of(shelf.all_kept(one.run.parent, one.project), one)}"
+        return f"v{artifact_lookup.version_of(artifact_lookup.all_kept(one.run.parent, one.project), one)}"
 
     @property
     def aliases(self) -> list[str]:
@@ -329,7 +329,7 @@ class Artifact:
         with tempfile.TemporaryDirectory(prefix="stepscope-") as folder:
             self.download(folder)
 
-    def _logged(self, what: str) -> shelf.Kept:
+    def _logged(self, what: str) -> artifact_lookup.Kept:
         if self._kept is None:
             raise UsageError(f"Artifact.{what} is known once the artifact is logged: run.log_artifact(artifact)")
         return self._kept

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import fence
 from stepscope.track.messages import say_once
 from stepscope.track.steps import StepRefused
-from stepscope.wandb import alerts, artifacts, files, keeping, metrics
+from stepscope.wandb import alerts, artifact_log, artifacts, files, metrics
 from stepscope.wandb.facts import Facts
 from stepscope.wandb.identity import Identity
 from stepscope.wandb.rows import Rows
@@ -191,7 +191,7 @@ class Run(Facts):
         tags: list[str] | None = None,
     ) -> artifacts.Artifact:
         """Keep an artifact, a file or a folder with the run, as the next version of its name."""
-        return keeping.log(self._run, artifact_or_path, name, type, aliases, tags)
+        return artifact_log.log(self._run, artifact_or_path, name, type, aliases, tags)
 
     def upsert_artifact(
         self,
@@ -214,13 +214,13 @@ class Run(Facts):
         use_as: str | None = None,
     ) -> artifacts.Artifact:
         """An artifact that this or another run of the store has logged: `name`, `name:v2`, `project/name:best`."""
-        return keeping.use(self._run, artifact_or_name, type)
+        return artifact_log.use(self._run, artifact_or_name, type)
 
     def link_artifact(
         self, artifact: artifacts.Artifact, target_path: str, aliases: list[str] | None = None
     ) -> artifacts.Artifact:
         """Keep the artifact a second time, under the name it is linked to."""
-        return keeping.link(self._run, artifact, target_path, aliases)
+        return artifact_log.link(self._run, artifact, target_path, aliases)
 
     def log_model(
         self, path: str | os.PathLike[str], name: str | None = None, aliases: list[str] | None = None

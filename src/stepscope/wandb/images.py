@@ -11,7 +11,7 @@ from stepscope.track import media
 from stepscope.track.media.arrays import is_tensor
 from stepscope.track.media.boxes import corners_of
 from stepscope.track.media.loggable import comes_from
-from stepscope.wandb.broken import made
+from stepscope.wandb.failed_media import made
 from stepscope.wandb.masks import overlaid
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from stepscope import fence
 from stepscope.errors import StepscopeError
 from stepscope.events import on_fork
 from stepscope.track import session
-from stepscope.track.assigned import assigned
 from stepscope.track.messages import say_once
 from stepscope.track.names import script_path
 from stepscope.track.opening import DEFAULT_DIR
+from stepscope.track.sweep_assignment import assigned
 from stepscope.wandb import identity, wording
 from stepscope.wandb.errors import Error, UsageError
 from stepscope.wandb.handle import Run

@@ -11,8 +11,8 @@ import msgspec
 
 from stepscope.track import media
 from stepscope.track.config import plain
-from stepscope.wandb.broken import made
 from stepscope.wandb.errors import UsageError
+from stepscope.wandb.failed_media import made
 
 __all__ = ["Audio", "Graph", "Histogram", "Html", "Molecule", "Object3D", "Plotly", "Video", "box3d"]
 

@@ -10,7 +10,7 @@ from typing import Any, overload
 from stepscope.errors import StepscopeError
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.read.folder import RunFolder, open_run
-from stepscope.wandb import artifacts, filters, keeping, kept
+from stepscope.wandb import artifact_log, artifact_lookup, artifacts, filters
 from stepscope.wandb.errors import CommError
 from stepscope.wandb.history import names_of, rows_of, thinned
 from stepscope.wandb.identity import find, read_identity
@@ -70,7 +70,7 @@ class Api:
 
     def artifact(self, name: str, type: str | None = None) -> artifacts.Artifact:
         """An artifact by `project/name:alias`."""
-        return keeping.fetched(self.store, name, self.settings.get("project"), type)
+        return artifact_log.fetched(self.store, name, self.settings.get("project"), type)
 
     def artifact_exists(self, name: str, type: str | None = None) -> bool:
         try:
@@ -81,10 +81,10 @@ class Api:
 
     def artifacts(self, type_name: str, name: str, **_: Any) -> list[artifacts.Artifact]:
         """All that was logged under a name, newest first."""
-        wanted = kept.parse(name)
-        found = kept.all_kept(self.store, wanted.project or self.settings.get("project"))
+        wanted = artifact_lookup.parse(name)
+        found = artifact_lookup.all_kept(self.store, wanted.project or self.settings.get("project"))
         named = [each for each in found if each.record.name == wanted.name and each.record.type == type_name]
-        return [keeping.from_kept(each) for each in reversed(named)]
+        return [artifact_log.from_kept(each) for each in reversed(named)]
 
     artifact_versions = artifacts
 
@@ -289,7 +289,10 @@ class PublicRun:
         return found[0]
 
     def logged_artifacts(self, per_page: int = 100) -> list[artifacts.Artifact]:
-        return [keeping.from_kept(kept.Kept(self.folder, self.project, each)) for each in self._read.artifacts]
+        return [
+            artifact_log.from_kept(artifact_lookup.Kept(self.folder, self.project, each))
+            for each in self._read.artifacts
+        ]
 
     def used_artifacts(self, per_page: int = 100) -> list[artifacts.Artifact]:
         not_acted_on("Api.run.used_artifacts()", "which artifacts a run used is not recorded")

@@ -10,8 +10,8 @@ from typing import Any
 
 from stepscope.errors import MissingExtra, StepscopeError
 from stepscope.sweep import Outcome, Strategy, Sweep, make_strategy, nested, sweep_from
-from stepscope.track.assigned import Assigned, assign
 from stepscope.track.messages import say
+from stepscope.track.sweep_assignment import Assigned, assign
 from stepscope.wandb import opening
 from stepscope.wandb.errors import CommError, UsageError
 from stepscope.wandb.util import generate_id

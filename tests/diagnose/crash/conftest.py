@@ -12,7 +12,7 @@ import pytest
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.source import Source, SourceFile
-from stepscope.record.watch import Watcher
+from stepscope.record.observers import Watcher
 from stepscope.records import Finding
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"

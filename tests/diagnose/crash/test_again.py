@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.diagnose.again import asked_again
+from stepscope.diagnose.rediagnose import asked_again
 from stepscope.evidence.bundle import Bundle, pack, unpack
 from stepscope.evidence.registry import tables
 

@@ -115,7 +115,7 @@ def test_looking_leaves_tensors_and_random_numbers_alone() -> None:
     import torch
 
     from stepscope.record.crash.observe import observe
-    from stepscope.record.watch import Watcher
+    from stepscope.record.observers import Watcher
 
     x = torch.randn(50, requires_grad=True)
     before, version, state = x.detach().clone(), x._version, torch.get_rng_state()

@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from stepscope.launch.capsule.keeper import Keeper
 from stepscope.launch.capsule.load import open_capsule
 from stepscope.launch.capsule.save import Surroundings
-from stepscope.record.watch.watcher import Watcher
+from stepscope.record.observers.watcher import Watcher
 
 
 @pytest.fixture

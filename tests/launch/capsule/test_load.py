@@ -13,7 +13,7 @@ import torch
 
 from stepscope.errors import BadData, NotFound
 from stepscope.launch.capsule.load import Capsule, open_folder
-from stepscope.launch.capsule.plain import Unpacker
+from stepscope.launch.capsule.safe_encoding import Unpacker
 from stepscope.launch.capsule.sources import sha256_of
 from stepscope.launch.capsule.tensors import write_tensors
 

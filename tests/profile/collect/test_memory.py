@@ -11,7 +11,7 @@ from torch import nn
 
 from stepscope import fence
 from stepscope.events import installed_now
-from stepscope.profile.collect.alive import live_models_and_optimizers
+from stepscope.profile.collect.live_objects import live_models_and_optimizers
 from stepscope.profile.collect.memory import CudaHistory, storages
 from stepscope.profile.collect.module_names import module_paths, names_and_lines
 from stepscope.profile.collect.module_spans import ModuleSpans

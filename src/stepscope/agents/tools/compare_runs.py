@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import name, number, table
 from stepscope.errors import UsageError
 from stepscope.views.compare.changed import ChangedRequest, WhatChanged, compare_changed

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import name
 from stepscope.errors import Forbidden
 from stepscope.views.edit import EditRequest, edit

@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.views.findings import RuleRequest, rule as rule_page
 
 __all__ = ["explain_rule"]

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import block, name
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.console.console import ConsoleRequest, ConsoleWindow, console

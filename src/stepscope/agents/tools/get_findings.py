@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, Limit, Offset, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import code, name
 from stepscope.views.findings import FindingsRequest, ShownFinding, findings
 

@@ -6,8 +6,8 @@ import shlex
 import time
 from typing import Any
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import age, block, cut, duration, name, number, table
 from stepscope.views.run import RunDetail, RunRequest, run as run_page
 

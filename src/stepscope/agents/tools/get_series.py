@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import name, number, table
 from stepscope.errors import NotFound, UsageError
 from stepscope.runs.points.series import Series

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, Limit, Offset, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import name, number, table
 from stepscope.views.step.op import BirthStory, OpRow, OpTensor
 from stepscope.views.step.open_steps import recordings_of

@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import block, name
 from stepscope.views.charts import MediaItem, MediaRequest
 from stepscope.views.media.index import MediaIndexRequest, media_index

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, Limit, Offset, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import age, duration, name, number, table
 from stepscope.views.runs import ColumnsRequest, RunsRequest, columns, runs
 

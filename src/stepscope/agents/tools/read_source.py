@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.recorded_source import lines_of, source_file, source_files
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import code, name
 
 __all__ = ["read_source"]

@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.tool import Answer, Limit, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import name
 from stepscope.errors import UsageError
 from stepscope.views.search import SearchRequest, search as search_view

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepscope.agents.desk import Desk
 from stepscope.agents.recorded_source import own_frames, short_traceback
 from stepscope.agents.tool import Answer, RunRef, tool
+from stepscope.agents.tool_context import Desk
 from stepscope.agents.tools.get_console import console_text
 from stepscope.agents.tools.get_findings import finding_data, finding_text
 from stepscope.agents.tools.get_series import not_finite

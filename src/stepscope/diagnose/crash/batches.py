@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.tensors import named_tensors
-from stepscope.evidence.held import HeldLoader
+from stepscope.evidence.frame_values import HeldLoader
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash

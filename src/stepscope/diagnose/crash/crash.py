@@ -13,8 +13,8 @@ from stepscope.diagnose.crash.frames import MISSING, Frame
 from stepscope.diagnose.crash.layers import Layer, layers_of
 from stepscope.diagnose.crash.operation import Operation, operation_of
 from stepscope.evidence import crash
-from stepscope.evidence.held import Held, HeldLoader, HeldTensor
-from stepscope.evidence.trail import Failed
+from stepscope.evidence.frame_values import Held, HeldLoader, HeldTensor
+from stepscope.evidence.tensor_history import Failed
 from stepscope.records.step import Site
 
 __all__ = ["Crash", "running_loader"]

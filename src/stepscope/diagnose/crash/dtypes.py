@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import Step, story
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 
 __all__ = ["DtypeFault", "dtype_fault", "loss_call", "source_of"]
 

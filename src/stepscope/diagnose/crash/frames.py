@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope.common.syntax import running_node
 from stepscope.evidence import crash
-from stepscope.evidence.held import Held, HeldItems, HeldTensor, ModuleSeen
+from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 
 __all__ = ["MISSING", "Frame", "attribute", "several", "type_name"]

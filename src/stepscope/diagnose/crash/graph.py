@@ -11,7 +11,7 @@ from stepscope.common.syntax import parents_of, statement_at, tree_of
 from stepscope.diagnose.crash.bindings import bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame, several
-from stepscope.evidence.held import Code, Held, HeldTensor
+from stepscope.evidence.frame_values import Code, Held, HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site

@@ -12,7 +12,7 @@ from stepscope.diagnose.crash.bindings import node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.graph import forward_of, loss_of
-from stepscope.evidence.held import HeldOptimizer
+from stepscope.evidence.frame_values import HeldOptimizer
 from stepscope.records.step import Site
 
 __all__ = ["Written", "written_over"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from stepscope.common.syntax import statement_at
 from stepscope.diagnose.crash.bindings import bindings_in
 from stepscope.diagnose.crash.frames import Frame
-from stepscope.evidence.held import HeldTensor, ModuleSeen
+from stepscope.evidence.frame_values import HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope.common.syntax import said
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
-from stepscope.evidence.held import HeldItems, HeldTensor
+from stepscope.evidence.frame_values import HeldItems, HeldTensor
 
 __all__ = ["Operand", "Operation", "arguments_of", "operation_of"]
 

@@ -15,7 +15,7 @@ from stepscope.common.syntax import said, tree_of
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
-from stepscope.evidence.held import Held, HeldLoader, HeldTensor, Kind
+from stepscope.evidence.frame_values import Held, HeldLoader, HeldTensor, Kind
 from stepscope.records.step import Site
 
 __all__ = ["MAKERS", "Step", "dataset_steps", "made_at", "made_by", "names_of", "story", "tensors_of"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import MAKERS, story
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 

@@ -9,7 +9,7 @@ from stepscope.diagnose.crash.batches import numbers_in
 from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.layers import Layer, built_at
 from stepscope.diagnose.sequence_layers import KINDS, reads_batch_first
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 

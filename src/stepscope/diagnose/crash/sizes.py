@@ -13,10 +13,10 @@ from typing import Any
 from stepscope.diagnose.crash.batches import numbers_in, small_batch
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Expectation, Layer, expectation_of
-from stepscope.diagnose.crash.mainline import CONCAT, PLAIN, VIEWS, Link, mainline
+from stepscope.diagnose.crash.op_chain import CONCAT, PLAIN, VIEWS, Link, mainline
 from stepscope.diagnose.crash.recurrent import turned_recurrent
 from stepscope.diagnose.crash.unpacking import wrong_splits
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 
 __all__ = ["SizeFault", "is_odd_batch", "size_fault"]
 

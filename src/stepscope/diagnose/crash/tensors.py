@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stepscope.evidence.held import HeldItems, HeldTensor
+from stepscope.evidence.frame_values import HeldItems, HeldTensor
 
 __all__ = ["Shown", "named_tensors", "show"]
 

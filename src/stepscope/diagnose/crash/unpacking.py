@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stepscope.common.syntax import assigned_names, tree_of
 from stepscope.diagnose.crash.bindings import body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.frames import Frame
-from stepscope.evidence.held import Held, HeldTensor
+from stepscope.evidence.frame_values import Held, HeldTensor
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:

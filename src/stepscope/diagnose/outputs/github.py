@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stepscope.diagnose.evidence_words import evidence_words
-from stepscope.diagnose.outputs.placing import place, relative_to
+from stepscope.diagnose.outputs.write_output import place, relative_to
 from stepscope.plain_text import clean
 from stepscope.records import Finding, Severity
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stepscope.diagnose.outputs.placing import place, relative_to
+from stepscope.diagnose.outputs.write_output import place, relative_to
 from stepscope.files.opening import read_file
 from stepscope.records import Finding
 from stepscope.records.verdict import CheckDocument, ScriptVerdict, Verdict

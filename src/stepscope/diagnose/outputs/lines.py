@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepscope.diagnose.outputs.placing import relative_to
+from stepscope.diagnose.outputs.write_output import relative_to
 from stepscope.plain_text import clean
 from stepscope.records import Finding
 

@@ -17,7 +17,7 @@ from stepscope import __version__
 from stepscope.diagnose.catalogue import RuleDoc, rule_docs
 from stepscope.diagnose.evidence_words import evidence_words
 from stepscope.diagnose.outputs.json import as_json
-from stepscope.diagnose.outputs.placing import place, relative_to
+from stepscope.diagnose.outputs.write_output import place, relative_to
 from stepscope.records import Finding, Related, Severity
 
 __all__ = ["sarif_log", "write"]

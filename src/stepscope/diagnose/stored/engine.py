@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.diagnose.inquiry import Inquiry
 from stepscope.diagnose.rule import Proof, Rule, rules_for
-from stepscope.diagnose.stored.kept import ask_kept
+from stepscope.diagnose.stored.stored_evidence import ask_kept
 from stepscope.diagnose.stored.stored_run import StoredRun
 from stepscope.records import Finding
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from stepscope.fence import fenced
 from stepscope.integrations.lightning.bases import CallbackBase
-from stepscope.launch.inside import Inside
+from stepscope.launch.callback_session import Inside
 from stepscope.records import Finding
 
 __all__ = ["StepscopeCallback"]

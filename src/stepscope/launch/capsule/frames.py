@@ -16,9 +16,9 @@ from typing import Any
 import torch
 
 from stepscope.launch.capsule.manifest import Frame
-from stepscope.launch.capsule.plain import Missing, Packer, Unpacker
+from stepscope.launch.capsule.safe_encoding import Missing, Packer, Unpacker
 from stepscope.launch.capsule.tensors import KINDS, nbytes
-from stepscope.record.watch.places import is_own
+from stepscope.record.observers.own_frames import is_own
 
 __all__ = ["frames_of", "own_frames", "pack_frames", "put_back"]
 

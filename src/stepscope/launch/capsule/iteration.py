@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from stepscope.events.pristine import raw
+from stepscope.events.unpatched_torch import raw
 from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
 from stepscope.records.place import Place

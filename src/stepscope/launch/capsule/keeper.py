@@ -1,4 +1,4 @@
-"""The witness that could save the running step at any moment, and does when it fails or goes non-finite.
+"""The observer that could save the running step at any moment, and does when it fails or goes non-finite.
 
 While all is well it holds references to the last batch and the model's arguments, the random states (about 20
 microseconds a step) and copies of small buffers. Nothing is computed, and nothing autograd made is held.
@@ -19,8 +19,8 @@ from stepscope.events.hub import source_of
 from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.failure import Failure, Surroundings
 from stepscope.launch.capsule.iteration import Buffers, Turn
-from stepscope.record.watch.places import own_place
-from stepscope.record.watch.witness import Witness
+from stepscope.record.observers.observer import Observer
+from stepscope.record.observers.own_frames import own_place
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
     from stepscope.launch.capsule.manifest import Why
+    from stepscope.record.observers.watcher import Watcher
     from stepscope.record.pulse import Beat
-    from stepscope.record.watch.watcher import Watcher
     from stepscope.track.run import Run
 
 __all__ = ["MOST_BYTES", "Keeper", "Kept"]
@@ -49,7 +49,7 @@ class Kept(NamedTuple):
     missing: tuple[str, ...]
 
 
-class Keeper(Witness):
+class Keeper(Observer):
     """Add it to a watcher before `start`; tell it of beats (`Pulse(on_beat=keeper.beat)`) and of the crash.
 
     keeper = Keeper(watcher, Surroundings("train.py", argv=["--lr", "0.1"]), run=stepscope.current)

@@ -18,7 +18,7 @@ from stepscope.launch.capsule.failure import Failure, Surroundings
 from stepscope.launch.capsule.frames import pack_frames
 from stepscope.launch.capsule.iteration import Buffers, Call, Turn
 from stepscope.launch.capsule.manifest import Anchor, Manifest, Model, OptimizerState
-from stepscope.launch.capsule.plain import Packer
+from stepscope.launch.capsule.safe_encoding import Packer
 from stepscope.launch.capsule.sources import is_own_file, own_sources
 from stepscope.launch.capsule.tensors import nbytes, write_tensors
 from stepscope.record.arguments import tensors_in

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from stepscope.inspect.figures import count
 from stepscope.launch.data.show import Line, laid_out
 from stepscope.plain_text import clean
-from stepscope.record.watch.witness import Witness
+from stepscope.record.observers.observer import Observer
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.tape import Tapes
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.tape import Tapes
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["FirstStep", "Layer"]
 
@@ -41,7 +41,7 @@ class _Seen:
     loss: float | None = None
 
 
-class FirstStep(Witness):
+class FirstStep(Observer):
     """Notes the first call of the model, and the first loss."""
 
     def __init__(self, watcher: Watcher) -> None:
@@ -52,7 +52,7 @@ class FirstStep(Witness):
         """The arguments of the model's first call."""
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
-        from stepscope.record.watch.nets import live
+        from stepscope.record.observers.module_records import live
 
         seen = self.seen
         if seen.layers or not any(True for _ in module.parameters()):

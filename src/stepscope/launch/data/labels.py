@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.launch.data.field import Field, as_array
+from stepscope.launch.data.field_stats import Field, as_array
 from stepscope.record.lengths import known_length
 
 __all__ = ["label_field", "whole_histogram"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope.inspect.figures import size
-from stepscope.launch.data.field import Field, as_array
+from stepscope.launch.data.field_stats import Field, as_array
 
 if TYPE_CHECKING:
     from stepscope.launch.data.survey import Survey

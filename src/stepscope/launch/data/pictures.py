@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepscope.launch.data.field import Field, as_array
+from stepscope.launch.data.field_stats import Field, as_array
 from stepscope.track.media.image import Image
 from stepscope.track.media.pixels import channels_last, single_layout
 

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.events.process import DivertedStdout
-from stepscope.launch.around import Around
 from stepscope.launch.data.notes import shared_by
 from stepscope.launch.data.show import Line, lines_of
 from stepscope.launch.data.survey import Survey, survey_of, survey_of_batch
+from stepscope.launch.loader_roles import Role, role_in_words
 from stepscope.launch.options import Options
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
 from stepscope.launch.parts.verdict import Judged
 from stepscope.launch.parts.watch import Companion
-from stepscope.launch.roles import Role, role_in_words
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.session_context import Around
 from stepscope.launch.sessions import Pieces
 from stepscope.launch.without_torch import needs_torch
 
 if TYPE_CHECKING:
     from stepscope.launch.data.first_step import FirstStep
-    from stepscope.record.watch.tape import Tapes
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.tape import Tapes
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["data_session"]
 
@@ -74,7 +74,7 @@ class _Held(Companion):
 
     def watcher_made(self, watcher: Watcher) -> None:
         from stepscope.launch.data.first_step import FirstStep
-        from stepscope.record.watch.tape import Tapes
+        from stepscope.record.observers.tape import Tapes
 
         self._watcher = watcher
         self.first, self.tapes = FirstStep(watcher), Tapes(watcher)
@@ -89,7 +89,7 @@ class _Held(Companion):
         """Those that were made but not iterated yet, too."""
         if self._watcher is None:
             return
-        from stepscope.record.watch.loaders import live
+        from stepscope.record.observers.loaders import live
 
         for fact in self._watcher.loaders.all:
             if (loader := live(fact)) is not None:
@@ -227,7 +227,7 @@ class _Report(Part):
 
 
 def _is_data(part: Any) -> bool:
-    from stepscope.record.watch.tape import Constant
+    from stepscope.record.observers.tape import Constant
 
     return isinstance(part, Constant) and part.tensor.dim() > 0
 

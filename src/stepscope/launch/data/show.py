@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from stepscope.inspect.figures import size
-from stepscope.launch.data.field import Field
+from stepscope.launch.data.field_stats import Field
 from stepscope.plain_text import clean
 
 if TYPE_CHECKING:

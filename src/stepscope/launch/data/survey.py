@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepscope.launch.data.field import Field, field_of
+from stepscope.launch.data.field_stats import Field, field_of
 from stepscope.launch.data.labels import label_field, whole_histogram
 from stepscope.launch.data.leaves import leaves
 from stepscope.launch.data.notes import Twins, notes_on, twins_in

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stepscope import fence
-from stepscope.launch.around import Around
-from stepscope.launch.nothing_saved import NothingSaved
+from stepscope.launch.debug_switches import apply_switches
+from stepscope.launch.dry_run_saves import NothingSaved
 from stepscope.launch.part import Ended, Part
-from stepscope.launch.switches import apply_switches
+from stepscope.launch.session_context import Around
 
 __all__ = ["DryRun", "Hooks", "Switched"]
 

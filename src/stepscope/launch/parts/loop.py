@@ -6,11 +6,11 @@ import sys
 from typing import Any
 
 from stepscope import fence
-from stepscope.launch.around import Around
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.limits import Limiter
 from stepscope.launch.loop import Loop
 from stepscope.launch.part import Ended, Part
+from stepscope.launch.session_context import Around
 from stepscope.profile.collect.moves import Moves
 
 __all__ = ["FirstStep", "FollowedLoop", "Limited", "SeenSettings"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from stepscope import fence
-from stepscope.launch.around import Around
-from stepscope.launch.logbook import Logbook
+from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.options import Profiling
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.profiling.deep import Deep
+from stepscope.launch.session_context import Around
 
 __all__ = ["Logged", "Windows", "deep_of"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stepscope.launch.around import Around
+from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.detect_nan import DetectNan
-from stepscope.launch.logbook import Logbook
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.watch import Watch
 from stepscope.launch.reporting import counted
+from stepscope.launch.session_context import Around
 from stepscope.launch.status import StatusLine
 
 __all__ = ["ShownStatus", "Values", "status_text"]

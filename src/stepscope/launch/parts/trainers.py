@@ -7,13 +7,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from stepscope.launch.around import Around
-from stepscope.launch.heard import Hub, watch_trackers
-from stepscope.launch.heard.target import RunTarget
-from stepscope.launch.logbook import Logbook
+from stepscope.launch.auto_metrics import Logbook
+from stepscope.launch.loader_roles import Roles
 from stepscope.launch.part import Part
 from stepscope.launch.parts.watch import Watch
-from stepscope.launch.roles import Roles
+from stepscope.launch.session_context import Around
+from stepscope.launch.trackers import Hub, watch_trackers
+from stepscope.launch.trackers.tracked_run import RunTarget
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
 
 __all__ = ["FollowedTrainers", "HeardTrackers", "boundaries_of"]

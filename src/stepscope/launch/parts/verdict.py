@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from stepscope import fence
-from stepscope.launch.around import Around
-from stepscope.launch.case import Case
+from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.coverage import keep_coverage
-from stepscope.launch.logbook import Logbook
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.reporting import counted
+from stepscope.launch.session_context import Around
 from stepscope.launch.status import StatusLine
 from stepscope.launch.verdict import judge, verdict_text
+from stepscope.launch.verdict_facts import Case
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
-from stepscope.launch.around import Around
 from stepscope.launch.part import Ended, Part
+from stepscope.launch.session_context import Around
 
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
-    from stepscope.record.watch import Watcher
+    from stepscope.record.observers import Watcher
     from stepscope.records import Finding
 
 __all__ = ["Companion", "Watch"]
@@ -21,7 +21,7 @@ class Companion(Part):
     """A part that has something to do with the watch: two more moments, in the order of the watch's own list."""
 
     def watcher_made(self, watcher: Watcher) -> None:
-        """Before the engine is made: witnesses are added here."""
+        """Before the engine is made: observers are added here."""
 
     def watch_begins(self, watcher: Watcher, engine: Engine) -> None:
         """All is made, and the watch has not begun."""
@@ -46,7 +46,7 @@ class Watch(Part):
     def _start(self) -> None:
         from stepscope.diagnose.engine import Engine
         from stepscope.diagnose.evidence import Evidence
-        from stepscope.record.watch import Watcher
+        from stepscope.record.observers import Watcher
 
         watcher = Watcher()
         for one in self._companions:

@@ -14,10 +14,10 @@ from stepscope import events, fence
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Profiling
 from stepscope.profile.collect.child import Reading
-from stepscope.profile.collect.look_at import look_at
 from stepscope.profile.collect.others import TheirProfiler
 from stepscope.profile.collect.schedule import StepRange, is_settled
 from stepscope.profile.collect.triggers import Anomaly, RequestFile, Signal, signal_named
+from stepscope.profile.collect.window_facts import look_at
 from stepscope.profile.collect.windows import Request, Saved, Windows
 from stepscope.profile.store import new_folder, write_meta
 from stepscope.records.profile import ProfileMeta
@@ -64,7 +64,7 @@ class Deep:
 
     def start(self, torch: Any) -> None:
         """The script has imported torch."""
-        from stepscope.runs.format.lease import host_name
+        from stepscope.runs.format.writer_identity import host_name
 
         self.windows = Windows(
             torch,

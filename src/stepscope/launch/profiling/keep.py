@@ -9,7 +9,7 @@ from pathlib import Path
 from stepscope.profile.collect.phases import PhaseTable
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta, StepParts
-from stepscope.runs.format.lease import host_name
+from stepscope.runs.format.writer_identity import host_name
 from stepscope.track import ranks
 
 __all__ = ["keep_phases", "on_device", "simple_meta"]

@@ -14,7 +14,6 @@ import msgspec
 from stepscope import fence
 from stepscope.errors import StepscopeError
 from stepscope.events.process import DivertedStdout
-from stepscope.launch.around import Around
 from stepscope.launch.limits import Limiter
 from stepscope.launch.options import Options, Profiling
 from stepscope.launch.part import Ended, Part
@@ -27,6 +26,7 @@ from stepscope.launch.profiling.keep import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.session_context import Around
 from stepscope.launch.sessions import Pieces
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.facts import Facts
@@ -36,7 +36,7 @@ from stepscope.profile.data.ideal import IdealLoader, install_ideal
 from stepscope.profile.profile import Profile
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
-from stepscope.runs.format.lease import host_name
+from stepscope.runs.format.writer_identity import host_name
 
 if TYPE_CHECKING:
     from stepscope.records import Finding

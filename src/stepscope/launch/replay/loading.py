@@ -9,7 +9,7 @@ import torch
 from stepscope.errors import UsageError
 from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.manifest import Model, OptimizerState
-from stepscope.launch.capsule.plain import Missing, Unpacker
+from stepscope.launch.capsule.safe_encoding import Missing, Unpacker
 
 __all__ = ["Loaded", "load_model", "load_optimizer"]
 

@@ -22,17 +22,17 @@ from stepscope.errors import StepscopeError
 from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.frames import own_frames, put_back
 from stepscope.launch.capsule.manifest import Anchor
-from stepscope.launch.capsule.plain import Missing, Unpacker
+from stepscope.launch.capsule.safe_encoding import Missing, Unpacker
 from stepscope.launch.replay.loading import Loaded, load_model, load_optimizer
 from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
+from stepscope.record.observers.own_frames import own_place
 from stepscope.record.pulse import total_norm
-from stepscope.record.watch.places import own_place
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.launch.capsule.load import Capsule
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["Rehearsal", "StepOver"]
 

@@ -18,13 +18,13 @@ from stepscope.errors import NotFound, StepscopeError
 from stepscope.events import Installed
 from stepscope.launch.capsule.load import Capsule
 from stepscope.launch.capsule.manifest import Manifest
-from stepscope.launch.endings import without_our_frames
+from stepscope.launch.exit_handling import without_our_frames
 from stepscope.launch.replay.loading import Loaded
 from stepscope.launch.replay.rehearsal import Rehearsal, StepOver
-from stepscope.launch.replay.staging import Stage, compare_sources, staged
+from stepscope.launch.replay.source_selection import Stage, compare_sources, staged
 from stepscope.launch.script import run_as_main
-from stepscope.record.values import Report, Tracer
-from stepscope.record.watch.watcher import Watcher
+from stepscope.record.observers.watcher import Watcher
+from stepscope.record.trace_values import Report, Tracer
 from stepscope.records import Finding
 
 __all__ = ["Outcome", "replay"]

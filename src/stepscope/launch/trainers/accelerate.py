@@ -13,7 +13,7 @@ from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.accelerate_facts import Preparing
 from stepscope.launch.trainers.boundaries import Boundaries
-from stepscope.launch.trainers.standing import after, around
+from stepscope.launch.trainers.wrap_method import after, around
 
 __all__ = ["follow"]
 

@@ -15,8 +15,8 @@ from stepscope import fence
 
 if TYPE_CHECKING:
     from stepscope.evidence.trainer import Trainer
+    from stepscope.launch.loader_roles import Role, Roles
     from stepscope.launch.loop import Loop
-    from stepscope.launch.roles import Role, Roles
 
 __all__ = ["Boundaries", "Stage", "beside_ours"]
 
@@ -121,8 +121,8 @@ class Boundaries:
         """The function of the user's that makes the loss (`training_step`): what the trainer does with it is put down
         to the end of that function, and not to the line that started the trainer; `evaluation` for validation."""
         if self.facts is not None:
-            from stepscope.record.watch.places import own_place
-            from stepscope.record.watch.trainer import return_of
+            from stepscope.record.observers.own_frames import own_place
+            from stepscope.record.observers.trainer import return_of
 
             self.facts.called, self.facts.works = own_place(sys._getframe(1)), return_of(function)
             self.facts.evaluates = return_of(evaluation)
@@ -138,7 +138,7 @@ class Boundaries:
         if self.facts is None:
             return lambda value: None
         from stepscope.evidence.trainer import Monitored
-        from stepscope.record.watch.places import own_place
+        from stepscope.record.observers.own_frames import own_place
 
         one = Monitored(kind, name, mode, own_place(sys._getframe(1)))
         self.facts.monitored.append(one)

@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
-from stepscope.launch.roles import Role, role_in_words
+from stepscope.launch.loader_roles import Role, role_in_words
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
-from stepscope.launch.trainers.standing import after, around
+from stepscope.launch.trainers.wrap_method import after, around
 
 __all__ = ["follow"]
 

@@ -15,7 +15,7 @@ from stepscope.events.imports import Imports
 from stepscope.launch.keras_facts import fit_settings, model_facts, output_and_loss
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.keras_steps import KerasSteps
-from stepscope.launch.trainers.standing import after, around
+from stepscope.launch.trainers.wrap_method import after, around
 
 __all__ = ["follow"]
 

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from stepscope.events import Installed, source_of
-from stepscope.launch.trainers.standing import around
+from stepscope.launch.trainers.wrap_method import around
 
 __all__ = ["KerasSteps"]
 

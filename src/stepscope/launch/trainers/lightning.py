@@ -15,7 +15,7 @@ from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
-from stepscope.launch.trainers.standing import after, around
+from stepscope.launch.trainers.wrap_method import after, around
 
 __all__ = ["follow"]
 

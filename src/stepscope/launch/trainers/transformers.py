@@ -11,7 +11,7 @@ from typing import Any
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries
-from stepscope.launch.trainers.standing import after, around
+from stepscope.launch.trainers.wrap_method import after, around
 from stepscope.launch.transformers_facts import beside_ours, model_facts, named_metrics, settings_of
 
 __all__ = ["follow"]
@@ -101,7 +101,7 @@ class _Follower:
 
 def _users_part(trainer: Any) -> Any:
     """The user's own function that gives the loss: of their Trainer, or else of their model."""
-    from stepscope.record.watch.places import is_own  # brings torch, which the script has by now
+    from stepscope.record.observers.own_frames import is_own  # brings torch, which the script has by now
 
     kind = type(trainer)
     parts = (kind.training_step, kind.compute_loss, type(trainer.model).forward)

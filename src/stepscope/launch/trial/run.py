@@ -15,8 +15,8 @@ from typing import Any
 
 from stepscope.events import Installed, subscribe
 from stepscope.events.imports import Imports
+from stepscope.launch.dry_run_saves import NothingSaved
 from stepscope.launch.limits import is_stop
-from stepscope.launch.nothing_saved import NothingSaved
 from stepscope.launch.script import find_module, find_script, run_as_main
 from stepscope.launch.trial.changes import apply_change
 

@@ -238,7 +238,7 @@ class Profiler:
 
             write_prof(calls.result(), folder / "rank0.prof")
         if window is not None:
-            from stepscope.profile.collect.look_at import look_at
+            from stepscope.profile.collect.window_facts import look_at
 
             facts = {} if self._facts is None else self._facts.result()
             facts.update(fence.fenced("naming what was recorded", default={})(look_at)(window))

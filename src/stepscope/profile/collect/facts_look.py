@@ -19,7 +19,7 @@ from stepscope import events, fence
 from stepscope.events import aside
 from stepscope.events.names import BACKWARD, SYNC, Plan
 from stepscope.profile.collect.facts_process import describe_model
-from stepscope.record.watch.places import own_place
+from stepscope.record.observers.own_frames import own_place
 from stepscope.records.place import Place
 
 __all__ = ["Look", "file_line"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import events
 from stepscope.fence import fenced
-from stepscope.profile.collect.alive import live_models_and_optimizers
+from stepscope.profile.collect.live_objects import live_models_and_optimizers
 from stepscope.profile.collect.module_names import module_paths
 from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
 

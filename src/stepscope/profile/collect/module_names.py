@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from stepscope.fence import fenced
-from stepscope.profile.collect.alive import live_models_and_optimizers
+from stepscope.profile.collect.live_objects import live_models_and_optimizers
 from stepscope.profile.trace.python_names import MODULE, frame_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepscope import events
 from stepscope.fence import fenced
-from stepscope.profile.collect.alive import live_models_and_optimizers
+from stepscope.profile.collect.live_objects import live_models_and_optimizers
 from stepscope.profile.collect.module_names import module_paths
 from stepscope.profile.trace.python_names import MODULE_SPAN
 

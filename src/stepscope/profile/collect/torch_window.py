@@ -22,7 +22,7 @@ from stepscope.profile.collect.others import OURS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stepscope.profile.collect.alive import Alive
+    from stepscope.profile.collect.live_objects import Alive
     from stepscope.profile.collect.memory import CudaHistory
     from stepscope.profile.collect.module_spans import ModuleSpans
     from stepscope.profile.memory.snapshot import MemorySnapshot
@@ -112,7 +112,7 @@ class TorchWindow:
 
     def start(self) -> None:
         # Here, before anything is recorded: most runs never open a window.
-        from stepscope.profile.collect.alive import Alive
+        from stepscope.profile.collect.live_objects import Alive
         from stepscope.profile.collect.module_names import module_paths
 
         if self._profile is None:

@@ -73,7 +73,7 @@ class Loaders:
 
     def _is_made(self, loader: Any, frame: FrameType | None) -> None:
         from stepscope.profile.data.stages import shown_path
-        from stepscope.record.watch.places import own_place
+        from stepscope.record.observers.own_frames import own_place
 
         place = own_place(frame)
         if place is None:

@@ -71,8 +71,8 @@ class LoaderSettings:
         return ", ".join(parts)
 
 
-def loader_like(loader: Any, settings: LoaderSettings) -> Any:
-    """A plain DataLoader over the same data, with other settings."""
+def loader_like(loader: Any, settings: LoaderSettings, *, drop_last: bool = False) -> Any:
+    """A plain DataLoader over the same data, with other settings; `drop_last`: only full batches."""
     from torch.utils.data import DataLoader, IterableDataset
 
     given: dict[str, Any] = {"dataset": loader.dataset, "collate_fn": loader.collate_fn, "generator": loader.generator}
@@ -81,7 +81,7 @@ def loader_like(loader: Any, settings: LoaderSettings) -> Any:
     if own_batches and not is_stream:
         given["batch_sampler"] = loader.batch_sampler
     else:
-        given.update(batch_size=settings.batch_size, drop_last=loader.drop_last if settings.batch_size else False)
+        given.update(batch_size=settings.batch_size, drop_last=(drop_last or loader.drop_last) if settings.batch_size else False)
         if not is_stream:
             given["sampler"] = loader.sampler
     if settings.workers:

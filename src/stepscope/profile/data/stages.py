@@ -229,7 +229,7 @@ def place_of_callable(value: Any) -> str:
 
 
 def place_of_code(code: Any) -> str:
-    from stepscope.record.watch.places import is_own
+    from stepscope.record.observers.own_frames import is_own
 
     return f"{shown_path(code.co_filename)}:{code.co_firstlineno}" if code is not None and is_own(code) else ""
 

@@ -11,16 +11,15 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from stepscope.profile.data.diversion import Diversion, batch_bytes, fresh
 from stepscope.profile.data.settings import LoaderSettings, is_sharded
+from stepscope.profile.data.training_loader import TrainingLoader
 from stepscope.profile.data.trial import FreeTrial, Trial, settle
 from stepscope.record.lengths import known_length
 
 __all__ = ["Budget", "Tuner", "cpu_count"]
 
-_WARM_STEPS = 6
 _KEEP, _KEEP_BYTES = 8, 256 << 20
 _ENOUGH = 0.97
 """Of the speed with free data: more workers could not be seen."""
@@ -67,9 +66,7 @@ class Tuner:
 
     def __post_init__(self) -> None:
         self.diversion = Diversion(self._give)
-        self._trained: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        """How many batches of each loader were followed by a backward pass."""
-        self._last: tuple[Any, int] | None = None
+        self._training = TrainingLoader(self.backwards)
         self._kept: list[Any] = []
         self._kept_bytes = 0
         self._kept_of: Any = None
@@ -102,11 +99,7 @@ class Tuner:
 
     def _learn(self, loader: Any) -> bool:
         """Whether this is the loader the script trains on, and the first steps are over."""
-        if self._last is not None and self.backwards() > self._last[1]:
-            last = self._last[0]
-            self._trained[last] = self._trained.get(last, 0) + 1
-        self._last = (loader, self.backwards())
-        if self._trained.get(loader, 0) < _WARM_STEPS:
+        if not self._training.is_it(loader):
             return False
         self.loader, self.length = loader, known_length(loader)
         self._plan = self._settings(LoaderSettings.of(loader))

@@ -60,7 +60,7 @@ class WorkerDoor:
     def _begin(self, args: tuple[Any, ...]) -> Probe:
         import torch.utils.data._utils.worker as torchs_worker
 
-        import stepscope.record.watch.places  # noqa: F401 - now, not inside the first batch
+        import stepscope.record.observers.own_frames  # noqa: F401 - now, not inside the first batch
 
         installed = Installed()  # for as long as the worker lives
         number = int(args[_WORKER_ID])

@@ -45,7 +45,7 @@ class WorkerLines:
 
     @fence.fenced("writing lines of a worker")
     def _write(self) -> None:
-        from stepscope.record.watch.places import is_own
+        from stepscope.record.observers.own_frames import is_own
 
         self._written = time.monotonic()
         if not self._path.parent.is_dir():  # the collector has ended

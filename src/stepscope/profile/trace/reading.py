@@ -10,8 +10,8 @@ import numpy as np
 from stepscope.errors import BadData
 from stepscope.profile.trace.build import base_of, name_lane
 from stepscope.profile.trace.events import Events
-from stepscope.profile.trace.mend import mend
 from stepscope.profile.trace.pairs import paired
+from stepscope.profile.trace.repair import mend
 from stepscope.profile.trace.scanning import Scanner, Status
 from stepscope.profile.trace.source import Source
 

@@ -6,8 +6,8 @@ import weakref
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from stepscope.evidence.held import Code, Kind
-from stepscope.record.watch.places import is_own
+from stepscope.evidence.frame_values import Code, Kind
+from stepscope.record.observers.own_frames import is_own
 
 __all__ = ["code_of", "code_record", "held_by", "kind_of"]
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
-from stepscope.evidence.held import ModuleSeen
+from stepscope.evidence.frame_values import ModuleSeen
 from stepscope.record.construction import construction_sites
-from stepscope.record.crash.held import LEFT_OUT, Describer
+from stepscope.record.crash.frame_values import LEFT_OUT, Describer
 from stepscope.record.crash.kinds import kind_of
+from stepscope.record.observers.module_records import live
+from stepscope.record.observers.own_frames import is_own
 from stepscope.record.source import assignments_of
-from stepscope.record.watch.nets import live
-from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
-    from stepscope.record.watch.nets import Nets
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.module_records import ModuleRecords
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["construction_of", "describe_models", "unmade"]
 
@@ -43,18 +43,18 @@ def describe_models(describer: Describer, watcher: Watcher, running: list[torch.
             if id(part) in done:
                 continue
             done.add(id(part))
-            known = watcher.nets.of(part)
-            watcher.nets.refresh(known, part, watcher.trail.known)
+            known = watcher.module_records.of(part)
+            watcher.module_records.refresh(known, part, watcher.tensor_history.known)
             seen = describer.modules.setdefault(known, ModuleSeen(known, kind_of(type(part))))
             _describe(describer, seen, part, wanted, id(part) in close)
             seen.hanging = _hanging(part)
     for module in running:
-        known = watcher.nets.of(module)
+        known = watcher.module_records.of(module)
         if known in describer.modules:
             describer.modules[known].limits = _limits(module) or {}
 
 
-def construction_of(root: torch.nn.Module, nets: Nets) -> dict[Module, ModuleSeen]:
+def construction_of(root: torch.nn.Module, nets: ModuleRecords) -> dict[Module, ModuleSeen]:
     """Where the parts of a model were made, without what they hold."""
     found: dict[Module, ModuleSeen] = {}
     for part in root.modules():

@@ -11,18 +11,18 @@ import torch
 
 from stepscope.common.syntax import running_node
 from stepscope.evidence.crash import Crash, Frame, WorkerFrame
-from stepscope.evidence.held import Scope
-from stepscope.record.crash.held import LEFT_OUT, Describer
+from stepscope.evidence.frame_values import Scope
+from stepscope.record.crash.frame_values import LEFT_OUT, Describer
 from stepscope.record.crash.kinds import held_by
 from stepscope.record.crash.models import describe_models, unmade
+from stepscope.record.observers.module_records import live
+from stepscope.record.observers.names import dtype_name
+from stepscope.record.observers.own_frames import is_own, is_own_file
 from stepscope.record.sites import site_at
-from stepscope.record.watch.names import dtype_name
-from stepscope.record.watch.nets import live
-from stepscope.record.watch.places import is_own, is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.watcher import Watcher
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["observe"]
 
@@ -61,7 +61,7 @@ def observe(error: BaseException, watcher: Watcher) -> Crash:
 
 
 def _watched(crash: Crash, watcher: Watcher) -> None:
-    crash.failed_op = watcher.trail.failed
+    crash.failed_op = watcher.tensor_history.failed
     crash.visits = list(watcher.visits.latest)
     crash.calls_done = sum(1 for root in watcher.visits.roots if not root.error)
     models = [live(model.module) for model in watcher.models.roots]

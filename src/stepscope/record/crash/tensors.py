@@ -8,8 +8,8 @@ import torch
 
 from stepscope import fence
 from stepscope.events.quiet import quietly
-from stepscope.evidence.held import GraphStep, HeldTensor
-from stepscope.record.watch.names import device_name, dtype_name
+from stepscope.evidence.frame_values import GraphStep, HeldTensor
+from stepscope.record.observers.names import device_name, dtype_name
 
 __all__ = ["described", "extremes", "graph_behind", "parameters_behind"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from stepscope import fence
 from stepscope.record.flops.registry import Called, Work, work_of
 from stepscope.record.flops.stand_ins import arguments_of
-from stepscope.record.observer import Observer
+from stepscope.record.op_observer import Observer
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts, OpDraft
     from stepscope.record.identity import Entry
+    from stepscope.record.step_builder import Drafts, OpDraft
 
 __all__ = ["FlopsObserver"]
 

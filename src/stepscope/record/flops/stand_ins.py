@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from stepscope.record.arguments import Snapshot, rebuilt
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import OpDraft
     from stepscope.record.identity import Entry
+    from stepscope.record.step_builder import OpDraft
 
 __all__ = ["StandIn", "arguments_of"]
 

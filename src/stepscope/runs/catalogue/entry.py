@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from stepscope.records import Status
-from stepscope.runs.catalogue.goals import Goal
+from stepscope.runs.catalogue.metric_direction import Goal
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.query.fields import Field
 

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class Row(NamedTuple):
-    """What is kept of one run: its stamp (see `runs/catalogue/stamps.py`), its head, and the names of its metrics."""
+    """What is kept of one run: its stamp (see `change_detection.py`), its head, and the names of its metrics."""
 
     folder: str
     stamp: str

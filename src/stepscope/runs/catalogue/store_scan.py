@@ -13,11 +13,11 @@ import msgspec
 
 from stepscope.errors import StepscopeError
 from stepscope.files.decoding import MALFORMED
+from stepscope.runs.catalogue.change_detection import folder_stamp, listing_stamp, may_settle
 from stepscope.runs.catalogue.discover import Found, find_run_folder, find_run_folders
 from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.index import Index, Row
 from stepscope.runs.catalogue.metric_stats import MetricStats
-from stepscope.runs.catalogue.stamps import folder_stamp, listing_stamp, may_settle
 from stepscope.runs.query.fields import Field
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from stepscope.records import FileHeader
 from stepscope.runs.format.chunks import decode_chunk
 from stepscope.runs.format.frames import Frame, Kind, decode_at
 from stepscope.runs.read.batches import Keysets, Rows
-from stepscope.runs.read.chains import Chain, read_chain
+from stepscope.runs.read.frame_scanner import Chain, read_chain
 
 __all__ = ["Points", "Source", "read_sections", "read_source"]
 

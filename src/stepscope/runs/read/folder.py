@@ -35,10 +35,10 @@ from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
 from stepscope.runs.read.damage import Damage, damage_of
 from stepscope.runs.read.medialist import LoggedMedia, media_by_key, media_kinds
 from stepscope.runs.read.mediastore import MediaStore
+from stepscope.runs.read.run_state import Story, tell
 from stepscope.runs.read.runlogs import Entry, RunLogs
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import Machine, Standing, derive, this_machine
-from stepscope.runs.read.story import Story, tell
 from stepscope.runs.read.summary import MetricSummary, join, rule_for, summarise
 
 __all__ = ["RunFolder", "open_run"]
@@ -150,6 +150,11 @@ class RunFolder:
     def config(self) -> dict[str, Any]:
         """Flat: nested keys are joined with `/`."""
         return dict(self._story.config)
+
+    @property
+    def config_origins(self) -> dict[str, str]:
+        """Where settings come from (command line, default, a file ...), for those of which it is known."""
+        return {name: said for name, said in self._story.origins.items() if name in self._story.config}
 
     @property
     def rules(self) -> list[MetricRule]:

@@ -21,7 +21,7 @@ from stepscope.runs.format.chunks import chunk_head
 from stepscope.runs.format.frames import HEADER, Frame, Hole, Kind, decode_at
 from stepscope.runs.read.batches import Batch, Keysets
 from stepscope.runs.read.bytesource import ByteSource
-from stepscope.runs.read.chains import read_chain
+from stepscope.runs.read.frame_scanner import read_chain
 from stepscope.runs.read.rows import SlowRows
 
 __all__ = ["LogReader"]

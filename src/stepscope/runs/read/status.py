@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from stepscope.records import End, FileHeader, Status
-from stepscope.runs.format import lease
+from stepscope.runs.format import writer_identity
 
 __all__ = ["LogState", "Machine", "Standing", "derive", "this_machine"]
 
@@ -65,7 +65,7 @@ class Standing:
 
 def this_machine() -> Machine:
     """The real one."""
-    return Machine(lease.host_name(), lease.boot_id(), time.time, _started)
+    return Machine(writer_identity.host_name(), writer_identity.boot_id(), time.time, _started)
 
 
 def _started(pid: int) -> float | None:
@@ -73,7 +73,7 @@ def _started(pid: int) -> float | None:
 
     if not psutil.pid_exists(pid):
         return None
-    return lease.process_started(pid)
+    return writer_identity.process_started(pid)
 
 
 def derive(states: Iterable[LogState], machine: Machine, created: float) -> Standing:

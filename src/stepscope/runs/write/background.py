@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
-from stepscope.runs.write.delivery import Delivery
 from stepscope.runs.write.forks import PAUSE_S, pause_at_forks
+from stepscope.runs.write.write_queue import Delivery
 
 __all__ = ["Background"]
 

@@ -20,7 +20,7 @@ from stepscope.runs.write.backlog import Row
 from stepscope.runs.write.logfile import INTERRUPTED, Stretch
 
 if TYPE_CHECKING:
-    from stepscope.runs.write.delivery import Delivery
+    from stepscope.runs.write.write_queue import Delivery
 
 __all__ = ["Keyset", "WriteRow"]
 

@@ -21,17 +21,17 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.fence import fenced
 from stepscope.records import Console, End, Event, FileHeader, Media
-from stepscope.runs.format import blobs, lease
+from stepscope.runs.format import blobs, writer_identity
 from stepscope.runs.format.filesystem import is_remote
 from stepscope.runs.format.frames import Kind
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.packing import clean_text, pack
 from stepscope.runs.write.background import Background
 from stepscope.runs.write.backlog import PATIENCE_S, Note
-from stepscope.runs.write.delivery import FRAME_BYTES, Delivery
+from stepscope.runs.write.fallback_dir import Refuge
 from stepscope.runs.write.forks import watch_forks
 from stepscope.runs.write.keyset import Keyset
-from stepscope.runs.write.refuge import Refuge
+from stepscope.runs.write.write_queue import FRAME_BYTES, Delivery
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -85,10 +85,10 @@ class RunWriter:
             run_id=run_id,
             file_id="",
             role=role,
-            host=elsewhere or lease.host_name(),
+            host=elsewhere or writer_identity.host_name(),
             rank=rank,
             pid=0,
-            boot_id="" if elsewhere else lease.boot_id(),
+            boot_id="" if elsewhere else writer_identity.boot_id(),
             attempt=attempt,
             base_time=0.0,
             first_step=first_step,
@@ -109,7 +109,7 @@ class RunWriter:
     def _start(self, role: Role) -> None:
         """Everything that belongs to one process; a forked child calls it again."""
         pid = os.getpid() if self._has_process else 0
-        started = lease.process_started(pid) if self._has_process else 0.0
+        started = writer_identity.process_started(pid) if self._has_process else 0.0
         header = msgspec.structs.replace(self._header, role=role, pid=pid, pid_started=started, file_id=new_run_id())
         self._delivery = Delivery(
             self._refuge,

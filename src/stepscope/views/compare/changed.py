@@ -16,9 +16,9 @@ from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.compare.columns import CompareColumn, Compared, columns_of, members
 from stepscope.views.compare.differences import differences
+from stepscope.views.compare.divergence import Parting, parting
 from stepscope.views.compare.metrics import values_of
 from stepscope.views.compare.pair import choose_pair, is_broken, main_of
-from stepscope.views.compare.parting import Parting, parting
 from stepscope.views.compare.reasons import Change
 from stepscope.views.context import Context
 from stepscope.views.duration_text import duration_text

@@ -11,7 +11,7 @@ import numpy as np
 
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.goals import Goal, goal_of
+from stepscope.runs.catalogue.metric_direction import Goal, goal_of
 from stepscope.views.compare.columns import CompareColumn, Compared, columns_of, members
 from stepscope.views.compare.statistics import bootstrap_interval, hedges_g, holm, permutation_p, welch
 from stepscope.views.context import Context

@@ -29,11 +29,13 @@ def clip_scaled_grads(run: Evidence) -> Iterator[Proof]:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         scaler.step(optimizer)
     """
-    for scaling in run.habits.scalers:
-        if not scaling.enabled or not run.clips.all:
+    for scaling in run.global_settings.scalers:
+        if not scaling.enabled or not run.gradient_clips.all:
             continue
-        scaled = [clip for clip in run.clips.all if scaling.last_before(clip.time) == "scale" and not clip.empty]
-        if len(scaled) < _TIMES or len(scaled) < len(run.clips.all) - 1:
+        scaled = [
+            clip for clip in run.gradient_clips.all if scaling.last_before(clip.time) == "scale" and not clip.empty
+        ]
+        if len(scaled) < _TIMES or len(scaled) < len(run.gradient_clips.all) - 1:
             continue
         yield Proof(
             where=scaled[0].place,

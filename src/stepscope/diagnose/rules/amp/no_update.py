@@ -23,7 +23,7 @@ def no_update(run: Evidence) -> Iterator[Proof]:
         scaler.step(optimizer)
         scaler.update()
     """
-    for scaling in run.habits.scalers:
+    for scaling in run.global_settings.scalers:
         steps = [call for call in scaling.calls if call.name == "step"]
         if not scaling.enabled or any(call.name == "update" for call in scaling.calls):
             continue

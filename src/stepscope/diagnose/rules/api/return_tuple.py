@@ -11,7 +11,7 @@ from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.held import HeldItems, HeldTensor
+from stepscope.evidence.frame_values import HeldItems, HeldTensor
 from stepscope.records.step import Site
 
 _SIGNS = (

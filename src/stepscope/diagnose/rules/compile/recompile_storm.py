@@ -35,7 +35,7 @@ def recompile_storm(run: Evidence) -> Iterator[Proof]:
     if growing < _GRAPHS:
         return
     yield Proof(
-        where=run.course.compiled,
+        where=run.progress.compiled,
         message=f"{graphs[-1]} graphs were compiled in {len(graphs)} steps, and new ones keep coming",
         label=f"compiled anew in {growing} of the steps after the first {_WARM_UP}",
         evidence={"graphs": graphs[:20]},

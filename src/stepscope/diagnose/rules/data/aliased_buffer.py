@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stepscope.diagnose.array_story import binding_of, functions_named, returned_by
+from stepscope.diagnose.array_provenance import binding_of, functions_named, returned_by
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule

@@ -28,7 +28,7 @@ def augment_eval(run: Evidence) -> Iterator[Proof]:
     """
     if not any(fact.is_training for fact in run.loaders.all):
         return
-    for delivery in run.deliveries.all:
+    for delivery in run.loader_output.all:
         fact = delivery.loader
         if run.batches.trains_on(fact) or not delivery.batches or not delivery.is_supervised:
             continue

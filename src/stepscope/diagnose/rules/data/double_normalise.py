@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.entrances import Entrance
+from stepscope.evidence.model_inputs import ModelInput
 from stepscope.evidence.origins import Origin
 
 _TINY = 0.02
@@ -32,7 +32,7 @@ def double_normalise(run: Evidence) -> Iterator[Proof]:
     Good:
         x = images                  # the dataset has scaled them already
     """
-    for entrance in run.entrances.all:
+    for entrance in run.model_inputs.all:
         if not entrance.looks or entrance.normalised_next or (len(entrance.looks) < 2 and not run.over):
             continue
         scalings = [past for past in _past(entrance) if past.op in _SCALES and _number(past) is not None]
@@ -57,7 +57,7 @@ def double_normalise(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _past(entrance: Entrance) -> list[Origin]:
+def _past(entrance: ModelInput) -> list[Origin]:
     return list(entrance.origin.ancestors(120))
 
 
@@ -72,7 +72,7 @@ def _shrinks(past: Origin) -> bool:
     return abs(number) >= 50 if past.op.startswith(("div", "true_div")) else 0 < abs(number) <= 0.02
 
 
-def _repeated(entrance: Entrance, scalings: list[Origin]) -> Origin | None:
+def _repeated(entrance: ModelInput, scalings: list[Origin]) -> Origin | None:
     """The later of two equal scalings on one way to the model, each with the same shift before it."""
     way, origin = [entrance.origin], entrance.origin
     while origin.inputs and len(way) < 60:

@@ -29,7 +29,7 @@ def inplace_dataset(run: Evidence) -> Iterator[Proof]:
     Good:
         x = self.x[i] - self.mean
     """
-    for delivery in run.deliveries.all:
+    for delivery in run.loader_output.all:
         again = [key for key, epochs in delivery.changed.items() if len(epochs) >= 2]
         if not again:
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from stepscope.diagnose.array_story import binding_of
+from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.data_sources import function_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -46,12 +46,12 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
             fed_by, targets_by = target.strange_loader
             yield _proof(targets_by.made or target.place, "samples and labels come from two loaders that shuffle apart",
                          [(fed_by.made, "the loader of the samples")])  # fmt: skip
-    if run.course.step >= 2 or run.over:
+    if run.progress.step >= 2 or run.over:
         for file in run.source.files():
             for one, other in _apart_in_source(file):
                 yield _proof(file.site(other), "samples and labels are shuffled one after the other, in two orders",
                              [(file.site(one), "the first order")])  # fmt: skip
-    for delivery in run.deliveries.all:
+    for delivery in run.loader_output.all:
         known = function_at(run, delivery.loader.collate) if delivery.misplaced else None
         if known is not None:
             file, function = known

@@ -33,7 +33,7 @@ def no_shuffle(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(sorted_by_class, batch_size=32, shuffle=True)
     """
     told: set[int] = set()
-    for delivery in run.deliveries.all:
+    for delivery in run.loader_output.all:
         loader = delivery.loader
         if run.batches.trains_on(loader) and loader.sampler == "SequentialSampler" and not _chosen(run, loader):
             whole = loader.finished > 0 or run.over

@@ -30,7 +30,7 @@ def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
         for step in range(steps):
             x, y = next(batches)
     """
-    for delivery in run.deliveries.all:
+    for delivery in run.loader_output.all:
         fact = delivery.loader
         if fact.epochs < _TIMES or fact.batches != fact.epochs or fact.trains < _TIMES or fact.finished:
             continue

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from stepscope.diagnose.array_story import binding_of
+from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.data_sources import loader_call, names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -30,7 +30,7 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
     Good:
         weights = 1.0 / counts[labels]
     """
-    for delivery in run.deliveries.all:
+    for delivery in run.loader_output.all:
         fact = delivery.loader
         drawn = Counter(label for batch in delivery.labels for label in batch)
         if fact.sampler != "WeightedRandomSampler" or not run.batches.trains_on(fact) or sum(drawn.values()) < 40:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.array_story import story_at
+from stepscope.diagnose.array_provenance import story_at
 from stepscope.diagnose.data_sources import birth, host_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule

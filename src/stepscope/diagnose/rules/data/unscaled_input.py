@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.entrances import Entrance
+from stepscope.evidence.model_inputs import ModelInput
 
 _LARGE = 100.0
 _TYPICAL = 20.0
@@ -30,7 +30,7 @@ def unscaled_input(run: Evidence) -> Iterator[Proof]:
     Good:
         x = torch.tensor(pixels, dtype=torch.float32) / 255
     """
-    for entrance in run.entrances.all:
+    for entrance in run.model_inputs.all:
         looks = entrance.looks
         if (len(looks) < 2 and not run.over) or not looks or entrance.normalised_next:
             continue
@@ -53,7 +53,7 @@ def unscaled_input(run: Evidence) -> Iterator[Proof]:
         )  # fmt: skip
 
 
-def _large(entrance: Entrance) -> tuple[str, str] | None:
+def _large(entrance: ModelInput) -> tuple[str, str] | None:
     looks = entrance.looks
     if not all(max(-look.low, look.high) > _LARGE and look.rms > _TYPICAL for look in looks):
         return None
@@ -64,7 +64,7 @@ def _large(entrance: Entrance) -> tuple[str, str] | None:
     )
 
 
-def _uneven(entrance: Entrance) -> tuple[str, str] | None:
+def _uneven(entrance: ModelInput) -> tuple[str, str] | None:
     for look in entrance.looks:
         spread = [deviation for deviation in look.columns if deviation > 1e-8]
         if len(spread) < 2 or max(spread) < 10 or max(spread) / min(spread) < _RATIO:

@@ -24,7 +24,7 @@ def view_not_permute(run: Evidence) -> Iterator[Proof]:
         images = images.permute(0, 3, 1, 2)
     """
     for mixed in run.axes.all:
-        if mixed.place is None or (mixed.visit is None and not run.over and run.course.step < 2):
+        if mixed.place is None or (mixed.visit is None and not run.over and run.progress.step < 2):
             continue
         sizes = f"{_size(mixed.before)} into {_size(mixed.after)}"
         yield Proof(

@@ -29,7 +29,7 @@ def bypass_ddp(run: Evidence) -> Iterator[Proof]:
         loss = criterion(model(x), y)
     """
     for wrap in run.distributed.wraps:
-        if wrap.calls or len(wrap.around) < _ENOUGH or run.course.step < _ENOUGH:
+        if wrap.calls or len(wrap.around) < _ENOUGH or run.progress.step < _ENOUGH:
             continue
         if run.collectives.exchanges_gradients:
             continue

@@ -30,7 +30,7 @@ def wrap_order(run: Evidence) -> Iterator[Proof]:
     """
     for number, steps in run.distributed.stale.items():
         made = run.optimizers.of(number)
-        if len(steps) < _ENOUGH or len(steps) < min(run.course.step, _LOOKED_AT) - 1:
+        if len(steps) < _ENOUGH or len(steps) < min(run.progress.step, _LOOKED_AT) - 1:
             continue
         yield Proof(
             where=made.place,

@@ -5,7 +5,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.flow import Severed
+from stepscope.evidence.gradient_flow import Severed
 
 _ENOUGH = 5
 _MANY = 100
@@ -52,7 +52,7 @@ def detached_needed(run: Evidence) -> Iterator[Proof]:
     if count < _ENOUGH or not (run.over or count >= _MANY):
         return
     groups: dict[Any, list[Severed]] = {}
-    for cut in run.flow.cuts:
+    for cut in run.gradient_flow.cuts:
         parameter = cut.parameter
         if not parameter.alive or parameter.gradients or parameter.changed is not False:
             continue

@@ -33,7 +33,7 @@ def exploding(run: Evidence) -> Iterator[Proof]:
         h = torch.tanh(recurrent(h) + inputs[:, t])
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     """
-    if run.steps.backward_count < 2 or any(clip.parameters and not clip.empty for clip in run.clips.all):
+    if run.steps.backward_count < 2 or any(clip.parameters and not clip.empty for clip in run.gradient_clips.all):
         return
     losses = [b.loss for b in run.steps.backwards if b.accumulates and b.loss is not None][:40]
     if len(losses) < 2 or not _blows_up(losses):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.gradient_reach import Reach
 from stepscope.evidence.origins import Origin
-from stepscope.evidence.reaches import Reach
 from stepscope.records.place import Place
 
 _ROUNDS = 3
@@ -43,14 +43,14 @@ def missing_detach(run: Evidence) -> Iterator[Proof]:
 def _thrown_away(run: Evidence) -> Iterator[Proof]:
     """Gradients for what stands before the trained network, cleared unused every time."""
     rounds: dict[tuple[Place | None, int, int], list[Reach]] = {}
-    for reach in run.reaches.all:
+    for reach in run.gradient_reach.all:
         for before, after in reach.feeds:
             if not {before, after} <= reach.optimizers or not _used(run, reach, after):
                 continue
             if not _used(run, reach, before) or _mixed(run, reach, before, after):
                 rounds.setdefault((reach.backward.place, before, after), []).append(reach)
     for (place, before, after), reaches in rounds.items():
-        at_place = [r for r in run.reaches.all if r.backward.place == place]
+        at_place = [r for r in run.gradient_reach.all if r.backward.place == place]
         settled = [r for r in at_place if r.backward.index < run.steps.backward_count - 2]
         if len(reaches) < _ROUNDS or len(reaches) < len(settled):
             continue
@@ -77,7 +77,7 @@ def _mixed(run: Evidence, reach: Reach, before: int, after: int) -> bool:
         and reach.backward.time < other.backward.time < step
         and other.backward.place != reach.backward.place
         and not _used(run, other, after)
-        for other in run.reaches.all
+        for other in run.gradient_reach.all
     )
 
 

@@ -36,7 +36,7 @@ def unused_parameter(run: Evidence) -> Iterator[Proof]:
         for parameter in made.parameters:
             if not parameter.alive or not parameter.requires_grad or parameter.has_grad:
                 continue
-            if parameter.gradients or parameter.changed is not False or run.flow.cut_of(parameter):
+            if parameter.gradients or parameter.changed is not False or run.gradient_flow.cut_of(parameter):
                 continue
             yield from _proof(run, parameter)
 

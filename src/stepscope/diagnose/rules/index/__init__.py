@@ -1,1 +1,1 @@
-"""Numbers outside the range they index: token ids, positions, labels."""
+"""PrecisionLoss outside the range they index: token ids, positions, labels."""

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.mainline import producer
+from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.provenance import MAKERS, story, tensors_of
 from stepscope.diagnose.crash.ranges import RangeFault, range_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start, stuck
-from stepscope.evidence.starts import Start
+from stepscope.evidence.weight_init import InitialWeight
 
 
 @rule("init.both-zero", severity="error", needs="steps, end")
@@ -41,7 +41,7 @@ def both_zero(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _is_product(dead: list[Start]) -> bool:
+def _is_product(dead: list[InitialWeight]) -> bool:
     """Factors: plain parameters or tables, or two layers side by side without activation or bias, as in an adapter."""
     if all(start.type not in ("Linear", "Conv1d", "Conv2d", "Conv3d") for start in dead):
         return True

@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start
 from stepscope.evidence.losses import LossCall
-from stepscope.evidence.starts import Start
+from stepscope.evidence.weight_init import InitialWeight
 
 _LARGE = 4.0
 _REGRESSIONS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -32,7 +32,7 @@ def scale(run: Evidence) -> Iterator[Proof]:
     Good:
         nn.init.kaiming_normal_(layer.weight)
     """
-    large = [start for start in run.starts.weights if _is_large(start)]
+    large = [start for start in run.weight_init.weights if _is_large(start)]
     first = next((call for call in run.losses.calls if call.trains and call.step == 0), None)
     effect = None if first is None or not large else _effect(first)
     if effect is None:
@@ -48,7 +48,7 @@ def scale(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _is_large(start: Start) -> bool:
+def _is_large(start: InitialWeight) -> bool:
     loaded = start.owner is not None and start.owner.loaded
     return start.step == 0 and start.type in _LAYERS and start.gain > _LARGE and not loaded
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import CASTS, reduces_all, source
+from stepscope.diagnose.loss_terms import CASTS, reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import PARAMETER, Origin
 

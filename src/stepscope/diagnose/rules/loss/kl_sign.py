@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.loss_sign import Divergence, divergences
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.signs import Divergence, divergences
 from stepscope.evidence.origins import Origin
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import source
+from stepscope.diagnose.loss_terms import source
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import Term, reduces_all, terms
+from stepscope.diagnose.loss_sign import divergences
+from stepscope.diagnose.loss_terms import Term, reduces_all, terms
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.signs import divergences
 from stepscope.evidence.losses import LOSSES
 from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place

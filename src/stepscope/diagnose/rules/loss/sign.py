@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import CASTS, source, terms
+from stepscope.diagnose.loss_sign import is_log_likelihood, is_picked, pulls
+from stepscope.diagnose.loss_terms import CASTS, source, terms
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.signs import is_log_likelihood, is_picked, pulls
 from stepscope.evidence.losses import LOSSES
 from stepscope.evidence.origins import Origin
 from stepscope.evidence.steps import Backward

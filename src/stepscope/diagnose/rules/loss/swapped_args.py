@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import source
+from stepscope.diagnose.loss_terms import source
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES, LossCall
 
@@ -107,7 +107,7 @@ def _says(expression: ast.expr) -> str:
 
 
 def _in_crash(run: Evidence) -> Iterator[Proof]:
-    failed = run.trail.failed
+    failed = run.tensor_history.failed
     if failed is None or failed.op not in LOSSES or len(failed.origins) < 2:
         return
     first, second = failed.origins[:2]

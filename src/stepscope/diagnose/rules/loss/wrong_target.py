@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import CASTS
+from stepscope.diagnose.loss_terms import CASTS
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
 from stepscope.evidence.origins import PARAMETER, Origin

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import Term, terms
+from stepscope.diagnose.loss_sign import same, scaled_source
+from stepscope.diagnose.loss_terms import Term, terms
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.signs import same, scaled_source
 from stepscope.evidence.origins import Origin
 
 _NOISE = ("randn", "randn_like", "normal", "normal_", "rand", "rand_like")

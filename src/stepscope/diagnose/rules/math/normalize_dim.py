@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.batch_mixing import normalised_over_batch
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import where_applied
+from stepscope.diagnose.loss_terms import where_applied
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.loss_sign import divergences, same, scaled_source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.signs import divergences, same, scaled_source
 from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import where_applied
+from stepscope.diagnose.loss_terms import where_applied
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.contractions import Crossing
 from stepscope.evidence.origins import Origin

@@ -29,9 +29,9 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
     Good:
         losses.append(loss.item())
     """
-    alive = run.keeping.alive
+    alive = run.retained_graphs.alive
     most = _grown(alive)
-    if len(alive) < _STEPS + 2 or (most < _STEPS and not _STEPS <= alive[-1] >= run.keeping.looked):
+    if len(alive) < _STEPS + 2 or (most < _STEPS and not _STEPS <= alive[-1] >= run.retained_graphs.looked):
         return
     most = max(most, alive[-1])
     where = _collecting(run)

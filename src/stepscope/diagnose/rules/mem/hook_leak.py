@@ -26,13 +26,13 @@ def hook_leak(run: Evidence) -> Iterator[Proof]:
         model.layer.register_forward_hook(keep)
         for x, y in loader: ...
     """
-    counts = run.keeping.hooks
+    counts = run.retained_graphs.hooks
     if len(counts) < _STEPS + 1:
         return
     recent = counts[-_STEPS - 1 :]
     if any(after <= before for before, after in pairwise(recent)):
         return
-    place, times = max(run.keeping.registered.items(), key=lambda item: item[1], default=(None, 0))
+    place, times = max(run.retained_graphs.registered.items(), key=lambda item: item[1], default=(None, 0))
     yield Proof(
         where=place,
         message="hooks pile up: this line registers another one in every step",

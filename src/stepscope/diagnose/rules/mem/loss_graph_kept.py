@@ -24,7 +24,7 @@ def loss_graph_kept(run: Evidence) -> Iterator[Proof]:
     Good:
         total += loss.item()
     """
-    for place, steps in run.keeping.dragged.items():
+    for place, steps in run.retained_graphs.dragged.items():
         longest = _longest_run(sorted(steps))
         if longest < _STEPS:
             continue

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from stepscope.diagnose.array_story import binding_of
+from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.data_sources import names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -112,7 +112,7 @@ def _batch_size(run: Evidence, file: SourceFile, loop: ast.For) -> int | None:
             continue
         site = fact.iterated.site
         if site.file == file.path and loop.iter.lineno <= site.line <= (loop.iter.end_lineno or loop.iter.lineno):
-            delivery = run.deliveries.of(fact)
+            delivery = run.loader_output.of(fact)
             shape = delivery.shapes[0] if delivery is not None and delivery.shapes else ()
             return shape[0] if shape else fact.batch_size
     return None

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.attention import Masking
+from stepscope.evidence.input_perturbation import Perturbation
 from stepscope.evidence.sequences import NextStep
-from stepscope.evidence.trials import Trial
 
 _MAKERS = ("triu", "tril", "triu_", "tril_", "ge", "gt", "le", "lt")
 
@@ -35,7 +35,7 @@ def causal_mask(run: Evidence) -> Iterator[Proof]:
         module = root.module
         if id(module) in seen or sum(one.visit.module is module for one in run.sequences.next_steps) < 2:
             continue
-        tried = [trial for trial in run.trials.of(root) if trial.leaks is not None]
+        tried = [trial for trial in run.input_perturbation.of(root) if trial.leaks is not None]
         if any(not trial.leaks for trial in tried):
             continue
         culprits = [one for one in run.attention.all if _of_model(one, module) and _is_open(one, bool(tried))]
@@ -58,7 +58,7 @@ def _is_causal(masking: Masking) -> bool:
     return bool(masking.patterns) and masking.patterns[0] == "causal"
 
 
-def _proof(run: Evidence, step: NextStep, trial: Trial | None, culprits: list[Masking]) -> Proof:
+def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: list[Masking]) -> Proof:
     ahead = next((one for one in culprits if one.patterns[0] == "ahead"), None)
     culprit = ahead or next(iter(culprits), None)
     where = step.visit.place if culprit is None else culprit.place

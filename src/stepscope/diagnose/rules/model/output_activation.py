@@ -60,7 +60,7 @@ def _compared(run: Evidence) -> dict[Any, list[_Compared]]:
         if activation is not None and look is not None and look.target_low is not None:
             high = look.target_low if look.target_high is None else look.target_high
             found.setdefault(call.place, []).append(_Compared(activation, look.target_low, high, call.place))
-    written = [one for one in run.differences.all if _activation(one.prediction) is not None]
+    written = [one for one in run.manual_losses.all if _activation(one.prediction) is not None]
     plain = _averaged(run) if written else set()
     for one in written:
         activation = _activation(one.prediction)
@@ -70,7 +70,7 @@ def _compared(run: Evidence) -> dict[Any, list[_Compared]]:
 
 
 def _averaged(run: Evidence) -> set[int]:
-    """Differences that a loss squares (or takes the size of) and averages, with nothing else between: no likelihood of
+    """ManualLosses that a loss squares (or takes the size of) and averages, with nothing else between: no likelihood of
     an action drawn around the output, which divides and weighs."""
     found: set[int] = set()
     for backward in list(run.steps.backwards)[:8]:

@@ -1,1 +1,1 @@
-"""Numbers that break: NaN, Inf, integers where fractions were meant."""
+"""PrecisionLoss that break: NaN, Inf, integers where fractions were meant."""

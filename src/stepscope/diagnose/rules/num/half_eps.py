@@ -23,7 +23,7 @@ def half_eps(run: Evidence) -> Iterator[Proof]:
     Good:
         unit = x.half() / (x.half().norm(dim=1, keepdim=True) + 1e-4)
     """
-    for lost in run.numbers.lost_eps:
+    for lost in run.precision_loss.lost_eps:
         yield Proof(
             where=lost.place,
             message=f"{lost.eps:g} is 0 in {lost.dtype}, so it protects from nothing here",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
-from stepscope.evidence.numbers import Truncation
 from stepscope.evidence.origins import DATA, HOST, NOISE, Origin
+from stepscope.evidence.precision_loss import Truncation
 
 
 @rule("num.int-division", severity="warning", needs="steps, end")
@@ -36,7 +36,7 @@ def int_division(run: Evidence) -> Iterator[Proof]:
 
 
 def _in_loss(run: Evidence) -> Iterator[Proof]:
-    if not run.numbers.cuts:
+    if not run.precision_loss.cuts:
         return
     seen: set[int] = set()
     for backward in list(run.steps.backwards)[:20]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.births import proofs
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.nonfinite_origin import proofs
 from stepscope.diagnose.rule import Proof, rule
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.clips import Clip
+from stepscope.evidence.gradient_clips import GradientClip
 
 
 @rule(
@@ -30,8 +30,8 @@ def clip_before_backward(run: Evidence) -> Iterator[Proof]:
         clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
     """
-    places: dict[object, list[Clip]] = {}
-    for clip in run.clips.all:
+    places: dict[object, list[GradientClip]] = {}
+    for clip in run.gradient_clips.all:
         if clip.parameters and math.isfinite(clip.limit):  # no limit: somebody only wants to know the norm
             places.setdefault(clip.place, []).append(clip)
     for clips in places.values():

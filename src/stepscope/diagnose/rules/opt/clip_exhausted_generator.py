@@ -6,7 +6,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.clips import Clip
+from stepscope.evidence.gradient_clips import GradientClip
 
 
 @rule("opt.clip-exhausted-generator", severity="error", needs="steps, crash")
@@ -26,8 +26,8 @@ def clip_exhausted_generator(run: Evidence) -> Iterator[Proof]:
     Good:
         params = list(model.parameters())
     """
-    places: dict[object, list[Clip]] = {}
-    for clip in run.clips.all:
+    places: dict[object, list[GradientClip]] = {}
+    for clip in run.gradient_clips.all:
         places.setdefault(clip.place, []).append(clip)
     for clips in places.values():
         none = [clip for clip in clips if not clip.parameters]
@@ -44,7 +44,7 @@ def clip_exhausted_generator(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _made(run: Evidence, clip: Clip) -> Any:
+def _made(run: Evidence, clip: GradientClip) -> Any:
     """The assignment of the name that is handed over."""
     call = run.source.call(clip.place)
     file = None if clip.place is None else run.source.file(clip.place.file)

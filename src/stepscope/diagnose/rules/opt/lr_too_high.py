@@ -36,7 +36,7 @@ def lr_too_high(run: Evidence) -> Iterator[Proof]:
         if not 2 <= len(steps) <= 400 or len({step.optimizer for step in run.steps.steps}) > 1:
             continue
         losses = [step.backwards[0].loss for step in steps if step.backwards and step.backwards[0].loss is not None]
-        ratios = [one.ratio for one in run.movements.of_optimizer(made.number)]
+        ratios = [one.ratio for one in run.weight_updates.of_optimizer(made.number)]
         if len(losses) < 3 or len(ratios) < 2 or not losses[0] > 0 or losses[1] <= 0:
             continue
         large = sum(ratio > _LARGE for ratio in ratios[:20])

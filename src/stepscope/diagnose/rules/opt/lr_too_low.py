@@ -33,7 +33,7 @@ def lr_too_low(run: Evidence) -> Iterator[Proof]:
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
     """
     for made in run.optimizers.made:
-        moves = run.movements.of_optimizer(made.number)
+        moves = run.weight_updates.of_optimizer(made.number)
         if len(moves) >= _FEW and all(one.lr == 0 and not one.moved and one.gradient for one in moves):
             yield Proof(
                 where=made.place,

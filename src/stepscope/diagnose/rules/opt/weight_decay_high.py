@@ -23,7 +23,7 @@ def weight_decay_high(run: Evidence) -> Iterator[Proof]:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=5e-4)
     """
     for made in run.optimizers.made:
-        moves = run.movements.of_optimizer(made.number)
+        moves = run.weight_updates.of_optimizer(made.number)
         if len(moves) < 10 or not moves[0].weight or not moves[0].decay:
             continue
         early = moves[:5]

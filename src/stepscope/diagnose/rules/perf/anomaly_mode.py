@@ -23,11 +23,11 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
     Good:
         # nothing: or only around the steps in question
     """
-    steps = run.habits.anomaly_steps
-    if steps < _STEPS or steps < run.habits.looked_steps:
+    steps = run.global_settings.anomaly_steps
+    if steps < _STEPS or steps < run.global_settings.looked_steps:
         return
     yield Proof(
-        where=run.habits.anomaly,
+        where=run.global_settings.anomaly,
         message="anomaly detection is left on: every step pays for it",
         label=f"on in all {steps} steps that were looked at",
         evidence={"steps": steps},

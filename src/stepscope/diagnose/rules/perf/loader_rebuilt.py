@@ -26,7 +26,7 @@ def loader_rebuilt(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(data, batch_size=32, shuffle=True)
         for x, y in loader: ...
     """
-    for rebuilt in run.habits.rebuilt:
+    for rebuilt in run.global_settings.rebuilt:
         loaders, times = rebuilt.loaders, len(rebuilt.loaders)
         training = [loader for loader in loaders if loader.trains]
         if len(training) < (3 if loaders[0].workers else _TIMES):

@@ -22,7 +22,7 @@ def no_seed(run: Evidence) -> Iterator[Proof]:
         torch.manual_seed(0)
         model = Net()
     """
-    if run.habits.seeded or run.course.step < 3 or not run.models.roots:
+    if run.global_settings.seeded or run.progress.step < 3 or not run.models.roots:
         return
     place = run.models.roots[0].module.made
     yield Proof(

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.habits import Seeding
+from stepscope.evidence.global_settings import Seeding
 
 _TIMES = 5
 
@@ -32,10 +32,10 @@ def seed_in_loop(run: Evidence) -> Iterator[Proof]:
             noise = torch.randn_like(x)
     """
     by_place: dict[object, list[Seeding]] = defaultdict(list)
-    for seeding in run.habits.seeds:
+    for seeding in run.global_settings.seeds:
         by_place[seeding.place].append(seeding)
     for calls in by_place.values():
-        if len(calls) < _TIMES or run.course.step < 3:
+        if len(calls) < _TIMES or run.progress.step < 3:
             continue
         if len({(one.which, one.value) for one in calls}) > max(1, len(calls) // 10):
             continue  # a seed of its own for each item or epoch

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.convolutions import even, is_spatial, mend
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
-from stepscope.diagnose.crash.mainline import mainline
+from stepscope.diagnose.crash.op_chain import mainline
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 

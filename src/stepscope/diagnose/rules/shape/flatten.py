@@ -5,12 +5,12 @@ from math import prod
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer
-from stepscope.diagnose.crash.mainline import Link
+from stepscope.diagnose.crash.op_chain import Link
 from stepscope.diagnose.crash.operation import Operation
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 
 
 @rule("shape.flatten", severity="error", needs="crash")

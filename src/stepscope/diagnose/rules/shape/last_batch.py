@@ -9,7 +9,7 @@ from stepscope.diagnose.crash.provenance import MAKERS, made_by
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.records.step import Site
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
-from stepscope.diagnose.crash.mainline import producer
+from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
 from stepscope.diagnose.evidence import Evidence

@@ -6,7 +6,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.held import HeldTensor
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.records.step import Site
 
 

@@ -1,0 +1,35 @@
+"""ManualLosses: losses written by hand, `(prediction - target) ** 2`, and the range of their targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
+    from stepscope.records.place import Place
+
+__all__ = ["ManualLoss", "ManualLosses"]
+
+
+@record
+@dataclass(eq=False)
+class ManualLoss:
+    """A prediction minus something that asks for no gradient, of the same shape."""
+
+    place: Place
+    prediction: Origin
+    result: Origin | None
+    low: float
+    """The smallest and largest value of what is subtracted."""
+    high: float
+
+
+@table("manual_losses")
+@dataclass(eq=False)
+class ManualLosses:
+    """`run.manual_losses`"""
+
+    all: list[ManualLoss] = field(default_factory=list)

@@ -1,0 +1,37 @@
+"""Uint8Overflows: arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.records.place import Place
+
+__all__ = ["Overflow", "Uint8Overflows"]
+
+
+@record
+class Overflow:
+    """One line that computed with bytes and wrapped."""
+
+    __slots__ = ("calls", "op", "place", "shape", "values", "wrapped")
+
+    def __init__(self, op: str, place: Place | None, shape: tuple[int, ...]) -> None:
+        self.op = op
+        self.place = place
+        self.shape = shape
+        self.calls = 0
+        self.wrapped = 0
+        """How many of the values it looked at came out wrong."""
+        self.values = 0
+
+
+@table("uint8_overflow")
+@dataclass(eq=False)
+class Uint8Overflows:
+    """`run.uint8_overflow`"""
+
+    found: dict[Place | None, Overflow] = field(default_factory=dict)

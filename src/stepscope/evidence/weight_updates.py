@@ -1,0 +1,41 @@
+"""WeightUpdates: how far each step of an optimizer moves the weights, and how their size changes over the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stepscope.evidence.registry import record, table
+
+__all__ = ["WeightUpdate", "WeightUpdates"]
+
+
+@record
+@dataclass(eq=False)
+class WeightUpdate:
+    """What one step did to a sample of the weights."""
+
+    step: int
+    optimizer: int
+    lr: float | None = None
+    weight: float = 0.0
+    """The norm of the weights (of those in the sample) before it."""
+    moved: float = 0.0
+    """The norm of the change."""
+    gradient: float = 0.0
+    decay: float = 0.0
+    """The norm of weight decay's part: the weights times their `weight_decay`."""
+
+    @property
+    def ratio(self) -> float:
+        return self.moved / self.weight if self.weight > 0 else 0.0
+
+
+@table("weight_updates")
+@dataclass(eq=False)
+class WeightUpdates:
+    """`run.weight_updates`"""
+
+    all: list[WeightUpdate] = field(default_factory=list)
+
+    def of_optimizer(self, number: int) -> list[WeightUpdate]:
+        return [one for one in self.all if one.optimizer == number]

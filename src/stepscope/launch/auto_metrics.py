@@ -1,0 +1,270 @@
+"""What is logged of a script that logs nothing: loss, learning rate, gradient norm, update ratio, speed, memory.
+
+Numbers of every step come from the pulse; times and speeds are averages over the last steps, logged now and then.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.launch.loop import Loop, Phase
+
+if TYPE_CHECKING:
+    from stepscope.events.cadence import Cadence
+    from stepscope.record.pulse import Beat, Pulse
+
+__all__ = ["Logbook"]
+
+SPEED_EVERY_S = 1.0
+RATIO_EVERY, RATIO_RARELY = 25, 125
+"""Odd, so that two optimizers that take turns are both looked at; rarely where steps are very short."""
+_SHORT = 4
+"""A stride of the pulse from which on steps are short."""
+_SAMPLE = 1 << 16
+_TENSORS = 16
+
+Log = Callable[[Mapping[str, float], int], None]
+
+
+class Logbook:
+    """Writes a step's numbers as they come in. `log(values, step)` puts them into the run, if there is one."""
+
+    def __init__(self, loop: Loop, log: Log, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.last: Beat | None = None
+        self.first_loss: float | None = None
+        self.lowest_loss: float | None = None
+        self.rate = 0.0
+        """Steps a second, of late."""
+        self.waiting = 0.0
+        """The share of the time that went into waiting for data, of late."""
+        self.evaluations: list[dict[str, float]] = []
+        self.losses: deque[float] = deque(maxlen=200)
+        self.on_beat: list[Callable[[Beat], None]] = []
+        self.on_bad_loss: list[Callable[[Any], None]] = []
+        """Called with a loss that is not finite, before its backward (on a CPU)."""
+        self._loop = loop
+        self._log = fence.fenced("logging a step")(log)
+        self._clock = clock
+        self._mark = (clock(), 0, 0, dict(loop.phase_s))
+        self._pulse: Pulse | None = None
+        self._ratios: Any = None
+        self._before: list[tuple[Any, Any]] = []
+        loop.on_step.append(self._after_step)
+
+    def start(self) -> None:
+        """Feel the pulse too; without it only times and speeds are logged, and no operation of ours is run."""
+        from stepscope.record.device_reads import Arrivals
+        from stepscope.record.pulse import Pulse
+
+        self._ratios = Arrivals()
+        self._pulse = Pulse(
+            keep=16,
+            on_beat=self._beat,
+            on_bad_loss=self._bad_loss,
+            adds_losses=lambda: self._loop.losses_add_up,
+            identify=self._loop.identify,
+        ).start()
+        self._loop.before_update = self._copy
+
+    def _bad_loss(self, loss: Any) -> None:
+        for listener in self.on_bad_loss:
+            fence.call("looking at a bad loss", listener, loss)
+
+    def stop(self) -> None:
+        """Read what is still on its way from a device."""
+        if self._pulse is not None:
+            self._pulse.stop()
+            self._receive(wait=True)
+        if self._loop.steps:
+            self._log_speed()
+        self._before = []
+
+    @property
+    def cadence(self) -> Cadence | None:
+        """How often the pulse is taken in full."""
+        return None if self._pulse is None else self._pulse.cadence
+
+    def listen_to_losses(self, listener: Callable[[float], None]) -> None:
+        """Have it told of every loss on a CPU, before its backward."""
+        if self._pulse is not None:
+            self._pulse.on_loss = listener
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """For steps that are not the training's: no pulse is felt."""
+        if self._pulse is None:
+            yield
+            return
+        with self._pulse.off():
+            yield
+
+    # -- every step -----------------------------------------------------------------------------------------------
+
+    def _beat(self, beat: Beat) -> None:
+        self.last = beat
+        for listener in self.on_beat:
+            fence.call("following the pulse", listener, beat)
+        which, number = beat.which, beat.step if beat.number is None else beat.number
+        prefix = "train/" if which == 0 else f"train{which + 1}/"
+        numbers = {"loss": beat.loss, "grad_norm": beat.grad_norm, "lr": beat.lr}
+        values = {prefix + name: value for name, value in numbers.items() if value is not None}
+        if beat.loss is not None and which == 0:
+            self.losses.append(beat.loss)
+            if self.first_loss is None:
+                self.first_loss = beat.loss
+            if beat.loss == beat.loss:
+                self.lowest_loss = beat.loss if self.lowest_loss is None else min(self.lowest_loss, beat.loss)
+        if values:
+            self._log(values, number)
+
+    def _copy(self, optimizer: Any) -> None:
+        """Now and then: a part of the weights before the step, to see how far the step moved them."""
+        import torch
+
+        from stepscope.events.aside import is_capturing
+        from stepscope.events.quiet import quietly
+        from stepscope.events.unpatched_torch import raw
+
+        if is_capturing():
+            return
+        with quietly():
+            some = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:_TENSORS]
+            plain = [
+                p for p in some if p.layout is torch.strided and p.is_contiguous() and type(p).__name__ != "DTensor"
+            ]
+            self._before = [(p, raw.clone(_some_of(p))) for p in plain]
+
+    def _after_step(self, optimizer: Any) -> None:
+        loop, pulse = self._loop, self._pulse
+        if self._before:
+            before, self._before = self._before, []
+            self._send_ratio(before)
+        if pulse is not None:
+            if self._ratios.queue:
+                self._receive(wait=False)
+            if loop.steps % (RATIO_EVERY if pulse.cadence.stride < _SHORT else RATIO_RARELY) == 0:
+                loop.before_update = self._copy
+        if loop.steps == 1:  # speeds are of the training, without what came before it
+            self._set_mark()
+        elif loop.mark - self._mark[0] >= SPEED_EVERY_S:
+            self._log_speed()
+
+    @fence.fenced("measuring updates")
+    def _send_ratio(self, before: list[tuple[Any, Any]]) -> None:
+
+        from stepscope.events.quiet import quietly
+        from stepscope.events.unpatched_torch import raw
+        from stepscope.record.pulse import total_norm
+
+        with quietly():
+            old = [values for _, values in before]
+            size, weights = total_norm(raw._foreach_sub([_some_of(p) for p, _ in before], old)), total_norm(old)
+            if size is not None and weights is not None:
+                ratio = size / weights.clamp_min(1e-12)
+                self._ratios.send((self._loop.last_number, self._loop.last_optimizer), {"r": ratio})
+
+    @fence.fenced("measuring updates")
+    def _receive(self, wait: bool) -> None:
+        if self._ratios is None:
+            return
+        for (step, which), numbers in self._ratios.receive(wait):
+            if numbers.get("r") is not None:
+                prefix = "train/" if which == 0 else f"train{which + 1}/"
+                self._log({f"{prefix}update_ratio": float(numbers["r"])}, step)
+
+    def _set_mark(self) -> None:
+        self._mark = (self._clock(), self._loop.steps, self._loop.samples, dict(self._loop.phase_s))
+
+    # -- every second ---------------------------------------------------------------------------------------------
+
+    @fence.fenced("measuring the speed")
+    def _log_speed(self) -> None:
+        loop, now = self._loop, self._clock()
+        began, steps, samples, phases = self._mark
+        passed, done = now - began, loop.steps - steps
+        if not done or passed <= 0:
+            return
+        self._set_mark()
+        spent: dict[Phase, float] = {name: loop.phase_s[name] - phases[name] for name in phases}
+        self.rate = done / passed
+        self.waiting = min(spent["data"] / passed, 1.0)
+        values: dict[str, float] = {"speed/steps_per_s": self.rate, "speed/data_wait": self.waiting}
+        if loop.samples > samples:
+            values["speed/samples_per_s"] = (loop.samples - samples) / passed
+        if not loop.phase_s["h2d"]:  # nothing was ever moved to a device
+            del spent["h2d"]
+        values |= {f"time/{name}_ms": 1000 * seconds / done for name, seconds in spent.items()}
+        values |= memory()
+        self._log(values, loop.last_number)
+
+    def evaluated(self, values: dict[str, float]) -> None:
+        """An evaluation is over, with these results."""
+        self.evaluations.append(values)
+        self._log(values, self._loop.last_number)
+
+    # -- in words -------------------------------------------------------------------------------------------------
+
+    def status(self, findings: str) -> str:
+        """One line about now."""
+        parts = [f"step {self._loop.steps}"]
+        if self.last is not None and self.last.loss is not None:
+            parts.append(f"loss {self.last.loss:.4g}")
+        if self.rate:
+            parts.append(f"{self.rate:.3g} it/s" if self.rate >= 0.1 else f"{1 / self.rate:.3g} s/it")
+        if self.waiting >= 0.01:
+            parts.append(f"{self.waiting:.0%} waiting for data")
+        if findings:
+            parts.append(findings)
+        return "stepscope  " + " · ".join(parts)
+
+    def overfit_verdict(self, batches: int) -> str:
+        """Did the loss on a few batches go to its floor?"""
+        what = "the one batch" if batches == 1 else f"the {batches} batches"
+        if self.first_loss is None or not self.losses:
+            return f"--overfit-batches: no loss was seen, so nothing can be said of {what}"
+        last = sum(list(self.losses)[-5:]) / len(list(self.losses)[-5:])
+        course = f"{self.first_loss:.4g} -> {last:.4g} in {self._loop.steps} steps"
+        if self._loop.steps < 20 and last > 0.05 * self.first_loss:
+            return f"--overfit-batches: too few steps to tell (loss {course}); give it more epochs"
+        if last != last:
+            return f"--overfit-batches: the loss became NaN ({course})"
+        if self.first_loss > 0 and last <= 0.05 * self.first_loss:
+            return f"--overfit-batches: {what} can be learnt by heart: loss {course}"
+        if last < 0.7 * self.first_loss:
+            return f"--overfit-batches: the loss on {what} still falls: {course}; give it more epochs to see its floor"
+        return (
+            f"--overfit-batches: the loss on {what} did not go to its floor: {course}; a model that cannot learn them "
+            "by heart has a bug, too small a learning rate, or a loss whose floor is not near zero"
+        )
+
+
+def _some_of(parameter: Any) -> Any:
+    """Its first values, in a row; a view."""
+    from stepscope.events.unpatched_torch import raw
+
+    flat = raw.detach(parameter).view(-1)
+    return flat if flat.numel() <= _SAMPLE else flat[:_SAMPLE]
+
+
+def is_sharded(parameter: Any) -> bool:
+    """A DTensor: looking at its values would mean talking to the other ranks."""
+    return hasattr(parameter, "_local_tensor")
+
+
+def memory() -> dict[str, float]:
+    """What the process and its devices hold; asks no device to finish anything."""
+    values: dict[str, float] = {}
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        values["memory/gpu_bytes"] = float(torch.cuda.memory_allocated())
+        values["memory/gpu_peak_bytes"] = float(torch.cuda.max_memory_allocated())
+    import psutil
+
+    values["memory/process_bytes"] = float(psutil.Process().memory_info().rss)
+    return values

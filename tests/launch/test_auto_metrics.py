@@ -1,0 +1,68 @@
+"""What the logbook writes of a loop, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+import torch
+
+from stepscope.launch.auto_metrics import Logbook
+from stepscope.launch.loop import Loop
+
+Written = list[tuple[dict[str, float], int]]
+
+
+@pytest.fixture
+def written() -> Iterator[Written]:
+    found: Written = []
+
+    def log(values: Mapping[str, float], step: int) -> None:
+        found.append((dict(values), step))
+
+    loop = Loop()
+    logbook = Logbook(loop, log)
+    loop.install()
+    logbook.start()
+    yield found
+    logbook.stop()
+    loop.remove()
+
+
+def step(layer: torch.nn.Linear, optimizer: torch.optim.Optimizer) -> None:
+    optimizer.zero_grad()
+    layer(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+
+
+def test_the_losses_of_two_optimizers_that_take_turns_are_kept_apart(written: Written) -> None:
+    layers = [torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)]
+    optimizers = [torch.optim.SGD(layer.parameters(), lr=0.1) for layer in layers]
+    for _ in range(2):
+        for layer, optimizer in zip(layers, optimizers, strict=True):
+            step(layer, optimizer)
+    losses = [(name, number) for values, number in written for name in values if name.endswith("/loss")]
+    assert losses == [("train/loss", 0), ("train2/loss", 1), ("train/loss", 2), ("train2/loss", 3)]
+
+
+def test_the_update_ratio_is_taken_now_and_then(written: Written) -> None:
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    for _ in range(51):
+        step(layer, optimizer)
+    assert [number for values, number in written if "train/update_ratio" in values] == [0, 25, 50]
+
+
+def test_a_step_with_a_closure_is_logged_once_it_is_made(written: Written) -> None:
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = layer(torch.ones(1, 2)).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        optimizer.step(closure)
+    assert [number for values, number in written if "train/loss" in values] == [0, 1, 2]
