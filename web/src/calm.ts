@@ -1,19 +1,20 @@
 /** A signal that follows another at a person's pace: for words that are read aloud, which need no update with every point. */
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 const EVERY_MS = 4000;
 
-export function useCalm<T>(source: ReadonlySignal<T>): ReadonlySignal<T> {
+/** Until `worth` is true of a value, changes are passed on at once: "no lines" must not stand for seconds beside a chart. */
+export function useCalm<T>(source: ReadonlySignal<T>, worth: (value: T) => boolean): ReadonlySignal<T> {
   const calm = useMemo(() => signal(source.peek()), [source]);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let last = Number.NEGATIVE_INFINITY;
     const take = () => {
       timer = undefined;
-      last = Date.now();
       calm.value = source.peek();
+      if (worth(calm.value)) last = Date.now();
     };
     const stop = effect(() => {
       void source.value;
@@ -25,6 +26,18 @@ export function useCalm<T>(source: ReadonlySignal<T>): ReadonlySignal<T> {
       stop();
       clearTimeout(timer);
     };
-  }, [source, calm]);
+  }, [source, calm, worth]);
   return calm;
+}
+
+const REST_MS = 600;
+
+/** False while what is on the screen comes first: for what nobody sees, such as tables for screen readers. */
+export function useRested(): boolean {
+  const [rested, setRested] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(true), REST_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return rested;
 }

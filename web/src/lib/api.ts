@@ -86,8 +86,9 @@ async function fromServer(route: keyof Routes, request: unknown, options: CallOp
     (init.headers as Record<string, string>)["Content-Type"] = "application/json";
   }
   try {
-    const early = await takeEarly(method, url, (init.body as string | undefined) ?? null)?.catch(() => null);
-    return early ?? (await fetch(url, init));
+    // No `await` where nothing was asked early: the request would leave only after whatever is being rendered.
+    const early = takeEarly(method, url, (init.body as string | undefined) ?? null);
+    return (early ? await early.catch(() => null) : null) ?? (await fetch(url, init));
   } catch (fault) {
     if (fault instanceof DOMException && fault.name === "AbortError") throw fault;
     throw new ApiError("The server does not answer. Is `stepscope ui` still running?", 0);

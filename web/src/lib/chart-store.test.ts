@@ -67,6 +67,28 @@ describe("the store", () => {
     expect(store.lines("hidden").value.fresh).toBe(true);
   });
 
+  it("asks at once for what is foreseen, and not again when the panels come", async () => {
+    const store = make();
+    store.foresee(["a", "b"].map((key) => ({ key, view, runs: ["1"] })));
+    expect(asked.map((r) => r.keys)).toEqual([["a", "b"]]);
+    store.show("a"); // mounted, its width not known yet: what is on its way is not given up
+    await vi.advanceTimersByTimeAsync(20);
+    store.want("a", view, ["1"]);
+    await settle();
+    expect(asked).toHaveLength(1);
+    expect(store.lines("a").value.lines.map((l) => l.run)).toEqual(["1"]);
+  });
+
+  it("asks again when the panels want something else than was foreseen", async () => {
+    const store = make();
+    store.foresee([{ key: "a", view, runs: ["1"] }]);
+    store.show("a");
+    store.want("a", { ...view, buckets: 800 }, ["1"]);
+    await settle();
+    expect(asked.map((r) => r.buckets)).toEqual([400, 800]);
+    expect(store.lines("a").value.lines.map((l) => l.run)).toEqual(["1"]);
+  });
+
   it("asks only for runs that changed or are new", async () => {
     const store = make();
     store.show("a");

@@ -28,6 +28,8 @@ interface Panel {
   want: { view: View; runs: readonly string[] } | null;
   /** Mounted and on the screen. */
   visible: number;
+  /** About to be. */
+  foreseen: boolean;
   flight: Flight | null;
 }
 
@@ -68,7 +70,7 @@ export class SeriesStore {
   private panel(key: string): Panel {
     let panel = this.panels.get(key);
     if (!panel) {
-      panel = { out: signal(BLANK), entries: new Map(), want: null, visible: 0, flight: null };
+      panel = { out: signal(BLANK), entries: new Map(), want: null, visible: 0, foreseen: false, flight: null };
       this.panels.set(key, panel);
     }
     return panel;
@@ -83,6 +85,7 @@ export class SeriesStore {
   show(key: string): () => void {
     const panel = this.panel(key);
     panel.visible++;
+    panel.foreseen = false;
     this.schedule(REST_MS);
     return () => {
       panel.visible--;
@@ -95,7 +98,14 @@ export class SeriesStore {
     const panel = this.panel(key);
     panel.want = { view, runs };
     this.publish(panel);
-    if (panel.visible > 0) this.schedule(restMs, restMs > REST_MS);
+    if (panel.visible > 0 && this.lastFlush === 0 && restMs === REST_MS) this.atOnce();
+    else if (panel.visible > 0) this.schedule(restMs, restMs > REST_MS);
+  }
+
+  /** Asks for what panels that are about to be shown will want. */
+  foresee(needs: readonly Need[]): void {
+    for (const { key, view, runs } of needs) Object.assign(this.panel(key), { want: { view, runs }, foreseen: true });
+    this.ask(needs);
   }
 
   /** The runs have new points. */
@@ -132,6 +142,12 @@ export class SeriesStore {
     this.panels.clear();
   }
 
+  /** The first panels of a page are all mounted in one go; a timer would wait until they are painted, empty. */
+  private atOnce(): void {
+    this.lastFlush = Date.now();
+    queueMicrotask(() => this.closed || this.flush());
+  }
+
   /** Asks soon. A sooner time already set stays, unless the wish is still moving (a drag, a slider): then it waits. */
   private schedule(ms: number, moving = false): void {
     if (this.closed || (!moving && this.timer !== undefined && this.due <= Date.now() + ms)) return;
@@ -154,10 +170,16 @@ export class SeriesStore {
     this.timer = undefined;
     this.lastFlush = Date.now();
     const needs = [...this.panels].map(([key, panel]) => this.needOf(key, panel)).filter((n) => n !== null);
-    const wanted = new Set([...this.panels.values()].map((p) => (p.want && p.visible ? viewId(p.want.view) : "")));
+    const wanted = new Set(
+      [...this.panels.values()].filter((p) => p.visible || p.foreseen).map((p) => (p.want ? viewId(p.want.view) : "")),
+    );
     for (const flight of this.flights) if (!wanted.has(flight.view)) flight.stop.abort();
-    const views = new Map(needs.map((need) => [need.key, need.view]));
     this.liveMs = Math.min(LIVE_MOST_MS, this.liveMs * LIVE_SLOWER);
+    this.ask(needs);
+  }
+
+  private ask(needs: readonly Need[]): void {
+    const views = new Map(needs.map((need) => [need.key, need.view]));
     for (const request of planRequests(needs)) void this.send(request, views.get(request.keys[0] as string) as View);
   }
 

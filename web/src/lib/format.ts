@@ -8,6 +8,7 @@ export function formatNumber(value: number, digits = 4): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size < 1e-4 || size >= 1e15) return scientific(value, digits);
+  if (Number.isInteger(value) && size < 1000) return minus(String(value));
   if (Number.isInteger(value) && size < 1e6) return minus(value.toLocaleString("en-US"));
   if (size >= 1e6) return si(value, digits);
   const rounded = Number(value.toPrecision(digits));
@@ -141,7 +142,9 @@ export function formatBytes(bytes: number): string {
 
 /** `1 run`, `12 runs`. */
 export function count(amount: number, noun: string, plural = `${noun}s`): string {
-  return `${amount.toLocaleString("en-US")} ${amount === 1 ? noun : plural}`;
+  // A page's first use of a locale takes a dozen milliseconds; small numbers need none.
+  const digits = Math.abs(amount) < 1000 ? String(amount) : amount.toLocaleString("en-US");
+  return `${digits} ${amount === 1 ? noun : plural}`;
 }
 
 /** Marks line breaks, control and bidi-override characters, so that a hostile name cannot rearrange the page. */

@@ -9,6 +9,7 @@ import type { PanelInfo } from "../../lib/schema";
 import { useKeys } from "../../keys";
 import type { ComponentChildren } from "preact";
 import { Enlarged } from "./enlarged";
+import { columnsIn } from "./foresee";
 import { GroupLegend } from "./group-legend";
 import { held, releaseHover } from "./hover";
 import "./look";
@@ -107,8 +108,6 @@ export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: Componen
   );
 }
 
-const GAP_PX = 12;
-
 /** Counts the columns that fit before anything is painted, and again when the width changes. */
 function useColumns(scroll: { current: HTMLElement | null }, panel: number): void {
   useLayoutEffect(() => {
@@ -117,7 +116,7 @@ function useColumns(scroll: { current: HTMLElement | null }, panel: number): voi
     const count = () => {
       const { paddingLeft, paddingRight } = getComputedStyle(element);
       const room = element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
-      columnsThatFit.value = Math.max(1, Math.floor((room + GAP_PX) / (panel + GAP_PX)));
+      columnsThatFit.value = columnsIn(room, panel);
     };
     count();
     const observer = new ResizeObserver(count);

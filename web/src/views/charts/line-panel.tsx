@@ -1,15 +1,14 @@
 /** The body of a metric's panel: the lines of all drawn runs, with zoom, hover and marks. */
 
 import { computed, effect, type ReadonlySignal, useComputed } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import { useCalm } from "../../calm";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useCalm, useRested } from "../../calm";
 import { LinePlot, type Scene } from "../../charts/line-plot";
 import { Button, Skeleton } from "../../components";
 import { SpokenTable } from "../../components/spoken-table";
 import { LINE_HEAD, lineRows } from "../../lib/chart-spoken";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
 import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
-import { bucketsFor, type View } from "../../lib/chart-plan";
 import { allWhole, beyond, valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
@@ -22,6 +21,7 @@ import { attachGestures } from "./gestures";
 import { held, hover, moveHover, tip } from "./hover";
 import { type ChartScope, useScope } from "./scope";
 import { setZoom } from "./settings";
+import { viewOf } from "./view-of";
 import { useSize } from "./visible";
 import { isLinked, sharedRange, tellFit } from "./y-link";
 import { runName, sayX } from "./words";
@@ -120,16 +120,19 @@ export function LinePanel({
   const plot = useRef<LinePlot | null>(null);
   const loading = useComputed(() => data.value.loading);
   const empty = useComputed(() => scene.value.lines.length === 0);
-  const spoken = useCalm(useMemo(() => computed(() => spokenOf(info, data.value, scene.value)), [info, data, scene]));
+  const words = useMemo(() => computed(() => spokenOf(info, data.value, scene.value)), [info, data, scene]);
+  const spoken = useCalm(words, hasLines);
+  const rested = useRested();
 
   handle.current = () => (plot.current ? { plot: plot.current, scene: scene.peek() } : null);
-  useEffect(() => store.show(info.key), [store, info.key]);
+  // Before the page is painted: what is asked for then is here when the first frame is over.
+  useLayoutEffect(() => store.show(info.key), [store, info.key]);
   useEffect(() => scope.followGroups(), [scope]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (size)
       return effect(() => store.want(info.key, viewOf(scope, info, size.width), drawn.value, restOf(scope, info)));
   }, [scope, info, size?.width]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const stop = effect(() =>
       tellFit(scope, info, isLinked(scope, info.section) ? scene.value.fit : null, scene.value.axes.logY),
     );
@@ -138,13 +141,13 @@ export function LinePanel({
       tellFit(scope, info, null, false);
     };
   }, [scope, info, scene]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!size || !host.current) return;
     plot.current?.resize(size.width, size.height);
     if (plot.current) return;
     plot.current = new LinePlot(host.current, scene.peek(), size.width, size.height);
   }, [size]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (size) return follow(scope, info, scene, plot);
   }, [info, scene, size === null]);
   useEffect(() => {
@@ -166,24 +169,11 @@ export function LinePanel({
         role="img"
         aria-label={spoken.value.summary}
       />
-      <SpokenTable {...spoken.value} head={LINE_HEAD} />
+      {rested ? <SpokenLines spoken={spoken} /> : null}
       <Condition scope={scope} info={info} data={data} empty={empty} />
       <Marks scope={scope} scene={scene} />
     </>
   );
-}
-
-function viewOf({ settings, drawn }: ChartScope, info: PanelInfo, width: number): View {
-  const x = panelX(settings.xAxis.value, info.x);
-  return {
-    x,
-    window: settings.zooms.value[x] ?? null,
-    buckets: bucketsFor(width, drawn.value.length),
-    smoothing: settings.smoothing.value,
-    superseded: settings.superseded.value,
-    ranks: settings.ranks.value,
-    spread: settings.by.value.length ? settings.spread.value : "",
-  };
 }
 
 /** A zoom may still be moving; wait for it to rest. */
@@ -394,11 +384,24 @@ function hiddenByLog(scene: PanelScene): number {
   return hidden;
 }
 
-function spokenOf(info: PanelInfo, data: PanelLines, scene: PanelScene) {
+interface SpokenChart {
+  summary: string;
+  caption: string;
+  lines: readonly PlotLine[];
+}
+
+const hasLines = ({ lines }: SpokenChart): boolean => lines.length > 0;
+
+function SpokenLines({ spoken }: { spoken: ReadonlySignal<SpokenChart> }) {
+  const { caption, lines } = spoken.value;
+  return <SpokenTable caption={caption} head={LINE_HEAD} rows={lineRows(lines, nameOf)} />;
+}
+
+function spokenOf(info: PanelInfo, data: PanelLines, scene: PanelScene): SpokenChart {
   return {
     summary: summary(info, data, scene),
     caption: `${info.key} over ${xLabel(scene.x)}`,
-    rows: lineRows(data.lines, nameOf),
+    lines: data.lines,
   };
 }
 

@@ -4,6 +4,7 @@ import { call } from "../../lib/api";
 import { onLive } from "../../lib/live";
 import type { RunsPage } from "../../lib/schema";
 import { chartRuns, hiddenSet, meet, newest, project, remember, selected } from "../../state";
+import { foresee } from "./foresee";
 import { ChartScope } from "./scope";
 import { addressSettings } from "./settings";
 import { taken } from "../workspace/space";
@@ -11,7 +12,11 @@ import { taken } from "../workspace/space";
 const AUTO_RUNS = 10;
 
 /** The page's own scope. It outlives the page, so that coming back shows at once what was there. */
-export const pageScope = new ChartScope(chartRuns, addressSettings, { hidden: hiddenSet, taken });
+export const pageScope = new ChartScope(chartRuns, addressSettings, {
+  hidden: hiddenSet,
+  taken,
+  onFirst: (scope) => foresee(scope, document.querySelector<HTMLElement>(".charts-main")),
+});
 
 function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;

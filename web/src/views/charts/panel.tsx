@@ -67,20 +67,22 @@ export function Panel({ info, large = false, short = false, own }: PanelProps) {
         ) : null}
         <Own id={info.key} />
         <span class="spring" />
-        <span class="panel-tools">
-          {scope.alone ? null : (
-            <IconButton label={pinned ? "Unpin" : "Pin to the top (p)"} pressed={pinned} onClick={pin}>
-              <PinIcon size={14} />
+        {visible ? (
+          <span class="panel-tools">
+            {scope.alone ? null : (
+              <IconButton label={pinned ? "Unpin" : "Pin to the top (p)"} pressed={pinned} onClick={pin}>
+                <PinIcon size={14} />
+              </IconButton>
+            )}
+            <IconButton
+              label={large ? "Close (Esc)" : "Enlarge (f)"}
+              onClick={() => (settings.enlarged.value = large ? "" : id)}
+            >
+              {large ? <CloseIcon size={14} /> : <ExpandIcon size={14} />}
             </IconButton>
-          )}
-          <IconButton
-            label={large ? "Close (Esc)" : "Enlarge (f)"}
-            onClick={() => (settings.enlarged.value = large ? "" : id)}
-          >
-            {large ? <CloseIcon size={14} /> : <ExpandIcon size={14} />}
-          </IconButton>
-          <PanelMenu info={info} own={own} handle={handle} onRange={() => setAsking(true)} />
-        </span>
+            <PanelMenu info={info} own={own} handle={handle} onRange={() => setAsking(true)} />
+          </span>
+        ) : null}
       </header>
       <div class="panel-body">{visible ? <Body info={info} handle={handle} large={large} /> : null}</div>
       {asking ? (

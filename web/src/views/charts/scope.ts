@@ -36,6 +36,8 @@ export interface ScopeOptions {
   arrange?: (panels: readonly PanelInfo[]) => PanelInfo[];
   /** Automatic panels that are not shown among the others: they stand in a section of one's own, or are hidden. */
   taken?: ReadonlySignal<ReadonlySet<string>>;
+  /** Called when it is known for the first time which panels there are, before they are built. */
+  onFirst?: (scope: ChartScope) => void;
   /** One panel, whose list of panels is given and not asked for. */
   alone?: boolean;
 }
@@ -129,7 +131,10 @@ export class ChartScope {
     if (!answer) return;
     const { accept, arrange } = this.options;
     const here = arrange ? arrange(answer.panels) : accept ? answer.panels.filter(accept) : answer.panels;
-    if (JSON.stringify(here) !== JSON.stringify(this.panels.peek())) this.panels.value = here;
+    if (JSON.stringify(here) === JSON.stringify(this.panels.peek())) return;
+    const first = this.panels.peek() === null;
+    this.panels.value = here;
+    if (first) this.options.onFirst?.(this);
   }
 
   private async fetchLines(request: SeriesRequest, stop: AbortSignal): Promise<Answer> {

@@ -2,15 +2,26 @@
 
 import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
-const MARGIN_PX = 300;
+export const MARGIN_PX = 300;
 const watched = new WeakMap<Element, (on: boolean) => void>();
 const observers = new WeakMap<Element, IntersectionObserver>();
 
 /** The margin counts from the root only, so the root must be the element that scrolls. */
+const rootOf = (element: Element): Element =>
+  element.closest(".charts-scroll, .report-area") ?? document.documentElement;
+
+/** What the observer would say, a frame or two before it does: the first charts are on the screen that much sooner. */
+function isNear(element: Element): boolean {
+  const root = rootOf(element);
+  const { top, bottom, height } = element.getBoundingClientRect();
+  const from = root === document.documentElement ? 0 : root.getBoundingClientRect().top;
+  return height > 0 && bottom > from - MARGIN_PX && top < from + root.clientHeight + MARGIN_PX;
+}
+
 function observerOf(element: Element): IntersectionObserver {
-  const root = element.closest(".charts-scroll, .report-area") ?? document.documentElement;
+  const root = rootOf(element);
   let observer = observers.get(root);
   if (!observer) {
     observer = new IntersectionObserver(
@@ -30,9 +41,10 @@ export const everything = signal(false);
 /** True while the element is on the screen. */
 export function useVisible(ref: RefObject<HTMLElement>): boolean {
   const [visible, setVisible] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
+    if (isNear(element)) setVisible(true);
     watched.set(element, setVisible);
     const observer = observerOf(element);
     observer.observe(element);
@@ -47,7 +59,7 @@ export function useVisible(ref: RefObject<HTMLElement>): boolean {
 /** The element's size in whole pixels, followed as it changes. */
 export function useSize(ref: RefObject<HTMLElement>): { width: number; height: number } | null {
   const [size, setSize] = useState<{ width: number; height: number } | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
     const tell = (width: number, height: number): void => {
