@@ -1,4 +1,4 @@
-"""GradientClips: each call that clips gradients, what it found there, and whether it came at the right time."""
+"""Gradient clips: each call that clips gradients, what it found there, and whether it came at the right time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flow: which parameters the gradient does not reach, where its way was cut, and how it grows from layer to layer."""
+"""Gradient flow: which parameters the gradient does not reach, where its way was cut, and how it grows from layer to layer."""
 
 from __future__ import annotations
 

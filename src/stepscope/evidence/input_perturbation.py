@@ -1,4 +1,4 @@
-"""InputPerturbations: what a model does with altered input, tried in a fork beside the training."""
+"""Input perturbation: what a model does with altered input, tried in a fork beside the training."""
 
 from __future__ import annotations
 

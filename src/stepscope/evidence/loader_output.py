@@ -1,4 +1,4 @@
-"""LoaderOutput: what each loader hands out, epoch by epoch, and whether its dataset's own arrays change meanwhile."""
+"""Loader output: what each loader hands out, epoch by epoch, and whether its dataset's own arrays change meanwhile."""
 
 from __future__ import annotations
 

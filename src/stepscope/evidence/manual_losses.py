@@ -1,4 +1,4 @@
-"""ManualLosses: losses written by hand, `(prediction - target) ** 2`, and the range of their targets."""
+"""Manual losses: losses written by hand, `(prediction - target) ** 2`, and the range of their targets."""
 
 from __future__ import annotations
 

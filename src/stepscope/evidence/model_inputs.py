@@ -1,4 +1,4 @@
-"""ModelInputs: the values with which data meets the first weights of a model, after all scaling."""
+"""Model inputs: the values with which data meets the first weights of a model, after all scaling."""
 
 from __future__ import annotations
 

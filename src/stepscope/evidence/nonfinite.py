@@ -1,4 +1,4 @@
-"""Nonfinite: ops whose values are NaN or Inf or whose slope is not finite, and the alarm when that did damage."""
+"""Non-finite values: ops whose values are NaN or Inf or infinite slope, and the alarm when that did damage."""
 
 from __future__ import annotations
 

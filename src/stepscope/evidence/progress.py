@@ -1,4 +1,4 @@
-"""The course of the run: how far it came."""
+"""Progress: how far the run came."""
 
 from __future__ import annotations
 

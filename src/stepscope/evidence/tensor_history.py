@@ -1,4 +1,4 @@
-"""The trail: of all operations that were followed, the last one that raised."""
+"""Tensor history: of all operations that were followed, the last one that raised."""
 
 from __future__ import annotations
 

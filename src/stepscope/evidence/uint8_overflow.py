@@ -1,4 +1,4 @@
-"""Uint8Overflows: arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
+"""Uint8 overflow: arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
 
 from __future__ import annotations
 

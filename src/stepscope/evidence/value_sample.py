@@ -1,4 +1,4 @@
-"""What a look at a tensor's values told."""
+"""Value samples: what a quick look at a tensor showed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WeightInit: how weights were when a model was first called, and which line had filled them."""
+"""Weight init: how weights were when a model was first called, and which line had filled them."""
 
 from __future__ import annotations
 

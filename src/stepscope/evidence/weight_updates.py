@@ -1,4 +1,4 @@
-"""WeightUpdates: how far each step of an optimizer moves the weights, and how their size changes over the run."""
+"""Weight updates: how far each step of an optimizer moves the weights, and how their size changes over the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GradientClips: what each call that clips gradients found."""
+"""Gradient clips: what each call that clips gradients found."""
 
 from __future__ import annotations
 

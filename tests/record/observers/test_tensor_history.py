@@ -1,4 +1,4 @@
-"""The trail: where tensors come from, and that following them changes nothing."""
+"""The history of tensors: where tensors come from, and that following them changes nothing."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_forked_child_runs_as_if_we_were_not_there(watcher: Watcher) -> None:
 def test_compiling_ends_the_close_look() -> None:
     with_us = Watcher().start()
     torch.compile(nn.Linear(2, 2), backend="eager")
-    assert not with_us.trail.on
+    assert not with_us.tensor_history.on
     assert with_us.governor.closed == "the script compiles its model"
     assert not has_door()
     with_us.stop()

@@ -21,7 +21,7 @@ class Trend:
     """A series cut into tenths: the median of each, and how far points stray from them."""
 
     points: int
-    """Nonfinite ones."""
+    """Finite ones."""
     medians: tuple[float, ...]
     steps: tuple[int, ...]
     """The last step of each tenth."""

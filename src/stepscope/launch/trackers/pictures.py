@@ -53,7 +53,7 @@ def boxed(value: Any, boxes: Any, layout: str, labels: Any) -> Image:
 
 
 def videos(value: Any, fps: float) -> Any:
-    """GradientClips (N, T, C, H, W)."""
+    """Clips (N, T, C, H, W)."""
     from stepscope.track.media import Video
 
     made, limits = _pixels(value)

@@ -1,4 +1,4 @@
-"""FromNumpy: tensors made from numpy arrays. `from_numpy` is the one way into torch that no mode sees."""
+"""Tensors made from numpy arrays. `from_numpy` is the one way into torch that no mode sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PrecisionLoss that a device would stop for: looked at before they reach it.
+"""Numbers that a device would stop for: looked at before they reach it.
 
 A GPU that meets an id beyond a table stops with "device-side assert triggered", names no line, is noticed some ops
 later, and answers nothing more: not even the ids can be read then. So while ops are followed, the few that can stop

@@ -1,1 +1,1 @@
-"""PrecisionLoss outside the range they index: token ids, positions, labels."""
+"""Numbers outside the range they index: token ids, positions, labels."""

@@ -70,7 +70,7 @@ def _compared(run: Evidence) -> dict[Any, list[_Compared]]:
 
 
 def _averaged(run: Evidence) -> set[int]:
-    """ManualLosses that a loss squares (or takes the size of) and averages, with nothing else between: no likelihood of
+    """Differences that a loss squares (or takes the size of) and averages, with nothing else between: no likelihood of
     an action drawn around the output, which divides and weighs."""
     found: set[int] = set()
     for backward in list(run.steps.backwards)[:8]:

@@ -1,1 +1,1 @@
-"""PrecisionLoss that break: NaN, Inf, integers where fractions were meant."""
+"""Numbers that break: NaN, Inf, integers where fractions were meant."""
