@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.columns import RunColumn, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.index import Index
+from stepscope.runs.catalogue.index import Index, RunIndex
 from stepscope.runs.catalogue.ordering import grouped, ordered
 from stepscope.runs.catalogue.store_scan import StoreScan
 from stepscope.runs.format.ids import is_run_id
@@ -62,13 +62,15 @@ class Changes:
 class Catalogue:
     """The runs of one or more stores. Can be used from several threads; close it when done."""
 
-    def __init__(self, *stores: Path | str, index: Index | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, *stores: Path | str, index: RunIndex | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         """A store is a folder of run folders, a folder of such folders, or one run folder. It may not exist yet."""
         self.stores = [Path(store) for store in stores]
         self.version = 0
         self.unread = 0
         """Runs that a long first look has found and not read yet."""
-        self._index = index if index is not None else Index()
+        self._index: RunIndex = index if index is not None else Index()
         self._clock = clock
         self._lock = threading.RLock()
         self._refreshing = threading.RLock()  # taken before _lock, and alone while files are read

@@ -13,14 +13,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 import msgspec
 
 from stepscope.runs.format.filesystem import is_remote, make_private_folder
 
-__all__ = ["Index", "Row", "cache_folder"]
+__all__ = ["Index", "Row", "RunIndex", "cache_folder"]
 
 SCHEMA = 3
 """Goes up whenever what is stored changes; files of another schema are left alone and not read."""
@@ -50,6 +50,20 @@ class Row(NamedTuple):
     names: tuple[str, ...]
     stats: bytes = b""
     """Numbers of each metric; only filled when a row is saved, and read on its own because it is the bulk."""
+
+
+class RunIndex(Protocol):
+    """What a catalogue asks of an index: a file of the user's cache, or a team server's database."""
+
+    def rows(self, store: str) -> list[Row]: ...
+
+    def stats(self, store: str, folder: str) -> bytes | None: ...
+
+    def visit_stats(self, store: str, visit: Callable[[str, bytes], None]) -> None: ...
+
+    def save(self, store: str, rows: Iterable[Row], gone: Iterable[str] = ()) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def cache_folder() -> Path:

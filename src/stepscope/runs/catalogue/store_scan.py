@@ -16,7 +16,7 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.runs.catalogue.change_detection import folder_stamp, listing_stamp, may_settle
 from stepscope.runs.catalogue.discover import Found, find_run_folder, find_run_folders
 from stepscope.runs.catalogue.entry import Head, RunEntry
-from stepscope.runs.catalogue.index import Index, Row
+from stepscope.runs.catalogue.index import Row, RunIndex
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.query.fields import Field
 
@@ -49,7 +49,7 @@ class _Known:
 class StoreScan:
     """The runs of one store, by the path of their folder below it."""
 
-    def __init__(self, store: Path, index: Index) -> None:
+    def __init__(self, store: Path, index: RunIndex) -> None:
         self.store = store
         self._key = os.path.realpath(store)
         self._index = index
