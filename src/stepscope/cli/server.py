@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,13 +11,13 @@ from pathlib import Path
 import click
 
 from stepscope.cli._json import json_option, print_json_line
+from stepscope.cli._server_database import database_option, people_of
 
 __all__ = ["command"]
 
-TOKEN_FILE = ".server-token"
 OBJECTS_FILE = ".objects-place"
 """Remembers where the runs of a folder went, so that a server started without --objects still finds them."""
-_OTHERS = {"verify": "_server_verify", "restore": "_server_restore", "doctor": "_server_doctor"}
+_OTHERS = {name: f"_server_{name}" for name in ("doctor", "restore", "tokens", "users", "verify")}
 
 
 class _Server(click.Group):
@@ -45,6 +44,7 @@ def command() -> None:
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
     stepscope server /srv/runs --objects s3://team-runs/stepscope     # ended runs move to a bucket
+    stepscope server users add ada --folder /srv/runs
     stepscope server verify /srv/runs
     """
 
@@ -53,11 +53,7 @@ def command() -> None:
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")
-@click.option(
-    "--token-file",
-    type=click.Path(path_type=Path),
-    help="The file that holds the token; FOLDER/.server-token by default.",
-)
+@database_option
 @click.option("--allow-host", multiple=True, help="A host name the server may be reached under (behind a proxy).")
 @click.option("--objects", metavar="PLACE", help="Where runs go that have ended: s3://bucket/prefix, or a folder.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
@@ -66,7 +62,7 @@ def start(
     folder: Path,
     host: str,
     port: int | None,
-    token_file: Path | None,
+    database: str | None,
     allow_host: tuple[str, ...],
     objects: str | None,
     log_format: str | None,
@@ -74,20 +70,19 @@ def start(
 ) -> None:
     """Start it: collect runs in FOLDER, and show them.
 
-    The token is made once and kept, so that clients go on after a restart. Anyone who has it can read, change and send
-    runs. Put a proxy with TLS in front of a server that others reach over a network. Several processes may serve one
-    folder behind one address.
+    The first start prints a link that signs you in as an admin; invite others on the People page. Put a proxy with TLS
+    in front of a server that others reach over a network. Several processes may serve one folder behind one address.
 
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
-    STEPSCOPE_TOKEN=... stepscope sync --to http://that-machine:7007    # on each machine that trains
+    stepscope login http://that-machine:7007            # on each machine that trains, once
+    stepscope sync --follow
     """
     from stepscope.errors import ConfigError
     from stepscope.runs.format.filesystem import make_store
     from stepscope.server.logs import log_to_stderr
     from stepscope.server.serve import serve
 
-    token = os.environ.get("STEPSCOPE_TOKEN") if token_file is None else None
     try:
         make_store(folder)
     except OSError as fault:
@@ -99,15 +94,14 @@ def start(
     place = objects_place(folder, objects)
     if place is not None:
         from stepscope.sync.objects import open_objects
-    with _alone_in(folder):
+    with _alone_in(folder), people_of(folder, database, new=True) as people:
         serve(
             [folder],
             host=host,
             port=port,
-            token=token,
-            token_file=token_file or (None if token else folder / TOKEN_FILE),
             allow_hosts=allow_host,
             ingest=folder,
+            people=people,
             objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
             on_address=_print_address if as_json else None,

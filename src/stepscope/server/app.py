@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,14 +18,18 @@ from starlette.routing import Route
 from stepscope.errors import StepscopeError
 from stepscope.server.alert_channels import outlets_of
 from stepscope.server.answers import failure, problem, refusal
+from stepscope.server.contexts import Contexts
 from stepscope.server.crowd import Crowd
+from stepscope.server.doors import Codes, Door, PeopleDoor, TokenDoor
 from stepscope.server.endpoint import endpoint
-from stepscope.server.guard import Codes, Guard
+from stepscope.server.guard import Guard
 from stepscope.server.headers import SafeHeaders
 from stepscope.server.housekeeper import Housekeeper
 from stepscope.server.monitor import Health, Meters, Monitor, metrics_route
 from stepscope.server.pages import Pages
+from stepscope.server.permissions import protected
 from stepscope.server.settings import Settings
+from stepscope.server.sync_access import SyncAccess
 from stepscope.server.sync_routes import sync_routes
 from stepscope.server.watch import Watch
 from stepscope.sync.keep import Keep
@@ -77,11 +82,11 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
 
     app = Starlette(
         lifespan=lifespan,
-        routes=[*([metrics_route(meters)] if meters is not None else []), *_routes(ctx, settings, watch)],
+        routes=[protected(route) for route in _routes(ctx, settings, watch, meters)],
         middleware=[  # the outermost first: the headers cover the guard's refusals too
             Middleware(Monitor, health=health, meters=meters),
             Middleware(SafeHeaders, framed=settings.framed),
-            Middleware(Guard, settings=settings, codes=codes),
+            Middleware(Guard, settings=settings, door=_door(settings, codes)),
             Middleware(Crowd),
         ],
         exception_handlers={StepscopeError: problem, HTTPException: _unknown, Exception: failure},
@@ -97,15 +102,31 @@ def _housekeeper(catalogue: Catalogue, settings: Settings) -> Housekeeper | None
     return Housekeeper(catalogue, settings.ingest, settings.objects, settings.rest_s, min(10.0, settings.rest_s))
 
 
-def _routes(ctx: Context, settings: Settings, watch: Watch) -> list[Route]:
-    """Every view under its address, and the pages under all others."""
+def _door(settings: Settings, codes: Codes) -> Door:
+    return TokenDoor(settings.token, codes) if settings.people is None else PeopleDoor(settings.people)
+
+
+def _routes(ctx: Context, settings: Settings, watch: Watch, meters: Meters | None) -> list[Route]:
+    """Every view under its address, what a team's server has besides, and the pages under all others."""
+    contexts, team = Contexts(ctx), None
+    if settings.people is not None:
+        from stepscope.server.team_app import TeamApp, still_valid
+
+        contexts = Contexts(ctx, partial(still_valid, settings.people))
+        team = TeamApp(settings.people, contexts, settings)
     found = []
     for view in all_routes():
         # msgspec (0.22) makes what it knows of a struct on first use; two threads that do so at once end the process.
         msgspec.json.Decoder(view.request)
-        found.append(Route(view.path, endpoint(view, ctx, settings, watch.fresh), methods=[view.method]))
+        after = partial(team.after, view.name) if team is not None else None
+        answer = endpoint(view, partial(contexts.of, name=view.name), settings, watch.fresh, after)
+        found.append(Route(view.path, answer, methods=[view.method]))
+    if team is not None:
+        found += team.routes()
     if settings.ingest is not None:
-        found += sync_routes(Keep(settings.ingest), settings)
+        found += sync_routes(Keep(settings.ingest), settings, SyncAccess(ctx.catalogue))
+    if meters is not None:
+        found.append(metrics_route(meters))
     found.append(Route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"]))
     found.append(Route("/{path:path}", Pages(settings.static).answer, methods=["GET"]))
     return found

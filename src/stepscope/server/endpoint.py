@@ -16,7 +16,6 @@ from stepscope.server.answers import json_response
 from stepscope.server.downloads import download_response
 from stepscope.server.settings import Settings
 from stepscope.server.stream import EventStream
-from stepscope.views.context import Context
 from stepscope.views.route import Download, Route
 
 __all__ = ["Endpoint", "body_of", "endpoint"]
@@ -28,12 +27,23 @@ class TooLarge(StepscopeError):
     http_status = 413
 
 
-def endpoint(route: Route, ctx: Context, settings: Settings, before: Callable[[], None]) -> Endpoint:
-    """An endpoint that runs the view in a worker thread, after `before` has made sure the data is fresh."""
+def endpoint(
+    route: Route,
+    context_of: Callable[[Request], Any],
+    settings: Settings,
+    before: Callable[[], None],
+    after: Callable[[Request, msgspec.Struct], None] | None = None,
+) -> Endpoint:
+    """An endpoint that runs the view in a worker thread, after `before` has made sure the data is fresh.
 
-    def work(asked: msgspec.Struct, accept_encoding: str, range_header: str) -> Response:
+    `after` writes down what was done.
+    """
+
+    def work(request: Request, asked: msgspec.Struct, accept_encoding: str, range_header: str) -> Response:
         before()
-        result = route.view(ctx, asked)
+        result = route.view(context_of(request), asked)
+        if after is not None:
+            after(request, asked)
         if isinstance(result, Download):
             return download_response(result, range_header, accept_encoding)
         return json_response(result, accept_encoding)
@@ -41,9 +51,9 @@ def endpoint(route: Route, ctx: Context, settings: Settings, before: Callable[[]
     async def answer(request: Request) -> Response:
         asked = await _asked(route, request, settings.max_body)
         if route.stream:
-            return EventStream(route.view(ctx, asked), settings.heartbeat_s)
+            return EventStream(route.view(context_of(request), asked), settings.heartbeat_s)
         accepted, span = request.headers.get("accept-encoding", ""), request.headers.get("range", "")
-        return await run_in_threadpool(work, asked, accepted, span)
+        return await run_in_threadpool(work, request, asked, accepted, span)
 
     return answer
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -26,6 +26,9 @@ from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file
 from stepscope.sync.archive import read_from
 from stepscope.sync.objects import Objects
+
+if TYPE_CHECKING:
+    from stepscope.database.engine import Database
 
 __all__ = ["PORT", "Running", "running", "serve"]
 
@@ -92,19 +95,21 @@ def serve(
     tell: Sequence[str] = (),
     ingest: Path | None = None,
     objects: Objects | None = None,
+    people: Database | None = None,
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
     """Serve the stores in `dirs` until Ctrl-C.
 
-    `say` gets the line with the address to open, `on_address` the address and its token.
+    `say` gets the line with the address to open, `on_address` the address and its token. With `people` it is a team's
+    server, and the token an invitation for its first admin, until there is one.
 
     Without a port: 7007 or the next one free. Without a token: a new one, unless `no_token`, which is refused where
     other machines could reach the server.
     """
     settings = Settings(
         host=host,
-        token=_chosen_token(token, no_token, token_file),
+        token=None if people is not None else _chosen_token(token, no_token, token_file),
         allow_hosts=tuple(name.lower() for name in allow_hosts),
         read_only=read_only,
         compact=compact,
@@ -113,15 +118,16 @@ def serve(
         tell=tuple(tell),
         ingest=ingest,
         objects=objects,
+        people=people,
     ).checked()
     with _reading(settings), followed_stores(dirs, say) as stores, Catalogue(*stores) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         for missing in (place for place in dirs if not Path(place).exists() and Path(place) in stores):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
-        say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
+        secret = _say_address(settings, url, say)
         if on_address is not None:
-            on_address(url, settings.token)
+            on_address(url, secret)
         if app.state.outlets:
             say(f"Alerts go to the {' and the '.join(app.state.outlets)}.")
         if open_browser:
@@ -135,6 +141,23 @@ def serve(
             say("Stopped.")
         finally:
             gc.set_threshold(*collected)
+
+
+def _say_address(settings: Settings, url: str, say: Callable[[str], object]) -> str | None:
+    """Print where the server is and how to get in; returns the secret that the address has in it."""
+    secret = settings.token
+    if settings.people is None:
+        say(f"Stepscope is on  {address(url, secret)}\nCtrl-C stops it.")
+        return secret
+    from stepscope.people.setup import first_invitation
+
+    invitation = first_invitation(settings.people)
+    say(f"Stepscope is on  {url}/\nCtrl-C stops it.")
+    if invitation is None:
+        return None
+    name, secret = invitation
+    say(f"Sign in as {name}, the first admin (works once, within 3 days):\n  {address(url, secret)}")
+    return secret
 
 
 def _chosen_token(token: str | None, no_token: bool, token_file: str | Path | None) -> str | None:

@@ -1,0 +1,150 @@
+"""`stepscope server users`: look after people on the machine that has the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stepscope.cli._json import json_option, print_json
+from stepscope.cli._server_database import DAY_S, database_options, day, people_of
+
+if TYPE_CHECKING:
+    from stepscope.database.engine import Database
+
+__all__ = ["command"]
+
+
+@click.group(name="users", invoke_without_command=True)
+@database_options
+@json_option
+@click.pass_context
+def command(ctx: click.Context, folder: Path, database: str | None, as_json: bool) -> None:
+    """List the users of a server, or change them.
+
+    \b
+    stepscope server users --folder /srv/runs
+    stepscope server users add ada --role writer --project vision --folder /srv/runs
+    stepscope server users invite ada --folder /srv/runs         # a new link, for a new browser
+    stepscope server users disable ada --folder /srv/runs
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    from stepscope.people.roles import members
+    from stepscope.people.users import users as all_users
+
+    with people_of(folder, database) as people:
+        found, roles = all_users(people), members(people)
+    rows: list[dict[str, Any]] = [
+        {
+            "name": user.name,
+            "email": user.email,
+            "admin": user.admin,
+            "disabled": user.disabled is not None,
+            "signed_in": user.signed_in,
+            "roles": [f"{one.role} in {one.project}" for one in roles if one.user == user.name],
+        }
+        for user in found
+    ]
+    if as_json:
+        print_json({"users": rows})
+        return
+    for row in rows:
+        words = [word for word in ("admin", "disabled") if row[word]]
+        held = ", ".join([*words, *row["roles"]])
+        click.echo(f"{row['name']}: {held or 'no role'}; last seen {day(row['signed_in'])}")
+
+
+@command.command(name="add")
+@click.argument("name")
+@click.option("--email", help="A mail address, for notifications.")
+@click.option("--admin", is_flag=True, help="An admin of the server.")
+@click.option("--role", type=click.Choice(["viewer", "writer", "admin"]), default="writer", show_default=True)
+@click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
+@click.option("--url", default="http://127.0.0.1:7007", show_default=True, help="The server's address, for the link.")
+@database_options
+@json_option
+def add(
+    name: str,
+    email: str | None,
+    admin: bool,
+    role: str,
+    project: str,
+    url: str,
+    folder: Path,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Add a user and print the link for their first visit."""
+    from stepscope.people.audit import note
+    from stepscope.people.caller import checked_role
+    from stepscope.people.roles import set_role
+    from stepscope.people.users import add_user
+
+    with people_of(folder, database) as people:
+        add_user(people, name, email=email, admin=admin)
+        set_role(people, project, checked_role(role), user=name)
+        note(people, "command line", "people/add", name, detail=f"{role} in {project}")
+        _print_invitation(people, name, url, as_json)
+
+
+@command.command(name="invite")
+@click.argument("name")
+@click.option("--url", default="http://127.0.0.1:7007", show_default=True, help="The server's address, for the link.")
+@database_options
+@json_option
+def invite(name: str, url: str, folder: Path, database: str | None, as_json: bool) -> None:
+    """Print a link that signs a user in, once."""
+    with people_of(folder, database) as people:
+        _print_invitation(people, name, url, as_json)
+
+
+@command.command(name="role")
+@click.argument("name")
+@click.argument("role", type=click.Choice(["viewer", "writer", "admin", "none"]))
+@click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
+@database_options
+def set_user_role(name: str, role: str, project: str, folder: Path, database: str | None) -> None:
+    """Give a user a role in a project, or none."""
+    from stepscope.people.audit import note
+    from stepscope.people.caller import checked_role
+    from stepscope.people.roles import set_role
+
+    with people_of(folder, database) as people:
+        set_role(people, project, None if role == "none" else checked_role(role), user=name)
+        note(people, "command line", "members/set", project, detail=f"{name}: {role}")
+    click.echo(f"{name}: {role} in {project}")
+
+
+def _disabling(word: str, disabled: bool) -> click.Command:
+    @command.command(name=word)
+    @click.argument("name")
+    @database_options
+    def change(name: str, folder: Path, database: str | None) -> None:
+        from stepscope.people.audit import note
+        from stepscope.people.users import change_user
+
+        with people_of(folder, database) as people:
+            change_user(people, name, disabled=disabled)
+            note(people, "command line", "people/change", name, detail=f"{word}d")
+        click.echo(f"{name}: {word}d")
+
+    change.help = "Refuse a user, and all their tokens, at once." if disabled else "Let a user in again."
+    return change
+
+
+_disabling("disable", True)
+_disabling("enable", False)
+
+
+def _print_invitation(people: Database, name: str, url: str, as_json: bool) -> None:
+    from stepscope.people.tokens import INVITE_S, make_token
+    from stepscope.people.users import find_user
+
+    _, secret = make_token(people, find_user(people, name).id, "invite", lifetime_s=INVITE_S)
+    link = f"{url.rstrip('/')}/?token={secret}"
+    if as_json:
+        print_json({"name": name, "link": link})
+    else:
+        click.echo(f"Send this link to {name}; it works once, within {INVITE_S / DAY_S:g} days:\n{link}")

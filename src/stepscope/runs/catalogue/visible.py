@@ -1,0 +1,90 @@
+"""A catalogue as somebody sees it who may not see every project: the same answers, as if the other runs were not there.
+
+A test compares it with `Catalogue`: what that one can be asked must be answered here too, or it would tell of all runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope.errors import NotFound
+from stepscope.runs.catalogue.catalogue import Catalogue, Changes
+from stepscope.runs.catalogue.columns import RunColumn, run_columns
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.resolve import choose
+from stepscope.runs.query.query import Field, Query
+
+if TYPE_CHECKING:
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["VisibleCatalogue"]
+
+
+class VisibleCatalogue(Catalogue):
+    """Shows the runs of some projects, or one run, of another catalogue; that one is kept up to date and closed."""
+
+    def __init__(self, inner: Catalogue, projects: frozenset[str], run: str | None = None) -> None:
+        self._inner = inner
+        self._projects = projects
+        self._run = run
+
+    @property
+    def stores(self) -> list[Path]:  # type: ignore[override]
+        return self._inner.stores
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        return self._inner.version
+
+    @property
+    def unread(self) -> int:  # type: ignore[override]
+        return self._inner.unread
+
+    @property
+    def problems(self) -> dict[Path, str]:
+        return {}  # folders that cannot be read belong to no project that we know
+
+    def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
+        return self._inner.refresh(progress)
+
+    def close(self) -> None:
+        """Nothing of it is open."""
+
+    def shows(self, entry: RunEntry) -> bool:
+        return entry.id == self._run if self._run is not None else entry.project in self._projects
+
+    def __len__(self) -> int:
+        return len(self.every())
+
+    def entries(
+        self, query: str | Query = "", sort: str = "created", descending: bool = True, group_by: str | None = None
+    ) -> list[RunEntry]:
+        return [entry for entry in self._inner.entries(query, sort, descending, group_by) if self.shows(entry)]
+
+    def every(self) -> list[RunEntry]:
+        return [entry for entry in self._inner.every() if self.shows(entry)]
+
+    def check_field(self, text: str) -> None:
+        self._inner.check_field(text)
+
+    def entry(self, run_id: str) -> RunEntry:
+        found = self._inner.entry(run_id)
+        if not self.shows(found):
+            raise NotFound(f"there is no run {run_id!r} here that you may see; ask an admin for a role in its project")
+        return found
+
+    def get(self, ref: str) -> RunFolder:
+        known = {entry.id: entry for entry in self.every()}
+        entry = known.get(ref) or choose(ref, list(known.values()))
+        return self._inner.get(entry.id)
+
+    def columns(self, query: str = "") -> list[RunColumn]:
+        return run_columns(self.entries(query))
+
+    def prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
+        self._inner.prefetch(entries, fields)
+
+    def projects(self) -> list[str]:
+        return sorted({entry.project for entry in self.every()})
