@@ -117,7 +117,7 @@ class Index:
 
         def read(db: sqlite3.Connection) -> None:
             for folder, crc, data in db.execute("SELECT folder, crc, data FROM stats WHERE store = ?", (store,)):
-                if crc == _stats_crc(folder, data):
+                if crc == crc32(data, crc32(folder.encode())):  # `_stats_crc`, without a call for each run
                     visit(folder, data)
 
         self._safely(read, None)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stepscope.runs.read.summary import MetricSummary
 
-__all__ = ["MetricStats", "pack_stats"]
+__all__ = ["MetricStats", "Slot", "pack_stats"]
 
 _FLOATS = ("last", "first", "min", "max", "mean")
 _INTEGERS = ("count", "nan", "inf", "last_step", "min_step", "max_step", "first_step")
@@ -25,6 +25,8 @@ _ALL = Struct(f"<{len(_FLOATS)}d{len(_INTEGERS)}q")
 _SLOTS = {name: (8 * at, Struct("<d" if name in _FLOATS else "<q")) for at, name in enumerate(_NAMES)}
 _get_all = attrgetter(*_NAMES)
 _NO_INTEGER = -(2**63)
+Slot = tuple[tuple[str, str], Callable[[bytes, int], tuple[Any, ...]], int]
+"""A metric and one of its numbers, how it is unpacked, and where it begins."""
 _OF_FINITE = frozenset(("min", "max", "mean"))
 """These are of the finite values, so that NaN can stand for "there is none"."""
 
@@ -70,24 +72,35 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         self._data = None
         return data
 
-    def keep(self, data: bytes, wanted: Iterable[tuple[str, str]]) -> None:
+    def slots(self, wanted: Iterable[tuple[str, str]]) -> list[Slot]:
+        """Where some numbers stand in the bytes of every run with these names."""
+        return [
+            (pair, _SLOTS[pair[1]][1].unpack_from, self._places[pair[0]] * _ALL.size + _SLOTS[pair[1]][0])
+            for pair in wanted
+            if pair[0] in self._places
+        ]
+
+    def keep(self, data: bytes, slots: list[Slot]) -> None:
         """Have some numbers at hand, out of the run's bytes, without keeping these."""
         if self._data is not None:
             return
-        kept = {} if self._kept is None else dict(self._kept)
-        for pair in wanted:
-            place = self._places.get(pair[0])
-            if place is not None:
-                kept[pair] = _read(data, place, pair[1])
-        self._kept = kept
+        kept = self._kept
+        if kept is None:
+            kept = self._kept = {}
+        for pair, unpack, offset in slots:
+            kept[pair] = unpack(data, offset)[0]
 
     def number(self, name: str, stat: str) -> float | int | None:
         """One number of one metric, or None when there is none."""
-        place = self._places.get(name)
-        if place is None:
-            return None
         kept = self._kept
-        value = kept[name, stat] if kept is not None and (name, stat) in kept else self._raw(place, stat)
+        value = kept.get((name, stat)) if kept is not None else None
+        if value is None:
+            place = self._places.get(name)
+            if place is None:
+                return None
+            value = self._raw(place, stat)
+        elif value == _NO_INTEGER and stat not in _FLOATS:
+            return None
         return None if value != value and stat in _OF_FINITE else value
 
     def __getitem__(self, name: str) -> MetricSummary:

@@ -17,7 +17,7 @@ from stepscope.runs.catalogue.change_detection import folder_stamp, listing_stam
 from stepscope.runs.catalogue.discover import Found, find_run_folder, find_run_folders
 from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.index import Row, RunIndex
-from stepscope.runs.catalogue.metric_stats import MetricStats
+from stepscope.runs.catalogue.metric_stats import MetricStats, Slot
 from stepscope.runs.query.fields import Field
 
 if TYPE_CHECKING:
@@ -128,10 +128,17 @@ class StoreScan:
         if not wanted:
             return
 
+        slots: dict[int, list[Slot]] = {}  # by the identity of the names, which runs share
+
         def keep(folder: str, data: bytes) -> None:
             found = known.get(folder)
-            if found is not None:
-                found.entry.metrics.keep(data, wanted)
+            if found is None:
+                return
+            metrics = found.entry.metrics
+            places = slots.get(id(metrics.names))
+            if places is None:
+                places = slots[id(metrics.names)] = metrics.slots(wanted)
+            metrics.keep(data, places)
 
         self._index.visit_stats(self._key, keep)
         self._fetched |= wanted
