@@ -6,6 +6,7 @@ of the machine that recorded it are given neutral names.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 import os
@@ -21,6 +22,8 @@ CORPUS = "/corpus"
 """The corpus's folder, as recordings call it."""
 VERSIONS = FOLDER / "versions.json"
 """Of all tables, when it was recorded."""
+SCRIPTS = FOLDER / "scripts.json"
+"""What each script was when it was recorded, as the beginning of its SHA-256."""
 
 
 class Found(msgspec.Struct, array_like=True, frozen=True):
@@ -55,6 +58,12 @@ def pack(kept: dict[str, dict[str, Any]]) -> None:
         (FOLDER / f"{name}.xz").write_bytes(data)
         print(f"{name:<12} {len(those):4} scripts  {len(data) / 1e3:7.0f} kB")
     VERSIONS.write_text(json.dumps(_versions(), indent=1) + "\n")
+    SCRIPTS.write_text(json.dumps({script: digest(script) for script in sorted(kept)}, indent=0) + "\n")
+
+
+def digest(script: str) -> str:
+    """Of a script as it is now."""
+    return hashlib.sha256((HERE / script).read_bytes()).hexdigest()[:12]
 
 
 def _versions() -> dict[str, int]:
@@ -64,9 +73,14 @@ def _versions() -> dict[str, int]:
 
 
 def stale() -> list[str]:
-    """Tables that are other than when the corpus was recorded."""
+    """Tables and scripts that are not what they were when the corpus was recorded."""
     then, now = json.loads(VERSIONS.read_text()), _versions()
+    scripts = json.loads(SCRIPTS.read_text())
     return [
+        f"{script} has changed since it was recorded"
+        for script, was in scripts.items()
+        if not (HERE / script).exists() or digest(script) != was
+    ] + [
         f"the table {name} had version {then.get(name)} when the corpus was recorded, and has {now.get(name)}"
         for name in sorted(then.keys() | now.keys())
         if then.get(name) != now.get(name)

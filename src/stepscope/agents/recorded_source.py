@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from stepscope.agents.words import cut
+from stepscope.common.code_owner import is_library_path
 from stepscope.errors import NotFound, StepscopeError, UsageError
 from stepscope.records import ArtifactFile
 from stepscope.runs.read.folder import RunFolder
@@ -21,7 +22,6 @@ __all__ = ["SourceFile", "lines_of", "own_frames", "short_traceback", "source_fi
 MAX_FILE = 4 << 20
 MOST_FILES = 500
 _SOURCE = "source/"
-_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib[/\\]python3")
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"\n]{1,1000})", line (?P<line>\d{1,9})', re.MULTILINE)
 
 
@@ -128,7 +128,8 @@ def short_traceback(traceback: str, most: int = 3500) -> str:
     left = 0
     for place, frame in enumerate(frames):
         ends = place + 1 == len(frames) or not _FRAME.match(frames[place + 1][0])
-        if frame and _FRAME.match(frame[0]) and _PACKAGES.search(frame[0]) and not ends:
+        named = _FRAME.match(frame[0]) if frame else None
+        if named is not None and is_library_path(named["file"]) and not ends:
             left += 1
             continue
         if left:
@@ -148,6 +149,6 @@ def own_frames(traceback: str, cwd: str) -> list[str]:
     found = []
     for frame in _FRAME.finditer(traceback[-200_000:]):
         file = frame["file"]
-        if cwd and file.startswith(inside) and not _PACKAGES.search(file):
+        if cwd and file.startswith(inside) and not is_library_path(file):
             found.append(f"{os.path.relpath(file, cwd)}:{frame['line']}")
     return found[-6:]

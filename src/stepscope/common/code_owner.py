@@ -1,13 +1,19 @@
-"""Whose code a file is: the user's own, a library's on top of torch, or torch's, Python's and ours."""
+"""Whose code a file is: the user's own, a library's on top of torch, or torch's, Python's and ours.
+
+`is_own_file` and `is_users_file` know this machine and are cached for frames of a running script. `is_library_path`
+goes by the path alone, for files of other machines: traces, stored tracebacks.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import sys
 import sysconfig
+from functools import lru_cache
 
-__all__ = ["OWN", "USERS", "is_own_file", "is_users_file"]
+__all__ = ["OWN", "USERS", "is_library_path", "is_ours", "is_own_file", "is_users_file", "package_in"]
 
 USERS: dict[str, bool] = {}
 """Whether a file is the user's or a library's of theirs, for those met: Python takes two functions with the same text
@@ -15,8 +21,10 @@ for one code, so it goes by file."""
 OWN: dict[str, bool] = {}
 """Whether a file belongs to the project being run, for those met."""
 
-
-_OURS = os.path.dirname(os.path.dirname(__file__))
+_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]([^/\\]+)")
+_PYTHON = re.compile(r"[/\\]lib[/\\]python\d?(\.\d+)?[/\\]", re.I)
+_NO_FILE = ("<frozen", "<string>", "<__array_function__")
 
 
 def _torchs_folder() -> str:
@@ -53,6 +61,45 @@ def is_own_file(file: str) -> bool:
     """Whether a file belongs to the project being run, and not to an installed package."""
     known = OWN.get(file)
     if known is None:
-        installed = file.startswith((*_PACKAGES, "<")) or "site-packages" in file or "dist-packages" in file
-        known = OWN[file] = is_users_file(file) and not installed
+        known = OWN[file] = is_users_file(file) and not _is_installed(file)
     return known
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file is Stepscope's."""
+    return file.startswith(_OURS)
+
+
+def package_in(path: str) -> str | None:
+    """The installed package that a path leads into.
+
+    >>> package_in("/x/site-packages/PIL/Image.py"), package_in("/home/me/train.py")
+    ('PIL', None)
+    """
+    found = _INSTALLED.search(path)
+    return None if found is None else found[1].removesuffix(".py")
+
+
+def is_library_path(path: str) -> bool:
+    """Whether a path, of any machine, leads to Python's library or an installed package.
+
+    >>> [is_library_path(p) for p in ("/opt/site-packages/x/y.py", "/usr/lib/python3.11/enum.py", "src/model.py")]
+    [True, True, False]
+    """
+    return _INSTALLED.search(path) is not None or _PYTHON.search(path) is not None or path.startswith(_NO_FILE)
+
+
+def _is_installed(file: str) -> bool:
+    if file.startswith((*_PACKAGES, "<")) or _INSTALLED.search(file) is not None:
+        return True
+    full = os.path.abspath(file)
+    return any(full.startswith(os.path.join(folder, "")) for folder in sys.path if folder and _holds_packages(folder))
+
+
+@lru_cache(maxsize=256)
+def _holds_packages(folder: str) -> bool:
+    """Whether packages were installed into a folder of the path (`pip install --target`)."""
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))
+    except OSError:
+        return False

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepscope.diagnose.loss_terms import CASTS, RESHAPES, VIEWS, Term, constant_of, terms
+from stepscope.common.ops import CASTS, LAYERS, RESHAPES, VIEWS
+from stepscope.diagnose.loss_terms import Term, constant_of, terms
 
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
@@ -27,7 +28,6 @@ __all__ = [
 ]
 
 _RISING = frozenset({"exp", "log", "logsumexp", "sqrt", "log1p", "expm1", "softplus", "logaddexp", "log2"})
-_LAYERS = frozenset({"linear", "addmm", "conv1d", "conv2d", "matmul"})
 _POSITIVE = frozenset({"exp", "softplus", "square", "sigmoid", "softmax", "abs", "norm", "sqrt", "cosh", "elu"})
 
 
@@ -163,7 +163,7 @@ def is_picked(origin: Origin) -> bool:
         return False
     if not origin.requires_grad or any(part.requires_grad for part in origin.inputs[1:]):
         return False
-    near = origin.inputs[0].ancestors(12, through=lambda past: past.op not in _LAYERS)
+    near = origin.inputs[0].ancestors(12, through=lambda past: past.op not in LAYERS)
     return any(one.op in ("log_softmax", "logsumexp", "log", "logsigmoid") for one in near)
 
 

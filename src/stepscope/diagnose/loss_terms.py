@@ -10,33 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stepscope.common.ops import JOINS, REDUCTIONS, RESHAPES, VIEWS
+
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
 __all__ = [
-    "CASTS", "REDUCTIONS", "RESHAPES", "VIEWS", "Term", "axes_of", "constant_of", "is_number", "reduces_all", "source",
+    "Term", "axes_of", "constant_of", "is_number", "reduces_all", "source",
     "terms", "where_applied",
 ]  # fmt: skip
-
-CASTS = frozenset({
-    "to", "float", "double", "half", "bfloat16", "type", "type_as", "cpu", "cuda", "contiguous", "clone", "detach",
-    "detach_", "data", "requires_grad_", "alias", "as_tensor", "tensor",
-})  # fmt: skip
-"""Ops that keep the values and the shape."""
-RESHAPES = CASTS | frozenset({
-    "view", "reshape", "view_as", "reshape_as", "flatten", "unflatten", "ravel", "squeeze", "squeeze_", "unsqueeze",
-    "unsqueeze_", "permute", "transpose", "transpose_", "movedim", "swapaxes", "swapdims", "moveaxis", "t", "T", "mT",
-    "expand", "expand_as", "atleast_1d", "atleast_2d", "broadcast_tensors",
-})  # fmt: skip
-"""Ops that keep all values."""
-VIEWS = RESHAPES | frozenset({
-    "getitem", "select", "narrow", "index_select", "chunk", "split", "unbind", "masked_select",
-})  # fmt: skip
-"""Ops that keep the values, or some of them."""
-REDUCTIONS = frozenset({"mean", "sum", "nanmean", "nansum"})
-_JOINS = frozenset({"stack", "cat", "concat", "hstack", "vstack"})
 
 
 def source(origin: Origin) -> Origin:
@@ -119,7 +103,7 @@ def _parts(term: Term, inside: bool) -> Iterator[Term]:
         yield term.part(
             inputs[origin.output] if op == "broadcast_tensors" and origin.output < len(inputs) else inputs[0]
         )
-    elif op in _JOINS and (inside or _of_numbers(origin)):
+    elif op in JOINS and (inside or _of_numbers(origin)):
         yield from (term.part(part) for part in inputs)
     elif op in REDUCTIONS and inside:
         yield Term(inputs[0], term.factor, (*term.reductions, origin), term.joins)
@@ -129,7 +113,7 @@ def _parts(term: Term, inside: bool) -> Iterator[Term]:
 
 def _of_numbers(origin: Origin) -> bool:
     """`torch.stack(losses)`: nothing but single numbers."""
-    return origin.op in _JOINS and all(len(part.shape) == 0 or part.shape == (1,) for part in origin.inputs)
+    return origin.op in JOINS and all(len(part.shape) == 0 or part.shape == (1,) for part in origin.inputs)
 
 
 def _scaled(term: Term, op: str) -> Iterator[Term]:

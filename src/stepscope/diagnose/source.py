@@ -196,7 +196,7 @@ class Source:
 
 def _own_file_of(module: Any) -> str | None:
     path = getattr(module, "__file__", None)
-    if not isinstance(path, str) or "site-packages" in path or not path.endswith(".py") or not is_own_file(path):
+    if not isinstance(path, str) or not path.endswith(".py") or not is_own_file(path):
         return None
     return os.path.abspath(path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope.common.code_owner import is_own_file
+from stepscope.common.ops import FROM_HOST, SELECTIONS
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cut_at", "target_line"]
 
-_CUTS = frozenset(
-    {"getitem", "narrow", "index_select", "tensor", "from_numpy", "as_tensor", "clone", "unfold", "split", "chunk",
-     "roll", "select"}
-)  # fmt: skip
+_CUTS = SELECTIONS | FROM_HOST | {"clone", "unfold", "roll"}
 
 
 def target_line(run: Evidence, target: Target) -> Site | None:

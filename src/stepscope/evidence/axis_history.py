@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from stepscope.common.ops import BINARY, CASTS, DROPOUTS
+
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
 
 __all__ = ["axes_told", "followed"]
 
-_SAME = frozenset({
-    "to", "float", "double", "half", "bfloat16", "type", "type_as", "contiguous", "clone", "detach", "cpu", "cuda",
-    "dropout", "log", "exp", "clamp", "clamp_min", "clamp_max", "add_", "nan_to_num", "neg", "relu", "masked_fill",
-    "masked_fill_", "requires_grad_", "clip", "sqrt",
+_SAME = CASTS | DROPOUTS | frozenset({
+    "log", "exp", "clamp", "clamp_min", "clamp_max", "clip", "sqrt", "nan_to_num", "neg", "relu", "add_", "masked_fill",
+    "masked_fill_",
 })  # fmt: skip
-_WITH_NUMBER = frozenset({"add", "mul", "div", "sub", "mul_", "div_", "pow", "true_divide"})
 _SWAPS = frozenset({"t", "T", "mT", "adjoint"})
 
 
@@ -49,7 +49,7 @@ def _before(origin: Origin, axis: int) -> tuple[Origin, int] | None:
     first = inputs[0]
     if op in _SAME and len(first.shape) == len(origin.shape):
         return first, axis
-    if op in _WITH_NUMBER:
+    if op in BINARY:
         rest = [part for part in inputs if part.shape]
         return (rest[0], axis) if len(rest) == 1 and len(rest[0].shape) == len(origin.shape) else None
     if op in _SWAPS or op in ("transpose", "transpose_", "swapaxes", "swapdims"):

@@ -1,4 +1,4 @@
-"""Gradient flow: which parameters the gradient does not reach, where its way was cut, and how it grows from layer to layer."""
+"""Gradient flow: which parameters no gradient reaches, where its way was cut, and its size from layer to layer."""
 
 from __future__ import annotations
 

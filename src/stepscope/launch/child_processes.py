@@ -12,7 +12,6 @@ import io
 import os
 import shutil
 import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.common.code_owner import is_own_file
 from stepscope.events import Installed, caller
 from stepscope.launch.crash_story import story_of
 from stepscope.launch.exit_handling import without_our_frames
@@ -43,9 +43,6 @@ _DOOR = "_after_fork"
 """What multiprocessing calls on the process object in the child, however it was started, before the target runs."""
 _TELLERS = ("multiprocessing.process", "torch.multiprocessing.spawn")
 """Who writes the traceback of a process that has failed."""
-_LIBRARIES = tuple(
-    {os.path.join(sysconfig.get_paths()[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
 
 
 class Children:
@@ -190,8 +187,7 @@ def _is_users(target: Any) -> bool:
     target = getattr(target, "__wrapped__", target)
     code = getattr(target, "__code__", None)
     file = getattr(code, "co_filename", "<")
-    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-    return not file.startswith(("<", ours, *_LIBRARIES)) and "site-packages" not in file
+    return is_own_file(file)
 
 
 _visitor: Visitor | None = None

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
 import re
-import site
 import sys
-import sysconfig
 from functools import lru_cache
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
+
+from stepscope.common.code_owner import is_own_file
 
 __all__ = ["Role", "Roles", "role_in_words"]
 
@@ -25,9 +24,6 @@ _WORDS: tuple[tuple[Role, frozenset[str]], ...] = (
     ("test", frozenset({"test", "tests", "testing", "holdout"})),
     ("val", frozenset({"val", "valid", "validation", "validate", "dev", "eval", "evaluate", "evaluation", "devel"})),
     ("train", frozenset({"train", "training", "trainer", "fit"})),
-)
-_LIBRARIES = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")} | set(site.getsitepackages())
 )
 
 
@@ -100,17 +96,13 @@ def _named_by_caller() -> Role | None:
             return None
         frame = frame.f_back
         path = frame.f_code.co_filename
-        if path.startswith(_LIBRARIES) or _is_ours(path):
+        if not is_own_file(path):
             continue
         for text in _iterated_at(path, frame.f_lineno):
             if (role := role_in_words(text)) is not None:
                 return role
         return role_in_words(frame.f_code.co_name)
     return None
-
-
-def _is_ours(path: str) -> bool:
-    return path.startswith((os.path.dirname(os.path.dirname(__file__)) + os.sep, "<frozen"))
 
 
 @lru_cache(maxsize=256)

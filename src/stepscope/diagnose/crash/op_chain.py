@@ -10,23 +10,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope.common.ops import ACTIVATIONS, CASTS, DROPOUTS, JOINS, NORMALIZATIONS
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
-__all__ = ["CONCAT", "CONVOLUTIONS", "PLAIN", "VIEWS", "Link", "mainline", "producer"]
+__all__ = ["CONCAT", "PLAIN", "Link", "mainline", "producer"]
 
-CONCAT = frozenset({"cat", "concat", "concatenate", "hstack", "dstack", "column_stack"})
-VIEWS = frozenset({"view", "reshape", "flatten", "unsafe_view", "reshape_alias", "squeeze", "view_as", "reshape_as"})
-PLAIN = frozenset(
-    {
-        *("relu", "relu_", "leaky_relu", "gelu", "silu", "elu", "tanh", "sigmoid", "softplus", "hardtanh", "threshold"),
-        *("dropout", "native_dropout", "dropout2d", "feature_dropout", "batch_norm", "native_batch_norm", "layer_norm"),
-        *("native_layer_norm", "clone", "contiguous", "to", "float", "to_copy", "detach", "mul", "clamp", "alias"),
-    }
-)
-CONVOLUTIONS = frozenset({"conv1d", "conv2d", "conv3d", "convolution", "conv_transpose2d", "conv_transpose1d"})
+CONCAT = JOINS - {"stack"}
+PLAIN = ACTIVATIONS | DROPOUTS | NORMALIZATIONS | CASTS | {"mul", "clamp"}
+"""Ops that leave the sizes as they are."""
 _NAMES = {"addmm": "linear", "mm": "linear", "unsafeview": "view", "reshapealias": "reshape", "tocopy": "to"}
 _LONGEST = 60
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from stepscope.common.ops import FLATTENINGS
 from stepscope.diagnose.crash.batches import numbers_in, small_batch
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Expectation, Layer, expectation_of
-from stepscope.diagnose.crash.op_chain import CONCAT, PLAIN, VIEWS, Link, mainline
+from stepscope.diagnose.crash.op_chain import CONCAT, PLAIN, Link, mainline
 from stepscope.diagnose.crash.recurrent import turned_recurrent
 from stepscope.diagnose.crash.unpacking import wrong_splits
 from stepscope.evidence.frame_values import HeldTensor
@@ -107,7 +108,7 @@ def _kind(crash: Crash, layer: Layer, expected: Expectation, tensor: HeldTensor,
     for link in mainline(tensor):
         if link.op in CONCAT:
             return "concat-channels", link
-        if link.op in VIEWS and layer.module.is_a("Linear"):
+        if link.op in FLATTENINGS and layer.module.is_a("Linear"):
             if link.before is not None and len(link.before) >= 3 and len(link.before) > tensor.ndim:
                 return "flatten", link
             if link.before is None and tensor.ndim == 2:
@@ -150,7 +151,12 @@ def _worked_before(crash: Crash, layer: Layer) -> bool:
 def _of_view(crash: Crash) -> SizeFault | None:
     """A `view` or `reshape` whose numbers do not multiply to what is there."""
     found = crash.operation
-    if found is None or found.op not in VIEWS or not found.tensors or not crash.says(r"invalid for input of size"):
+    if (
+        found is None
+        or found.op not in FLATTENINGS
+        or not found.tensors
+        or not crash.says(r"invalid for input of size")
+    ):
         return None
     tensor = found.tensors[0][1]
     inside = crash.last is not None and crash.last.module is not None
@@ -210,7 +216,7 @@ def _wrong_rows(crash: Crash, pair: tuple[HeldTensor, HeldTensor] | None) -> Siz
         return None
     rows = pair[1].shape[0]
     for link in mainline(pair[0]):
-        if link.op in VIEWS and link.before and link.before[0] == rows and link.shape and link.shape[0] != rows:
+        if link.op in FLATTENINGS and link.before and link.before[0] == rows and link.shape and link.shape[0] != rows:
             return SizeFault("flatten", tensor=pair[0], link=link, facts={"rows": rows, "got": link.shape[0]})
     return None
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from stepscope.common.code_owner import is_library_path
+
 __all__ = ["Ended", "read_traceback"]
 
 _FRAME = re.compile(
     r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>[^\n]+))?\n(?P<code>[^\n]*)', re.M
 )
 _ERROR = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?$")
-_LIBRARIES = ("site-packages", "dist-packages", "/lib/python3", "\\lib\\python", "<frozen", "<string>")
 _MOST = 400
 
 
@@ -44,7 +45,7 @@ line=7, function='main', code='step(x)')
     said = _error_in(text)
     if said is None:
         return None
-    frames = [match for match in _FRAME.finditer(text) if not any(part in match["file"] for part in _LIBRARIES)]
+    frames = [match for match in _FRAME.finditer(text) if not is_library_path(match["file"])]
     last = frames[-1] if frames else None
     return Ended(
         error=said[0].rpartition(".")[2],

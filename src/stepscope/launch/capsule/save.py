@@ -19,7 +19,7 @@ from stepscope.launch.capsule.frames import pack_frames
 from stepscope.launch.capsule.iteration import Buffers, Call, Turn
 from stepscope.launch.capsule.manifest import Anchor, Manifest, Model, OptimizerState
 from stepscope.launch.capsule.safe_encoding import Packer
-from stepscope.launch.capsule.sources import is_own_file, own_sources
+from stepscope.launch.capsule.sources import own_folders, own_sources
 from stepscope.launch.capsule.tensors import nbytes, write_tensors
 from stepscope.record.arguments import tensors_in
 from stepscope.records.place import Place
@@ -119,7 +119,7 @@ def _about(failure: Failure, around: Surroundings) -> dict[str, Any]:
         "is_module": around.is_module,
         "argv": mask_argv(around.argv),
         "cwd": os.getcwd(),
-        "path": [os.path.abspath(folder or os.curdir) for folder in sys.path if is_own_file(folder or os.curdir)],
+        "path": own_folders(),
         "facts": _facts(),
     }
 

@@ -5,44 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import sysconfig
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-import stepscope
+from stepscope.common.code_owner import is_own_file
 from stepscope.launch.capsule.manifest import Source
 from stepscope.track.secrets import mask_text
 
-__all__ = ["inner_path", "is_own_file", "own_sources", "project_root", "sha256_of"]
+__all__ = ["inner_path", "own_folders", "own_sources", "project_root", "sha256_of"]
 
 _LARGEST = 4 << 20
 _MOST = 2000
-_LIBRARY = tuple(os.path.join(os.path.abspath(folder), "") for folder in set(sysconfig.get_paths().values()))
-_OURS = os.path.join(os.path.dirname(os.path.abspath(stepscope.__file__)), "")
 
 
-def is_own_file(path: str) -> bool:
-    """Whether a file or folder is the user's, and not Python's, an installed package's or ours."""
-    full = os.path.abspath(path)
-    if "site-packages" in full or full.endswith(".zip"):
-        return False
-    if os.path.join(full, "").startswith((*_LIBRARY, _OURS)):
-        return False
-    return not any(full == folder or full.startswith(folder + os.sep) for folder in _installed_folders())
-
-
-def _installed_folders() -> list[str]:
-    """Folders on the path that packages were installed into (`pip install --target`): their files are nobody's own."""
-    return [folder for folder in sys.path if folder and _holds_installed(folder)]
-
-
-@lru_cache(maxsize=256)
-def _holds_installed(folder: str) -> bool:
-    try:
-        return any(name.endswith(".dist-info") for name in os.listdir(folder))
-    except OSError:
-        return False
+def own_folders() -> list[str]:
+    """The folders of the path that hold the user's own modules."""
+    folders = [os.path.abspath(folder or os.curdir) for folder in sys.path if not folder.endswith(".zip")]
+    return [folder for folder in folders if is_own_file(os.path.join(folder, "module.py"))]
 
 
 def sha256_of(content: bytes) -> str:

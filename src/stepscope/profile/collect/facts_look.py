@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from stepscope import events, fence
+from stepscope.common.ops import CONTRACTIONS, DEVICE_MOVES, FACTORIES, FROM_HOST
 from stepscope.events import aside
 from stepscope.events.names import BACKWARD, SYNC, Plan
 from stepscope.profile.collect.facts_process import describe_model
@@ -31,17 +32,9 @@ _UNSEEN: dict[str, Plan] = {
     "torch:Tensor.__format__": (SYNC, "print"),
 }
 """Functions that are not followed as operations, and count here all the same."""
-_FACTORIES = frozenset((
-    "zeros", "ones", "full", "empty", "arange", "linspace", "eye", "rand", "randn", "randint", "randperm", "tensor",
-    "as_tensor", "from_numpy", "tril", "triu", "full_like", "zeros_like", "ones_like",
-))  # fmt: skip
-_CONVERSIONS = frozenset({"tensor", "from_numpy", "as_tensor", "asarray", "frombuffer"})
-_MOVES = frozenset({"to", "cuda", "xpu", "cpu", "copy_", "type", "numpy"})
+_FACTORIES = FACTORIES | FROM_HOST | {"tril", "triu"}
+_TRANSFERS = DEVICE_MOVES | {"copy_", "type", "numpy"}
 _HIDDEN_SYNCS = frozenset({"nonzero", "masked_select", "unique", "argwhere", "unique_consecutive", "bincount"})
-_MATMULS = frozenset((
-    "linear", "matmul", "bmm", "mm", "addmm", "einsum", "baddbmm", "conv1d", "conv2d", "conv3d", "conv_transpose2d",
-    "scaled_dot_product_attention",
-))  # fmt: skip
 _KEEPS_SCORES = frozenset(
     {"div", "mul", "add", "sub", "masked_fill", "masked_fill_", "float", "where", "div_", "mul_", "add_"}
 )
@@ -259,7 +252,7 @@ class Look:
         first = args[0] if args and isinstance(args[0], torch.Tensor) else None
         if first is not None and not tally.device:
             tally.device = first.device.type
-        if name in _MATMULS and first is not None:
+        if name in CONTRACTIONS and first is not None:
             self._note_matmul(name, place, args, first, result)
         elif name == "softmax" and first is not None:
             self._pass_on(self._scores, first, self._weights, result)
@@ -269,7 +262,7 @@ class Look:
             self._pass_on(self._weights, first, self._weights, result)
         if name in _FACTORIES and isinstance(result, torch.Tensor) and result.device.type == "cpu":
             self._made[id(result)] = weakref.ref(result)
-        if name in _MOVES:
+        if name in _TRANSFERS:
             self._note_move(name, place, tally, args, kwargs, first, result)
         elif sync and first is not None and first.device.type != "cpu":
             tally.target = "cpu"

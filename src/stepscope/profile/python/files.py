@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import sysconfig
+
+from stepscope.common.code_owner import is_ours, is_own_file
 
 __all__ = ["LIBRARY", "OURS", "THEIRS", "kind_of"]
 
 OURS, THEIRS, LIBRARY = range(3)
-_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-_LIBRARIES = tuple(
-    os.path.join(sysconfig.get_paths()[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
 _TORCH = os.sep + "torch" + os.sep
 
 
@@ -21,6 +18,8 @@ def kind_of(file: str) -> int:
     >>> kind_of(__file__) == OURS, kind_of("/home/me/train.py") == THEIRS, kind_of(os.__file__) == LIBRARY
     (True, True, True)
     """
-    if file.startswith(_HERE):
+    if is_ours(file):
         return OURS
-    return LIBRARY if file.startswith((*_LIBRARIES, "<frozen")) and _TORCH not in file else THEIRS
+    if file.startswith("<"):
+        return LIBRARY if file.startswith("<frozen") else THEIRS
+    return THEIRS if is_own_file(file) or _TORCH in file else LIBRARY

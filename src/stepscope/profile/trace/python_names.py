@@ -7,6 +7,8 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
+from stepscope.common.code_owner import is_library_path
+
 __all__ = ["MODULE", "MODULE_SPAN", "Frame", "frame_of", "is_library_file", "is_python_itself"]
 
 MODULE = "nn.Module: "
@@ -99,7 +101,7 @@ def is_library_file(file: str) -> bool:
     path = file.replace("\\", "/")
     if path.startswith("<") and not path.startswith(("<ipython", "<stdin")):
         return True
-    if "/site-packages/" in path or "/dist-packages/" in path or re.search(r"/lib/python3(\.\d+)?/", path):
+    if is_library_path(path):
         return True
     if "/ipykernel_" in path:  # a cell of a notebook
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.common.ops import FACTORIES
 from stepscope.evidence.axes import Axes, Mixed
 from stepscope.evidence.origins import CONSTANT, PARAMETER
 from stepscope.record.observers.observer import Observer
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["AxisObserver", "mixes"]
 
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
-_FACTORIES = frozenset({"randn", "rand", "zeros", "ones", "empty", "full", "randint", "arange", "linspace", "normal"})
 _MOST = 40
 
 
@@ -37,7 +37,7 @@ class AxisObserver(Observer, Axes):
             return
         origin = call.origins[0]
         before, after = tuple(call.inputs[0].shape), tuple(call.outputs[0].shape)
-        if len(before) < 2 or origin.op in _FACTORIES or origin.kind in ("parameter", "buffer"):
+        if len(before) < 2 or origin.op in FACTORIES or origin.kind in ("parameter", "buffer"):
             return
         if origin.tags and not origin.tags & ~(PARAMETER | CONSTANT):  # weights or tables, no data
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.common.ops import CASTS, NORMS, SOFTMAXES
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.axis_history import axes_told, followed
@@ -20,18 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["ContractionObserver"]
 
-_NORMALISED = frozenset({"softmax", "log_softmax", "normalize"})
+_NORMALIZED = SOFTMAXES | {"normalize"}
 _PRODUCTS = frozenset({"matmul", "bmm", "einsum"})
 _CHOICES = frozenset({"argmax", "gather", "multinomial", "max", "nll_loss", "cross_entropy", "topk"})
-_NORMS = frozenset({"norm", "linalg_norm", "linalg_vector_norm", "vector_norm"})
 _STABILISED = frozenset({"clamp", "clamp_min", "add", "detach"})
-_COPIES = frozenset({"detach", "clone", "contiguous", "float"})
 _MOST = 60
 _LARGEST = 2**20
 
 
 class ContractionObserver(Observer, Contractions):
-    ops: ClassVar[frozenset[str]] = _PRODUCTS | _CHOICES | _NORMALISED | {"sum", "mean"}
+    ops: ClassVar[frozenset[str]] = _PRODUCTS | _CHOICES | _NORMALIZED | {"sum", "mean"}
 
     def __init__(self, watcher: Watcher) -> None:
         Contractions.__init__(self)
@@ -41,7 +40,7 @@ class ContractionObserver(Observer, Contractions):
     def op(self, call: Call) -> None:
         if not call.origins:
             return
-        if call.name in _NORMALISED:
+        if call.name in _NORMALIZED:
             self._note_first_axis(call)
             return
         for origin, used, how in _uses(call):
@@ -88,7 +87,7 @@ class ContractionObserver(Observer, Contractions):
 
 
 def _is_normalised(origin: Origin) -> bool:
-    return origin.op in _NORMALISED or _norm_of(origin) is not None
+    return origin.op in _NORMALIZED or _norm_of(origin) is not None
 
 
 def _norm_of(origin: Origin) -> Origin | None:
@@ -97,7 +96,7 @@ def _norm_of(origin: Origin) -> Origin | None:
         return None
     value, below = origin.inputs
     norm = below.back_through(_STABILISED)
-    same = norm.op in _NORMS and norm.inputs and norm.inputs[0].back_through(_COPIES) is value.back_through(_COPIES)
+    same = norm.op in NORMS and norm.inputs and norm.inputs[0].back_through(CASTS) is value.back_through(CASTS)
     return norm if same else None
 
 
@@ -108,7 +107,7 @@ def _along(made: Origin) -> tuple[int, ...]:
         return told
     if made.op == "normalize":
         return (1,)
-    if made.op not in _NORMALISED:
+    if made.op not in _NORMALIZED:
         return ()
     rank = len(made.inputs[0].shape) if made.inputs else 0
     return (0,) if rank in (0, 1, 3) else (1,)

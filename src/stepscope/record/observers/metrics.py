@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.common.ops import CASTS, COMPARISONS, SOFTMAXES, TO_HOST, VIEWS
 from stepscope.evidence.metrics import Decision, Metrics, Picked
 from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.record.observers.observer import Observer
@@ -15,24 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricObserver"]
 
-VIEWS = frozenset((
-    "view", "reshape", "squeeze", "unsqueeze", "flatten", "detach", "cpu", "to", "float", "double", "contiguous",
-    "clone", "getitem", "permute", "transpose", "data", "T", "mT", "t", "movedim", "swapaxes", "view_as", "numpy",
-    "softmax", "log_softmax",
-))  # fmt: skip
-_KEEP_AXES = frozenset(
-    {"detach", "cpu", "to", "float", "double", "contiguous", "clone", "data", "softmax", "log_softmax"}
-)
+_UNCHANGED = VIEWS | SOFTMAXES | {"numpy"}
+_KEEP_AXES = CASTS | SOFTMAXES
 _LOGIT_LOSSES = frozenset({"binary_cross_entropy_with_logits"})
 _CLASS_LOSSES = frozenset({"cross_entropy", "nll_loss"})
-_COMPARES = frozenset({"gt", "ge", "lt", "le", "greater", "greater_equal", "less", "less_equal"})
 _DECISIONS = frozenset({"round", "argmax", "max", "topk", "argmin", "min"})
-_LEAVES = frozenset({"numpy", "item", "tolist"})
 _MOST, _LOOKS = 80, 20
 
 
 class MetricObserver(Observer, Metrics):
-    ops: ClassVar[frozenset[str]] = _LOGIT_LOSSES | _CLASS_LOSSES | _COMPARES | _DECISIONS | _LEAVES | {"getitem"}
+    ops: ClassVar[frozenset[str]] = _LOGIT_LOSSES | _CLASS_LOSSES | COMPARISONS | _DECISIONS | TO_HOST | {"getitem"}
 
     def __init__(self, watcher: Watcher) -> None:
         Metrics.__init__(self)
@@ -53,7 +46,7 @@ class MetricObserver(Observer, Metrics):
                 self.logits.setdefault(maker, call.place)
         elif call.name in _CLASS_LOSSES:
             self._classes(call, maker, origin)
-        elif call.origins[0].tags & PARAMETER and (call.name in _LEAVES or (call.outputs and call.inputs[0].ndim)):
+        elif call.origins[0].tags & PARAMETER and (call.name in TO_HOST or (call.outputs and call.inputs[0].ndim)):
             self._decision(call, maker, origin)
 
     def _pick(self, call: Call) -> None:
@@ -85,10 +78,10 @@ class MetricObserver(Observer, Metrics):
             decision = self._by_place[call.place] = Decision(call.name, call.place, maker, origin)
             decision.shape = tuple(tensor.shape)
             decision.rearranged = _is_rearranged(call.origins[0], origin)
-            if call.name in _COMPARES:
+            if call.name in COMPARISONS:
                 other = call.argument(1, "other")
                 decision.threshold = float(other) if isinstance(other, (int, float)) else None
-            elif call.name in _LEAVES:
+            elif call.name in TO_HOST:
                 decision.leaves = True
             elif call.name == "round":
                 decision.threshold = 0.5
@@ -119,7 +112,7 @@ def _is_rearranged(origin: Origin, maker: Origin) -> bool:
 
 def _maker_of(origin: Origin) -> tuple[tuple[Any, ...], Origin]:
     """What has computed these numbers, seen through views, casts and softmax: the line that did, and its origin."""
-    while origin.op in VIEWS and origin.inputs:
+    while origin.op in _UNCHANGED and origin.inputs:
         origin = origin.inputs[0]
     visit = origin.visit
     if visit is None:

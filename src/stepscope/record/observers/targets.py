@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.common.ops import CONSTANTS, INT_CASTS, PICKS, RESHAPES
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.evidence.targets import Target, Targets
@@ -37,13 +38,10 @@ _PLACES = 60
 _MOST_LABELS = 30_000
 _WIDEST = 4096
 _DRAWS = frozenset({"randperm", "randint", "multinomial", "random_", "rand"})
-_PICKS = frozenset({"getitem", "index_select", "take", "gather", "take_along_dim", "index"})
+_PICKS = PICKS | {"getitem", "index_select"}
 _IGNORING = {"cross_entropy": (4, "ignore_index"), "nll_loss": (4, "ignore_index")}
-_FILLS = frozenset((
-    "ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "fill_",
-    "zero_",
-))  # fmt: skip
-_MOVES = frozenset({"to", "float", "double", "long", "int", "view", "reshape", "squeeze", "unsqueeze", "flatten"})
+_FILLS = CONSTANTS | {"fill_", "zero_"}
+_UNCHANGED = RESHAPES | INT_CASTS
 
 
 class LiveTarget(Target):
@@ -178,9 +176,9 @@ class TargetObserver(Observer, Targets):
         inside = self.watcher.visits.innermost is not None
         if not inside:
             return given
-        made = origin.back_through(_MOVES)
+        made = origin.back_through(_UNCHANGED)
         known = self.watcher.tensor_history.of
-        own = [t for t in given if known(t).back_through(_MOVES) is made]
+        own = [t for t in given if known(t).back_through(_UNCHANGED) is made]
         return [t for t in given if not any(t is one for one in own)] + own[1:]
 
     def _leak(self, found: Target, target: Any, data: Any) -> None:
@@ -288,7 +286,9 @@ def _in_line(table: Any, values: Any) -> list[int]:
 def draws_behind(origin: Origin) -> dict[int, Origin]:
     """The random draws that said which rows were picked on the way to a tensor."""
     found: dict[int, Origin] = {}
-    for past in origin.ancestors(400, through=lambda one: one.op in _PICKS or one.op in _MOVES or one.kind == "data"):
+    for past in origin.ancestors(
+        400, through=lambda one: one.op in _PICKS or one.op in _UNCHANGED or one.kind == "data"
+    ):
         if past.op in _PICKS and len(past.inputs) > 1:
             for index in past.inputs[1:]:
                 if index.is_floating:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.common.ops import CONSTANTS, DEVICE_MOVES, FLOAT_CASTS, INITIALIZERS
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.weight_init import Filling, InitialWeight, WeightInit
 from stepscope.record.observers.fetch import can_fetch, here, is_far, is_small
@@ -23,19 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightInitObserver"]
 
-_FILLS = frozenset((
-    "zeros_", "ones_", "constant_", "zero_", "fill_", "normal_", "uniform_", "xavier_uniform_", "xavier_normal_",
-    "kaiming_uniform_", "kaiming_normal_", "trunc_normal_", "orthogonal_", "eye_", "sparse_", "dirac_", "copy_",
-))  # fmt: skip
-_FACTORIES = frozenset({"zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "randn", "rand", "mul", "div"})
-_MOVES = frozenset({"to", "cuda", "xpu", "float", "half", "bfloat16", "double"})
+_FACTORIES = CONSTANTS | {"randn", "rand", "mul", "div"}
+_CONVERSIONS = DEVICE_MOVES | FLOAT_CASTS
 _MOST = 20_000
 _MOST_FAR, _SAMPLE_FAR = 500, 2**16
 _LARGEST = 2**24
 
 
 class WeightInitObserver(Observer, WeightInit):
-    ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES | _MOVES
+    ops: ClassVar[frozenset[str]] = INITIALIZERS | _FACTORIES | _CONVERSIONS
 
     def __init__(self, watcher: Watcher) -> None:
         WeightInit.__init__(self)
@@ -50,10 +47,12 @@ class WeightInitObserver(Observer, WeightInit):
             return  # a model being built runs in no forward pass
         if self.watcher.steps.backward_count and call.name in ("mul", "div"):
             return  # most likely the loss
-        if call.name in _MOVES:
+        if call.name in _CONVERSIONS:
             self._moved(call)
             return
-        filled = call.inputs[0] if call.name in _FILLS and call.inputs else call.outputs[0] if call.outputs else None
+        filled = (
+            call.inputs[0] if call.name in INITIALIZERS and call.inputs else call.outputs[0] if call.outputs else None
+        )
         plain = type(filled) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(filled)
         if filled is not None and plain and filled.layout is torch.strided and filled.numel() > 1:
             given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, (int, float))]

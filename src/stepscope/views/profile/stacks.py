@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 import msgspec
 import numpy as np
 
+from stepscope.common.code_owner import package_in
 from stepscope.errors import BadData, NotFound
 from stepscope.profile.analyses.analysis import all_analyses
 from stepscope.profile.trace.python_names import is_library_file
@@ -19,7 +19,6 @@ from stepscope.views.route import route
 __all__ = ["MOST_NODES", "cut_down", "package_of", "stack", "stacks"]
 
 MOST_NODES = 150_000
-_INSTALLED = re.compile(r"(?:site|dist)-packages/([^/]+)")
 
 
 class StacksRequest(msgspec.Struct):
@@ -110,9 +109,9 @@ def package_of(file: str) -> str:
         return "built in"
     if not is_library_file(file):
         return "your code"
-    installed = _INSTALLED.search(path)
+    installed = package_in(path)
     if installed is not None:
-        return installed[1].removesuffix(".py")
+        return installed
     first = path.split("/")[0].removesuffix(".py")
     return "Python" if path.startswith("/") or first in sys.stdlib_module_names else first
 

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.common.ops import INT_CASTS, RESHAPES
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.target_lines import target_line
 from stepscope.evidence.targets import Target
 
-_VIEWS = frozenset({"view", "reshape", "flatten", "contiguous", "long", "to"})
+_UNCHANGED = RESHAPES | INT_CASTS
 _COPIES = re.compile(r"auto_?enc|autoencod|\bvae\b|reconstruct|copy_?task|copying|identity|denois|\bmlm\b|masked", re.I)
 
 
@@ -47,8 +48,8 @@ def target_not_shifted(run: Evidence) -> Iterator[Proof]:
 
 def _where(run: Evidence, target: Target) -> Any:
     """Where the target was cut; when the very tensor the model got is the target too, at the loss."""
-    data = None if target.data is None else target.data.back_through(_VIEWS)
-    if data is not None and target.origin.back_through(_VIEWS) is data:
+    data = None if target.data is None else target.data.back_through(_UNCHANGED)
+    if data is not None and target.origin.back_through(_UNCHANGED) is data:
         return target.place
     return target_line(run, target) or target.place
 

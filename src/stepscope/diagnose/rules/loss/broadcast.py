@@ -2,17 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import CASTS, ELEMENTWISE, REDUCTIONS
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_terms import CASTS, reduces_all, source
+from stepscope.diagnose.loss_terms import reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import PARAMETER, Origin
 
 _PAIRWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "gaussian_nll_loss", "kl_div")
 _TWO_SIDED = frozenset({"sub", "rsub", "mul", "div", "add"})
-_ELEMENTWISE = _TWO_SIDED | CASTS | {
-    "pow", "square", "abs", "neg", "exp", "log", "sqrt", "clamp", "relu", "log1p", "sigmoid", "logsigmoid", "softplus",
-    "minimum", "maximum", "where", "mean", "sum", "cosh", "logcosh", "tanh", "smooth_l1_loss", "huber_loss", "mse_loss",
-}  # fmt: skip
+_ELEMENTWISE = ELEMENTWISE | CASTS | REDUCTIONS | {"where", "cosh", "smooth_l1_loss", "huber_loss", "mse_loss"}
 
 
 @rule("loss.broadcast", severity="error")

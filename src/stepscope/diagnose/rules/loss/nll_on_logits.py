@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import LAYERS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -9,7 +10,6 @@ from stepscope.evidence.losses import LossCall
 from stepscope.evidence.origins import Origin
 
 _LOGS = frozenset({"log_softmax", "log", "logsigmoid", "logsumexp", "log1p", "log2", "log10", "xlogy", "logaddexp"})
-_LAYERS = frozenset({"linear", "conv1d", "conv2d", "conv3d", "addmm", "lstm", "gru", "rnn_tanh", "bilinear"})
 
 
 @rule("loss.nll-on-logits", severity="error")
@@ -70,5 +70,5 @@ def _is_wrong(call: LossCall) -> bool:
 
 def _has_log(origin: Origin) -> bool:
     """A logarithm lies between the last layer and here."""
-    found = origin.ancestors(200, through=lambda one: one.op not in _LAYERS)
+    found = origin.ancestors(200, through=lambda one: one.op not in LAYERS)
     return any(one.op in _LOGS or one.op.startswith("unseen") for one in found)

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import CASTS, RESHAPES
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_terms import CASTS, RESHAPES, axes_of
+from stepscope.diagnose.loss_terms import axes_of
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place

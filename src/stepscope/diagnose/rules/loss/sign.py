@@ -4,9 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.common.ops import CASTS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import is_log_likelihood, is_picked, pulls
-from stepscope.diagnose.loss_terms import CASTS, source, terms
+from stepscope.diagnose.loss_terms import source, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES
 from stepscope.evidence.origins import Origin

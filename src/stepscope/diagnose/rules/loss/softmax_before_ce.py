@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import VIEWS
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_terms import VIEWS, source, where_applied
+from stepscope.diagnose.loss_terms import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
 from stepscope.evidence.origins import Origin

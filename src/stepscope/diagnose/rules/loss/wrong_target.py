@@ -4,8 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.common.ops import CASTS, NOISE
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_terms import CASTS
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
 from stepscope.evidence.origins import PARAMETER, Origin
@@ -13,7 +13,7 @@ from stepscope.evidence.origins import PARAMETER, Origin
 _COMPARING = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
               "binary_cross_entropy_with_logits")  # fmt: skip
 _NOISY = re.compile(r"nois|corrupt|perturb|degrad|masked|distort|(^|_)(x|z)_?t$|(^|_)xt$", re.I)
-_NOISE = ("randn", "randn_like", "rand_like", "rand", "normal", "bernoulli", "dropout", "normal_", "bernoulli_")
+_NOISE = NOISE | {"dropout"}
 _OF_NOISE = re.compile(r"noise(?!d)|(^|_)eps", re.I)
 _CLEAN = re.compile(r"clean|orig|(^|_)x_?0$|(^|_)x_?start$|signal", re.I)
 

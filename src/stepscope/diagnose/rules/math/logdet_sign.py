@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import NOISE
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import same, scaled_source
 from stepscope.diagnose.loss_terms import Term, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
-
-_NOISE = ("randn", "randn_like", "normal", "normal_", "rand", "rand_like")
 
 
 @rule("math.logdet-sign", severity="error", follows=("loss.kl-sign",))
@@ -81,7 +80,7 @@ def _applied(scale: Origin, readers: dict[int, list[Origin]]) -> Iterator[tuple[
         for reader in readers.get(id(one), []):
             if reader.op in ("mul", "mul_", "div", "true_divide") and len(reader.inputs) == 2:
                 other = reader.inputs[0] if reader.inputs[1] is one else reader.inputs[1]
-                if not other.shape or same(other).op in _NOISE:
+                if not other.shape or same(other).op in NOISE:
                     yield 0.0, reader  # noise that is scaled is a sample, not a value that has to be explained
                 elif reader.op.startswith("mul"):
                     yield 1.0, reader

@@ -4,15 +4,14 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.common.ops import VIEWS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.attention import Masking
 from stepscope.evidence.origins import Origin
 
 _GRAPH = re.compile(r"adj|neigh|edge|graph|connect", re.I)
-_KEEPS_SENSE = frozenset(
-    {"gt", "ne", "bool", "to", "unsqueeze", "getitem", "expand", "type", "ge", "contiguous", "view"}
-)
+_KEEPS_SENSE = VIEWS | {"bool", "gt", "ge", "ne"}
 _MAKERS = ("triu", "tril", "triu_", "tril_", "ge", "gt", "le", "lt", "generate_square_subsequent_mask")
 
 

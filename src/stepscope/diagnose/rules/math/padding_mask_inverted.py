@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import MASKS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.attention import Masking
 from stepscope.records.place import Place
-
-_FILLS = ("masked_fill", "masked_fill_", "where")
 
 
 @rule("math.padding-mask-inverted", severity="error")
@@ -47,6 +46,6 @@ def _where(masking: Masking) -> Place | None:
     if mask is None:
         return masking.place
     if masking.kind == "softmax":
-        filled = next((one for one in mask.ancestors(8) if one.op in _FILLS), None)
+        filled = next((one for one in mask.ancestors(8) if one.op in MASKS), None)
         return masking.place if filled is None or filled.place is None else filled.place
     return masking.place if mask.kind != "op" or mask.place is None or mask.op in ("to", "view") else mask.place

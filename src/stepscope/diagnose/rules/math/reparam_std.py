@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.common.ops import GAUSSIAN
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import divergences, same, scaled_source
 from stepscope.diagnose.rule import Proof, rule
@@ -11,7 +12,6 @@ from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place
 
 _LOG_VARIANCE = re.compile(r"log_?(var|sigma_?(2|sq|squared))|(^|_)lv($|_)", re.I)
-_GAUSSIAN = ("randn", "randn_like", "normal", "normal_")
 
 
 @rule("math.reparam-std", severity="error", follows=("loss.kl-sign",))
@@ -78,7 +78,7 @@ def _scale_of(product: Origin) -> Origin | None:
         return None
     first, second = product.inputs
     for noise, scale in ((first, second), (second, first)):
-        if same(noise).op in _GAUSSIAN and scale.requires_grad and noise.shape:
+        if same(noise).op in GAUSSIAN and scale.requires_grad and noise.shape:
             return scale
     return None
 

@@ -2,20 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import CONSTANTS, ELEMENTWISE, NOISE, NORMS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.records.place import Place
 
-_ELEMENTWISE = frozenset({
-    "pow", "square", "sqrt", "clamp", "relu", "exp", "log", "add", "sub", "rsub", "mul", "div", "neg", "clamp_min",
-    "abs", "add_", "mul_", "softplus", "maximum", "tanh", "sigmoid", "log1p",
-})  # fmt: skip
-_MADE_UP = frozenset((
-    "ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "rand", "randn", "rand_like", "randn_like",
-))  # fmt: skip
-_WHOLE = frozenset({"norm", "dist", "linalg_norm", "linalg_vector_norm"})
+_MADE_UP = CONSTANTS | NOISE
+_WHOLE = NORMS | {"dist"}
 
 
 @rule("math.sum-over-batch", severity="warning", follows=("loss.broadcast",))
@@ -63,7 +58,7 @@ def sum_over_batch(run: Evidence) -> Iterator[Proof]:
 
 
 def _goes_on(origin: Origin) -> bool:
-    return origin.op in _ELEMENTWISE or reduces_all(origin) or origin.op in ("stack", "cat")
+    return origin.op in ELEMENTWISE or reduces_all(origin) or origin.op in ("stack", "cat")
 
 
 def _mixed(product: Origin, reduced: set[Origin]) -> tuple[Origin, Origin] | None:
@@ -79,7 +74,7 @@ def _mixed(product: Origin, reduced: set[Origin]) -> tuple[Origin, Origin] | Non
     if source(given).op in _MADE_UP:
         return None
     rows = given.shape[0]
-    for one in number.ancestors(60, through=lambda past: past.op in _ELEMENTWISE):
+    for one in number.ancestors(60, through=lambda past: past.op in ELEMENTWISE):
         whole = reduces_all(one) or one in reduced or (one.op in _WHOLE and not one.shape)
         if whole and one.inputs and one.inputs[0].shape[:1] == (rows,) and rows > 2:
             return one, source(given)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.common.ops import SOFTMAXES, VIEWS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
@@ -50,16 +51,10 @@ def final_softmax_1col(run: Evidence) -> Iterator[Proof]:
                 yield _proof(run, origin)
 
 
-_SOFTMAXES = frozenset({"softmax", "log_softmax"})
-_MOVES = frozenset(
-    {"view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous", "to", "float", "getitem", "log"}
-)
-
-
 def _lonely(origin: Origin | None) -> Origin | None:
     """The softmax this comes from, if it went along an axis of size 1 (and there was more than one row)."""
-    found = None if origin is None else origin.back_through(_MOVES)
-    if found is None or found.op not in _SOFTMAXES or len(found.shape) < 2 or not found.requires_grad:
+    found = None if origin is None else origin.back_through(VIEWS | {"log"})
+    if found is None or found.op not in SOFTMAXES or len(found.shape) < 2 or not found.requires_grad:
         return None
     dim = found.arguments.get("dim")
     if not isinstance(dim, int) or not -len(found.shape) <= dim < len(found.shape):

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from stepscope.common.ops import CONVOLUTIONS, DROPOUTS, JOINS, MATMULS, REDUCTIONS, RESHAPES, VIEWS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modules import Module
@@ -48,15 +49,9 @@ def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
 
 
 _LINEAR = ("Linear", "Conv1d", "Conv2d", "Conv3d")
-_MOVES = frozenset((
-    "view", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute", "contiguous", "dropout", "to",
-    "float",
-))  # fmt: skip
-_LINEAR_OPS = _MOVES | frozenset((
-    "", "linear", "conv1d", "conv2d", "conv3d", "matmul", "mm", "bmm", "addmm", "add", "add_", "sub", "mean", "sum",
-    "mul", "div", "cat", "stack", "getitem", "embedding", "avg_pool2d", "adaptive_avg_pool2d", "T", "mT", "neg",
-    "expand",
-))  # fmt: skip
+_LINEAR_OPS = VIEWS | DROPOUTS | MATMULS | CONVOLUTIONS | JOINS | REDUCTIONS | frozenset({
+    "", "add", "add_", "sub", "mul", "div", "neg", "embedding", "avg_pool2d", "adaptive_avg_pool2d",
+})  # fmt: skip
 
 
 def _pairs(visits: list[Visit]) -> list[tuple[Visit, Visit]]:
@@ -66,7 +61,7 @@ def _pairs(visits: list[Visit]) -> list[tuple[Visit, Visit]]:
         module = visit.module
         if not module.is_a(*_LINEAR) or not visit.inputs or not visit.outputs:
             continue
-        before = made.get(id(visit.inputs[0].back_through(_MOVES)))
+        before = made.get(id(visit.inputs[0].back_through(RESHAPES | DROPOUTS)))
         if before is not None and before.module is not module and _is_wide(before.module, module):
             found.append((before, visit))
         made[id(visit.outputs[0])] = visit
@@ -110,7 +105,10 @@ def _is_linear(root: Visit) -> bool:
             continue
         if origin.op not in _LINEAR_OPS:
             return False
-        if origin.op in ("mul", "div", "matmul", "bmm") and sum(o.kind != "parameter" for o in origin.inputs) > 1:
+        if (
+            origin.op in ("mul", "div", "matmul", "bmm", "einsum")
+            and sum(o.kind != "parameter" for o in origin.inputs) > 1
+        ):
             return False  # a product of two activations
     return True
 

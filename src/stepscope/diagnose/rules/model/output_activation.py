@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.common.ops import VIEWS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
@@ -12,7 +13,6 @@ _RANGES = {
     "relu": (0.0, None), "relu_": (0.0, None), "sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "softplus": (0.0, None),
     "hardtanh": (-1.0, 1.0), "softmax": (0.0, 1.0), "relu6": (0.0, 6.0), "hardsigmoid": (0.0, 1.0), "exp": (0.0, None),
 }  # fmt: skip
-_MOVES = frozenset({"view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous", "to", "float", "getitem", "T"})
 _LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
@@ -84,11 +84,11 @@ def _averaged(run: Evidence) -> set[int]:
 def _is_last(activation: Origin) -> bool:
     """Whether the activation ends a model: a difference inside one compares nothing."""
     root = None if activation.visit is None else activation.visit.root
-    return root is not None and any(output.back_through(_MOVES) is activation for output in root.outputs)
+    return root is not None and any(output.back_through(VIEWS) is activation for output in root.outputs)
 
 
 def _activation(origin: Origin | None) -> Origin | None:
-    last = None if origin is None else origin.back_through(_MOVES)
+    last = None if origin is None else origin.back_through(VIEWS)
     return last if last is not None and last.op in _RANGES and last.requires_grad else None
 
 

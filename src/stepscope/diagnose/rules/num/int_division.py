@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.common.ops import CASTS, JOINS, VIEWS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
@@ -54,9 +55,9 @@ def _in_loss(run: Evidence) -> Iterator[Proof]:
 
 _BACK = frozenset({"float", "to", "double", "half", "type", "type_as", "sub", "rsub", "mul", "add", "div", "mse_loss",
                    "l1_loss", "smooth_l1_loss", "huber_loss"})  # fmt: skip
-_MOVES = frozenset(
-    {"getitem", "view", "reshape", "unsqueeze", "squeeze", "stack", "cat", "to", "expand", "flatten", ""}
-)
+
+
+_UNCHANGED = VIEWS | JOINS | {""}
 
 
 def _cut_behind(origin: Origin) -> Truncation | None:
@@ -64,7 +65,7 @@ def _cut_behind(origin: Origin) -> Truncation | None:
     for _ in range(12):
         if isinstance(origin.spot, Truncation):
             return origin.spot
-        if origin.is_floating or origin.op not in _MOVES or not origin.inputs:
+        if origin.is_floating or origin.op not in _UNCHANGED or not origin.inputs:
             return None
         origin = origin.inputs[0]
     return None
@@ -168,7 +169,7 @@ def _has_integer_target(run: Evidence) -> bool:
     for backward in list(run.steps.backwards)[:3]:
         for origin in backward.origin.ancestors(500) if backward.origin is not None else ():
             if origin.op in _REGRESSIONS and len(origin.inputs) > 1:
-                target = origin.inputs[1].back_through(_MOVES - {"to", ""})
+                target = origin.inputs[1].back_through((VIEWS - CASTS) | JOINS)
                 cast = target.op in ("float", "to", "double") and bool(target.inputs)
                 if cast and not target.inputs[0].is_floating:
                     return True

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import PICKS, VIEWS
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
@@ -43,7 +44,7 @@ def unstable_form(run: Evidence) -> Iterator[Proof]:
 
 
 _LOGS = frozenset({"log", "log_", "log2", "log10"})
-_MOVES = frozenset({"getitem", "gather", "view", "reshape", "squeeze", "unsqueeze", "to", "float", "diagonal", "diag"})
+_UNCHANGED = VIEWS | PICKS
 
 
 def _form(origin: Origin) -> tuple[str, str] | None:
@@ -53,7 +54,7 @@ def _form(origin: Origin) -> tuple[str, str] | None:
 
 
 def _logarithm(origin: Origin) -> tuple[str, str] | None:
-    read = origin.inputs[0].back_through(_MOVES) if origin.inputs else None
+    read = origin.inputs[0].back_through(_UNCHANGED) if origin.inputs else None
     if read is None:
         return None
     if origin.op == "log1p":
@@ -66,7 +67,7 @@ def _logarithm(origin: Origin) -> tuple[str, str] | None:
         return "log(1 + exp(x))", "F.softplus(x)"
     if read.op == "rsub" and read.inputs and read.inputs[0].op == "sigmoid":
         return "log(1 - sigmoid(x))", "F.logsigmoid(-x)"
-    if read.op == "sum" and read.inputs and read.inputs[0].back_through(_MOVES).op == "exp":
+    if read.op == "sum" and read.inputs and read.inputs[0].back_through(_UNCHANGED).op == "exp":
         return "log(sum(exp(x)))", "torch.logsumexp(x, dim)"
     if read.op == "div" and len(read.inputs) == 2 and all(_is_exponential(part) for part in read.inputs):
         return "log(exp(x) / sum(exp(x)))", "F.log_softmax(x, dim)"
@@ -74,7 +75,7 @@ def _logarithm(origin: Origin) -> tuple[str, str] | None:
 
 
 def _is_exponential(origin: Origin) -> bool:
-    part = origin.back_through(_MOVES | {"sum"})
+    part = origin.back_through(_UNCHANGED | {"sum"})
     return part.op == "exp"
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import TRANSPOSES
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.layer_places import built_at
 from stepscope.diagnose.rule import Proof, rule
@@ -9,8 +10,7 @@ from stepscope.diagnose.sequence_layers import KINDS, reads_batch_first
 from stepscope.evidence.losses import LossCall
 from stepscope.evidence.visits import Visit
 
-_TURNS = frozenset({"transpose", "permute", "t", "T", "mT", "movedim", "moveaxis", "swapaxes", "swapdims", "stack",
-                    "einsum", "view", "reshape", "unbind", "pad_sequence", "pack_padded_sequence"})  # fmt: skip
+_TURNS = TRANSPOSES | {"stack", "einsum", "view", "reshape", "unbind", "pad_sequence", "pack_padded_sequence"}
 
 
 @rule("shape.rnn-batch-first", severity="error", needs="crash, steps")

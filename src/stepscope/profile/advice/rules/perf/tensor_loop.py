@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.common.ops import LAYERS
 from stepscope.diagnose.rule import rule
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip
@@ -10,7 +11,6 @@ from stepscope.profile.advice.tip import Tip
 _MANY = 24
 _SMALL_NS = 50_000
 _NODES = {"getitem": ("Select", "Slice", "Index", "Unsqueeze"), "setitem_": ("CopySlices",), "select": ("Select",)}
-_PRODUCTS = frozenset({"linear", "matmul", "bmm", "mm", "addmm", "einsum", "conv1d", "conv2d", "conv3d", "lstm", "gru"})
 
 
 @rule("perf.tensor-loop", needs="profile")
@@ -39,7 +39,7 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
         if call["file"] and call["every_step"] and call["calls"] >= _MANY:
             functions.setdefault((call["file"], call["in"]), []).append(call)
     for calls in functions.values():
-        if any(one["op"] in _PRODUCTS for one in calls):
+        if any(one["op"] in LAYERS for one in calls):
             continue  # a recurrence, or layers called in a loop: the loop is the model
         small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS]
         if not small:
