@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.runs.making import make_run
 
 from stepscope.database.engine import Database, open_database
 from stepscope.database.migrate import migrate
@@ -20,11 +22,10 @@ from stepscope.runs.catalogue.index import Row
 from stepscope.runs.catalogue.metric_stats import MetricStats, pack_stats
 from stepscope.runs.catalogue.ordering import ordered
 from stepscope.runs.format.ids import new_run_id
-from stepscope.runs.query.query import parse, parse_field
+from stepscope.runs.query.query import Field, parse, parse_field
 from stepscope.runs.read.summary import MetricSummary
 from stepscope.server.query_sql import NotInSql
 from stepscope.server.run_table import CHANNEL, RunTable
-from tests.runs.making import make_run
 
 if TYPE_CHECKING:
     from tests.postgres import Postgres
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 NOW = 1_800_000_000.0
 WORDS = ["run-2", "run-10", "Run-2", "base", "Größe", "ÄPFEL", "100%", "a_b", "a*b", "x\\y", "", "true", "0.1", "nan"]
 NUMBERS = [0.1, 1.0, 1, 0, -3, 1e-5, 2.5, math.nan, math.inf, -math.inf, 2**40, 0.30000000000000004]
+CONFIG = ["lr", "opt", "net/depth", "net.depth", "flag", "list"]
 FIELDS = ["config.lr", "config.opt", "config.net.depth", "config.flag", "config.list", "summary.acc", "summary.loss"]
 METRICS = [
     "loss",
@@ -90,7 +92,8 @@ def a_summary(luck: random.Random) -> MetricSummary:
     return MetricSummary(
         last=pick(), first=pick(), min=luck.choice([math.nan, 0.1, -3.0]), max=luck.choice([math.nan, 1.0]),
         mean=luck.choice([math.nan, 0.5]), count=luck.randrange(4), nan=luck.randrange(2), inf=0,
-        last_step=luck.choice([None, 7]), min_step=luck.choice([None, 3]), max_step=luck.choice([None, 9]), first_step=0,
+        last_step=luck.choice([None, 7]), min_step=luck.choice([None, 3]), max_step=luck.choice([None, 9]), 
+        first_step=0,
     )  # fmt: skip
 
 
@@ -103,7 +106,7 @@ def a_row(luck: random.Random, number: int) -> tuple[Row, RunEntry]:
         tags=luck.sample(["a", "B", "run-10", "archived"], luck.randrange(3)), notes=luck.choice(WORDS),
         group=luck.choice([None, "g"]), host=luck.choice(["", "gpu-7"]), user=luck.choice(["", "Ann"]),
         commit=luck.choice([None, "abc"]), branch=None,
-        config={key: a_value(luck) for key in ("lr", "opt", "net/depth", "net.depth", "flag", "list") if luck.random() < 0.7},
+        config={key: a_value(luck) for key in CONFIG if luck.random() < 0.7},
         summary={key: a_value(luck) for key in ("acc", "loss") if luck.random() < 0.4},
         main=None, spark=[], findings=luck.randrange(3), dropped=0, version=1,
     )  # fmt: skip
@@ -112,6 +115,10 @@ def a_row(luck: random.Random, number: int) -> tuple[Row, RunEntry]:
         "x", head, MetricStats(names, {name: at for at, name in enumerate(names)}, head.id, lambda _: stats)
     )
     return Row(head.id, "=1", msgspec.msgpack.encode(head), names, stats), entry
+
+
+def value_of(field: Field, entry: RunEntry) -> Any:
+    return entry.value(field, NOW)
 
 
 def a_query(luck: random.Random, depth: int = 0) -> str:
@@ -127,7 +134,7 @@ def a_query(luck: random.Random, depth: int = 0) -> str:
     if way.endswith("in"):
         return f"{field} {way} ({luck.choice(ASKED)}, {luck.choice(ASKED)})"
     if way.endswith("~"):
-        return f"{field} {way} {luck.choice(ASKED + ['run*', 'gro*', '*%', 'a_b', '?pfel'])}"
+        return f"{field} {way} {luck.choice([*ASKED, 'run*', 'gro*', '*%', 'a_b', '?pfel'])}"
     return f"{field} {way} {luck.choice(ASKED)}"
 
 
@@ -148,9 +155,7 @@ def test_sql_and_python_find_the_same_runs_in_the_same_order(table: RunTable, se
             refused += 1
             continue
         expected = ordered(
-            [one for one in newest if query.matches(one, NOW)],
-            lambda one: one.value(parse_field(sort), NOW),
-            descending,
+            [one for one in newest if query.matches(one, NOW)], partial(value_of, parse_field(sort)), descending
         )
         try:
             page = table.page(query, sort=sort, descending=descending, limit=100, now=NOW)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.team import TOKEN, team_server
 
 from stepscope.errors import ConfigError, StorageError
 from stepscope.files.elsewhere import is_hollow
@@ -20,8 +21,6 @@ from stepscope.files.opening import open_file, read_file
 from stepscope.runs.compact.compact import compact
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.read.folder import open_run
-from stepscope.server.serve import running
-from stepscope.server.settings import Settings
 from stepscope.sync.archive import MANIFEST, archive, bring_back, forget, manifest_of, read_from
 from stepscope.sync.objects import Objects, Stat, open_objects
 from stepscope.sync.pull import pull
@@ -30,7 +29,7 @@ from stepscope.sync.remote import Remote
 from stepscope.sync.verify import verify
 
 from .buckets import CREDENTIALS, make_bucket, s3_service
-from .test_sync import TOKEN, bytes_of, make
+from .test_sync import bytes_of, make
 
 
 @pytest.fixture(scope="module")
@@ -161,10 +160,9 @@ def test_a_server_moves_ended_runs_and_goes_on_showing_and_sending_them(
     store: Path, tmp_path: Path, objects: Objects
 ) -> None:
     home = tmp_path / "server"
-    home.mkdir()
     run = make(store, points=3000)
-    settings = Settings(token=TOKEN, ingest=home, objects=objects, rest_s=0.1, poll_s=0.05)
-    with running([home], settings) as server, Remote(server.url, TOKEN) as remote:
+    serving = team_server(home, objects=objects, rest_s=0.1, poll_s=0.05)
+    with serving as server, Remote(server.url, TOKEN) as remote:
         push([run], remote)
         until = time.monotonic() + 200
         while not (home / run.name / MANIFEST).exists() or not (home / run.name / "compact").exists():
@@ -178,8 +176,7 @@ def test_a_server_moves_ended_runs_and_goes_on_showing_and_sending_them(
         assert pull(remote, store) == Pushed(runs=1)  # nor is what it made of it brought back
         pull(remote, tmp_path / "laptop")
         blob = next((run / "blobs").iterdir()).name
-        got = httpx.get(f"{server.url}/api/blob/{run.name}/{blob}", headers=headers, timeout=60)
-        assert got.content == (run / "blobs" / blob).read_bytes()
+        assert (tmp_path / "laptop" / run.name / "blobs" / blob).read_bytes() == (run / "blobs" / blob).read_bytes()
         assert compact(run).files == 1  # the client does the same later: nothing to send
         assert push([run], remote) == Pushed(runs=1)
     mine, laptop = open_run(run), open_run(tmp_path / "laptop" / run.name)

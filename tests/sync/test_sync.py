@@ -19,6 +19,7 @@ import httpx
 import pytest
 from tests.faults.rounds import chance, note_tries, times
 from tests.runs.making import make_run
+from tests.team import TOKEN, people_in, team_server
 
 from stepscope.errors import Forbidden, UsageError
 from stepscope.records import RunMeta
@@ -27,16 +28,17 @@ from stepscope.runs.format.blobs import put_bytes
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, run_folders
 from stepscope.runs.read.folder import open_run
+from stepscope.runs.trash import move_to_trash, purge, restore
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.serve import Running, running
 from stepscope.server.settings import Settings
+from stepscope.sync.fates import Fates, local_fates
+from stepscope.sync.pull import pull
 from stepscope.sync.push import Pushed, patiently, push
 from stepscope.sync.remote import Remote, Unreachable
 from stepscope.views.edit import EditRequest, changes, write_changes
 
 from .fault_proxy import FaultProxy
-
-TOKEN = "correct-horse-battery-staple"
 
 
 @pytest.fixture
@@ -46,8 +48,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(home: Path) -> Iterator[Running]:
-    home.mkdir()
-    with running([home], Settings(token=TOKEN, compact=False, ingest=home, poll_s=0.05)) as server:
+    with team_server(home, compact=False, poll_s=0.05) as server:
         yield server
 
 
@@ -134,7 +135,7 @@ def test_a_file_that_differs_is_reported_and_the_rest_is_sent(store: Path, home:
 
 def test_who_has_no_token_can_send_and_see_nothing(store: Path, home: Path, server: Running) -> None:
     run = make(store)
-    with Remote(server.url, "wrong-token-wrong-token") as stranger, pytest.raises(Forbidden, match="STEPSCOPE_TOKEN"):
+    with Remote(server.url, "wrong-token-wrong-token") as stranger, pytest.raises(Forbidden, match="stepscope login"):
         push([run], stranger)
     answer = httpx.post(
         f"{server.url}/api/sync/{run.name}/meta.json?offset=0",
@@ -187,6 +188,8 @@ def free_port() -> int:
 
 
 def start(home: Path, port: int) -> subprocess.Popen[str]:
+    with people_in(home):
+        pass
     words = [sys.executable, "-m", "stepscope", "server", str(home), "--port", str(port), "--json"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment())
     assert process.stdout is not None
@@ -232,7 +235,6 @@ def test_killed_clients_and_servers_lose_nothing(store: Path, home: Path) -> Non
 
 
 def test_a_server_that_is_away_is_waited_for(store: Path, home: Path) -> None:
-    home.mkdir()
     make(store)
     port = free_port()
     said: list[str] = []
@@ -240,7 +242,7 @@ def test_a_server_that_is_away_is_waited_for(store: Path, home: Path) -> None:
         with pytest.raises(Unreachable, match="cannot be reached"):
             patiently(lambda: push(run_folders(store), remote), tries=3, say=said.append, sleep=lambda _: None)
         assert len(said) == 1
-        with running([home], Settings(token=TOKEN, ingest=home, compact=False), port=port):
+        with team_server(home, port, compact=False):
             patiently(lambda: push(run_folders(store), remote), tries=3)
     assert bytes_of(home) == bytes_of(store)
 
@@ -296,14 +298,68 @@ def lying_server(answer: bytes) -> Iterator[str]:
             thread.join(10)
 
 
-def test_two_servers_do_not_share_a_folder(home: Path) -> None:
-    first = start(home, free_port())
-    try:
-        words = [sys.executable, "-m", "stepscope", "server", str(home), "--port", str(free_port())]
-        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
-        assert (done.returncode, "another server collects runs" in done.stderr) == (3, True)
-    finally:
-        kill(first)
+def test_two_servers_behind_one_address_share_a_folder(store: Path, home: Path) -> None:
+    """Each piece goes to one or the other, also while the run grows: the copy is the same."""
+    about = RunMeta(id=new_run_id(), project="p", name="first", created=time.time())
+    run = create_run(store, about)
+    writer = RunWriter(run, run_id=about.id, heartbeat_s=0, fsync_s=0)
+    row = writer.keyset(("loss",))
+    with (
+        people_in(home) as people,
+        running([home], Settings(token=None, ingest=home, people=people, compact=False)) as first,
+        running([home], Settings(token=None, ingest=home, people=people, compact=False)) as second,
+        Remote(first.url, TOKEN) as one,
+        Remote(second.url, TOKEN) as other,
+    ):
+        for step in range(20):
+            row.write(step, (float(step),))
+            push([run], one if step % 2 else other)
+        both = [threading.Thread(target=push, args=([make(store), run], remote)) for remote in (one, other)]
+        for thread in both:
+            thread.start()
+        writer.close()
+        for thread in both:
+            thread.join(120)
+        assert push(run_folders(store), one).problems == {}
+        assert push(run_folders(store), other) == Pushed(runs=3)
+    assert bytes_of(home) == bytes_of(store)
+
+
+def test_deletions_and_restores_travel(store: Path, home: Path, remote: Remote, tmp_path: Path) -> None:
+    kept, deleted = make(store), make(store)
+    push([kept, deleted], remote)
+    pull(remote, tmp_path / "laptop")
+    trashed = move_to_trash(deleted)
+    push([kept], remote, local_fates(store, [kept]))
+    assert [run.name for run in run_folders(home)] == [kept.name]
+    assert pull(remote, tmp_path / "laptop").deleted == 1  # deleted here, so on the server, so there
+    assert [run.name for run in run_folders(tmp_path / "laptop")] == [kept.name]
+    restore(trashed)
+    runs = [kept, deleted]
+    assert push(runs, remote, local_fates(store, runs)).deleted == 0
+    assert bytes_of(home) == bytes_of(store)
+
+
+def test_a_run_that_was_deleted_on_the_server_does_not_come_back_by_itself(
+    store: Path, home: Path, remote: Remote
+) -> None:
+    run = make(store)
+    push([run], remote)
+    purged = move_to_trash(home / run.name)
+    assert push([run], remote).deleted == 1
+    Fates(home).note()
+    purge(purged)
+    assert push([run], remote).deleted == 1
+    assert run_folders(home) == []
+    assert run.exists()
+
+
+def test_an_address_that_is_none_is_named_before_the_token(store: Path) -> None:
+    words = [sys.executable, "-m", "stepscope", "sync", str(store), "--to", "ftp://x"]
+    clean = {name: value for name, value in os.environ.items() if name != "STEPSCOPE_TOKEN"}
+    done = subprocess.run(words, env=clean, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "'ftp://x' is not the address of a server" in done.stderr
 
 
 TRAINING = """

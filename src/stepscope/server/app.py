@@ -42,6 +42,7 @@ from stepscope.views.series import LineCache
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
+    from stepscope.server.bell import Bell
 
 __all__ = ["create_app"]
 
@@ -70,15 +71,15 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         meters.watch(catalogue, hub)
         meters.gauge("stepscope_runs_moved", "Runs moved to the object store.", lambda: keeper.moved)
 
+    helpers = [one for one in (watch, _bell(settings, watch), keeper) if one is not None]
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        watch.start()
-        if keeper is not None:
-            keeper.start()
+        for one in helpers:
+            one.start()
         yield
-        if keeper is not None:
-            keeper.stop()
-        watch.stop()
+        for one in reversed(helpers):
+            one.stop()
 
     app = Starlette(
         lifespan=lifespan,
@@ -100,6 +101,17 @@ def _housekeeper(catalogue: Catalogue, settings: Settings) -> Housekeeper | None
     if settings.ingest is None or settings.read_only or not settings.compact:
         return None
     return Housekeeper(catalogue, settings.ingest, settings.objects, settings.rest_s, min(10.0, settings.rest_s))
+
+
+def _bell(settings: Settings, watch: Watch) -> Bell | None:
+    """Hears of what other processes took in, where they share a PostgreSQL."""
+    if settings.people is None or not settings.people.is_postgresql:
+        return None
+    from stepscope.server.bell import Bell
+
+    bell = Bell(settings.people, watch.wake)
+    watch.on_change = bell.ring
+    return bell
 
 
 def _door(settings: Settings, codes: Codes) -> Door:
@@ -124,7 +136,7 @@ def _routes(ctx: Context, settings: Settings, watch: Watch, meters: Meters | Non
     if team is not None:
         found += team.routes()
     if settings.ingest is not None:
-        found += sync_routes(Keep(settings.ingest), settings, SyncAccess(ctx.catalogue))
+        found += sync_routes(Keep(settings.ingest, lambda: watch.on_change()), settings, SyncAccess(ctx.catalogue))
     if meters is not None:
         found.append(metrics_route(meters))
     found.append(Route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"]))

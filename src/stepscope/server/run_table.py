@@ -10,13 +10,15 @@ processes. Like that index it can be thrown away: the run folders are the truth.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import sqlalchemy as sql
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from stepscope.database.engine import Database
 from stepscope.database.tables import run_metrics, run_values, runs
@@ -28,6 +30,10 @@ from stepscope.runs.query.query import Query, parse, parse_field
 from stepscope.server.query_sql import compile_sql, order_sql
 
 __all__ = ["CHANNEL", "Page", "RunTable"]
+
+log = logging.getLogger("stepscope.server")
+
+T = TypeVar("T")
 
 CHANNEL = "stepscope_runs"
 """PostgreSQL's NOTIFY on it carries the ids of changed runs, so that all server processes tell their pages."""
@@ -72,6 +78,31 @@ class RunTable:
     # -- as an index ------------------------------------------------------------------------------------------
 
     def rows(self, store: str) -> list[Row]:
+        return self._safely(lambda: self._rows(store), [])
+
+    def stats(self, store: str, folder: str) -> bytes | None:
+        return self._safely(lambda: self._stats(store, folder), None)
+
+    def visit_stats(self, store: str, visit: Callable[[str, bytes], None]) -> None:
+        self._safely(lambda: self._visit_stats(store, visit), None)
+
+    def save(self, store: str, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
+        """Keep some rows and forget others, all or nothing, and tell the other processes."""
+        rows, gone = list(rows), list(gone)
+        if rows or gone:
+            self._safely(lambda: self._save(store, rows, gone), None)
+
+    def _safely(self, work: Callable[[], T], otherwise: T) -> T:
+        """An index knows nothing at worst: the run folders do. Two processes may also have saved the same row."""
+        try:
+            return work()
+        except IntegrityError:
+            return otherwise
+        except SQLAlchemyError as fault:
+            log.warning("the catalogue's database does not answer: %s", str(fault).partition("\n")[0])
+            return otherwise
+
+    def _rows(self, store: str) -> list[Row]:
         asked = sql.select(runs.c.folder, runs.c.stamp, runs.c.head, runs.c.names).where(runs.c.store == store)
         with self._database.reading() as connection:
             found = connection.execute(asked).all()
@@ -81,23 +112,19 @@ class RunTable:
             for folder, stamp, head, names in found
         ]
 
-    def stats(self, store: str, folder: str) -> bytes | None:
+    def _stats(self, store: str, folder: str) -> bytes | None:
         asked = sql.select(runs.c.stats).where(runs.c.store == store, runs.c.folder == folder)
         with self._database.reading() as connection:
             found = connection.execute(asked).scalar()
         return None if found is None else bytes(found)
 
-    def visit_stats(self, store: str, visit: Callable[[str, bytes], None]) -> None:
+    def _visit_stats(self, store: str, visit: Callable[[str, bytes], None]) -> None:
         asked = sql.select(runs.c.folder, runs.c.stats).where(runs.c.store == store)
         with self._database.reading() as connection:
             for folder, data in connection.execution_options(yield_per=2000).execute(asked):
                 visit(folder, bytes(data))
 
-    def save(self, store: str, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
-        """Keep some rows and forget others, all or nothing, and tell the other processes."""
-        rows, gone = list(rows), list(gone)
-        if not rows and not gone:
-            return
+    def _save(self, store: str, rows: list[Row], gone: list[str]) -> None:
         heads = [_head_decoder.decode(row.head) for row in rows]
         with self._database.writing() as connection:
             folders = [*gone, *(row.folder for row in rows)]

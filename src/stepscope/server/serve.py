@@ -120,7 +120,7 @@ def serve(
         objects=objects,
         people=people,
     ).checked()
-    with _reading(settings), followed_stores(dirs, say) as stores, Catalogue(*stores) as catalogue:
+    with _reading(settings), followed_stores(dirs, say) as stores, _catalogue(stores, settings) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         for missing in (place for place in dirs if not Path(place).exists() and Path(place) in stores):
@@ -176,7 +176,7 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
         webbrowser.open(server.address)
     """
     settings = (settings or Settings()).checked()
-    with _reading(settings), followed_stores(dirs) as stores, Catalogue(*stores) as catalogue:
+    with _reading(settings), followed_stores(dirs) as stores, _catalogue(stores, settings) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         server = _made(app, settings)
@@ -192,6 +192,15 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
         finally:
             server.should_exit = True
             thread.join(10)
+
+
+def _catalogue(stores: Sequence[Path], settings: Settings) -> Catalogue:
+    """The runs of the stores; on PostgreSQL all processes of a server share what one of them has read."""
+    if settings.people is None or not settings.people.is_postgresql:
+        return Catalogue(*stores)
+    from stepscope.server.run_table import RunTable
+
+    return Catalogue(*stores, index=RunTable(settings.people))
 
 
 def _reading(settings: Settings) -> AbstractContextManager[None]:

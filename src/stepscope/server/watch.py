@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from stepscope.errors import StepscopeError
@@ -57,6 +58,8 @@ class Watch:
         self._looked = float("-inf")
         self._thread: threading.Thread | None = None
         hub.on_listener = self._wake.set
+        self.on_change: Callable[[], object] = self.wake
+        """Told when this process has taken in a part of a run."""
 
     def start(self) -> None:
         self._stopping.clear()
@@ -72,6 +75,11 @@ class Watch:
             self._thread.join(10)
             self._thread = None
         self._outlets.stop()
+
+    def wake(self) -> None:
+        """Look now, unless a look has just been: something has changed. May be called often, from any thread."""
+        if len(self._hub):
+            self._wake.set()
 
     def fresh(self) -> None:
         """Make sure that what a request sees is at most a moment old, also when nobody was watching."""
@@ -111,6 +119,7 @@ class Watch:
             began = time.monotonic()
             turn()
             took = time.monotonic() - began
+            self._stopping.wait(min(self._poll_s, SHARE * took))  # however often it is rung for
             self._wake.clear()
             self._wake.wait(max(self._poll_s if len(self._hub) else IDLE_S, SHARE * took))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from zlib import crc32
@@ -43,8 +44,10 @@ class _End(NamedTuple):
 class Keep:
     """A store that takes copies of runs. Several threads and processes of a machine may write to one store."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, on_change: Callable[[], object] = lambda: None) -> None:
+        """`on_change` is called after something new was kept."""
         self.store = store
+        self._on_change = on_change
         self.fates = Fates(store)
         self._locks = PathLocks(store)
         self._settled = Settled()
@@ -96,11 +99,14 @@ class Keep:
         with self._locks.locked(path):
             try:
                 if is_log(name):
-                    return self._add_frames(path, folder, offset, data, before)
-                return self._add_part(path, folder, offset, data, sha256, size)
+                    stored = self._add_frames(path, folder, offset, data, before)
+                else:
+                    stored = self._add_part(path, folder, offset, data, sha256, size)
             except OSError as fault:
                 self._sound.pop(path, None)
                 raise StorageError(f"the server cannot keep {name}: {fault.strerror or fault}") from None
+        self._on_change()
+        return stored
 
     def folder_of(self, run: str) -> Path:
         """Where a run is, or would be."""

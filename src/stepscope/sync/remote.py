@@ -8,7 +8,7 @@ import ssl
 import zlib
 from types import TracebackType
 from typing import NamedTuple, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 import msgspec
 
@@ -17,7 +17,7 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
 from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, Held, RunList, Stored
 
-__all__ = ["Piece", "Remote", "Unreachable"]
+__all__ = ["Piece", "Remote", "Unreachable", "check_address"]
 
 T = TypeVar("T")
 
@@ -26,6 +26,19 @@ _LARGEST_ANSWER = 64 << 20
 _runs = msgspec.json.Decoder(RunList)
 _held = msgspec.json.Decoder(Held)
 _stored = msgspec.json.Decoder(Stored)
+
+
+class _Me(msgspec.Struct):
+    name: str
+
+
+class _Token(msgspec.Struct):
+    token: str
+
+
+_JSON = {"content-type": "application/json"}
+_me = msgspec.json.Decoder(_Me)
+_token = msgspec.json.Decoder(_Token)
 
 
 class Piece(NamedTuple):
@@ -43,13 +56,24 @@ class Unreachable(StepscopeError):
     http_status = 502
 
 
+def check_address(url: str) -> SplitResult:
+    """The parts of a server's address; refused if it is none."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise UsageError(f"{url!r} is not the address of a server; expected for example https://runs.example.org")
+    return parts
+
+
 class Remote:
     """The address and token of a server. Every call is safe to repeat."""
 
     def __init__(self, url: str, token: str, *, timeout_s: float = _TIMEOUT_S) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(f"{url!r} is not the address of a server; expected for example https://runs.example.org")
+        parts = check_address(url)
+        host = parts.hostname or ""
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._path = parts.path.rstrip("/")
         self._token = token
@@ -58,9 +82,22 @@ class Remote:
         self._connection: http.client.HTTPConnection
         if parts.scheme == "https":
             safe = ssl.create_default_context()
-            self._connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout_s, context=safe)
+            self._connection = http.client.HTTPSConnection(host, parts.port, timeout=timeout_s, context=safe)
         else:
-            self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
+            self._connection = http.client.HTTPConnection(host, parts.port, timeout=timeout_s)
+
+    def me(self) -> str:
+        """The name of the user whose token this is."""
+        return _decoded(self._call("GET", "/api/me"), _me).name
+
+    def login(self, invitation: str, name: str) -> str:
+        """A personal token for an invitation, which works once."""
+        body = msgspec.json.encode({"invitation": invitation, "name": name})
+        return _decoded(self._call("POST", "/api/login", body, _JSON), _token).token
+
+    def logout(self) -> None:
+        """Revoke the token."""
+        self._call("POST", "/api/logout", b"{}", _JSON)
 
     def held(self, run: str) -> Held:
         """What the server holds of a run."""
@@ -81,7 +118,7 @@ class Remote:
 
     def tell(self, run: str, fate: Fate) -> None:
         """Have a run deleted or restored on the server as it was here."""
-        self._call("POST", f"/api/sync/{run}", msgspec.json.encode(fate), {"content-type": "application/json"})
+        self._call("POST", f"/api/sync/{run}", msgspec.json.encode(fate), _JSON)
 
     def read(self, run: str, name: str, offset: int) -> Piece:
         """A piece of a file from `offset`; empty where the server has no more."""
@@ -140,6 +177,6 @@ def _refusal(url: str, status: int, data: bytes) -> StepscopeError:
     except (*MALFORMED, KeyError, TypeError):
         return Unreachable(f"{url} answered with status {status}; is it a Stepscope server (`stepscope server`)?")
     if status in (401, 403):
-        return Forbidden(f"{url} refused the request: {said} Set STEPSCOPE_TOKEN to the server's token.")
+        return Forbidden(f"{url} refused the request: {said} `stepscope login {url}` sets a token.")
     kinds: dict[int, type[StepscopeError]] = {409: Conflict, 400: UsageError, 404: UsageError, 422: BadData}
     return kinds.get(status, Unreachable)(f"{url}: {said}")

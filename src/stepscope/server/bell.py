@@ -1,0 +1,79 @@
+"""Several server processes on one PostgreSQL: whoever takes something in rings, and all others look at once.
+
+It goes over LISTEN and NOTIFY. Nothing depends on it: a bell that nobody hears (the database is away) only means that
+pages are told when the next regular look finds the change.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from stepscope.database.engine import Database
+from stepscope.server.run_table import CHANNEL
+
+__all__ = ["Bell"]
+
+log = logging.getLogger("stepscope.server")
+
+TURN_S = 0.1
+"""How long a ring may wait for others to be rung with it."""
+AWAY_S = 1.0
+
+
+class Bell:
+    """`start` and `stop` bracket its thread. `hear` is called in it, in every process, some time after a `ring`."""
+
+    def __init__(self, database: Database, hear: Callable[[], object]) -> None:
+        self._url, self._hear = database.url, hear
+        self._rung = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.listening = threading.Event()
+        """Set while the database is there."""
+
+    def ring(self) -> None:
+        """Never waits: the thread passes it on."""
+        self._rung.set()
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._run, name="stepscope-bell", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(15)
+            self._thread = None
+
+    def _run(self) -> None:
+        away = False
+        while not self._stopping.is_set():
+            try:
+                with psycopg.connect(self._url, autocommit=True, connect_timeout=10) as connection:
+                    away = False
+                    self._listen(connection)
+            except psycopg.Error as fault:
+                self.listening.clear()
+                if not away:
+                    log.warning("the database is away, pages are told later: %s", str(fault).strip().partition("\n")[0])
+                away = True
+                self._stopping.wait(AWAY_S)
+
+    def _listen(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute(f"LISTEN {CHANNEL}".encode())
+        self.listening.set()
+        self._hear()  # what happened while nobody listened
+        while not self._stopping.is_set():
+            if self._rung.is_set():
+                self._rung.clear()
+                connection.execute(f"NOTIFY {CHANNEL}".encode())
+            heard = False
+            for _ in connection.notifies(timeout=TURN_S):
+                heard = True
+            if heard:
+                self._hear()
