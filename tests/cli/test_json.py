@@ -56,6 +56,7 @@ CASES: dict[str, list[str]] = {
     "init-vscode": [],
     "inspect": ["net.py:Net", "--input", "2,3"],
     "mcp": ["stepscope-runs"],
+    "merge": ["first", "stepscope-runs"],
     "profile": ["--dir", "profiles", "--steps", "2:4", "train.py"],
     "replay": ["--dir", "crashed", "--trust"],
     "report": ["first", "-o", "report.html"],
@@ -70,6 +71,7 @@ CASES: dict[str, list[str]] = {
     "sync": ["nowhere", "--to", "http://127.0.0.1:1"],
     "tail": ["first"],
     "trash": [],
+    "tune-batch": ["--seconds", "2", "--batches", "2", "--max-batch", "8", "train.py"],
     "tune-data": ["--seconds", "2", "--batches", "5", "--max-workers", "0", "train.py"],
     "ui": ["--test-webhook"],
 }

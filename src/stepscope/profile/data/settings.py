@@ -81,7 +81,8 @@ def loader_like(loader: Any, settings: LoaderSettings, *, drop_last: bool = Fals
     if own_batches and not is_stream:
         given["batch_sampler"] = loader.batch_sampler
     else:
-        given.update(batch_size=settings.batch_size, drop_last=(drop_last or loader.drop_last) if settings.batch_size else False)
+        only_full = bool(settings.batch_size) and (drop_last or loader.drop_last)
+        given.update(batch_size=settings.batch_size, drop_last=only_full)
         if not is_stream:
             given["sampler"] = loader.sampler
     if settings.workers:

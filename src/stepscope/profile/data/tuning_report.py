@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from stepscope.common.units import bytes_text, time_text
 from stepscope.profile.data.rewrite import Change, rewritten
 from stepscope.profile.data.stages import shown_path
 from stepscope.profile.data.trial import Trial
@@ -83,9 +84,11 @@ class TuningReport:
         size = "" if loader.batch_size is None else f", batches of {loader.batch_size}"
         head: list[Line] = [[("  " + over, "bold"), (f"{size}; {cpu_count()} processors", "")]]
         if self.now_s and self.free_s:
-            free = f"{_ms(self.free_s)} with free data"
+            free = f"{time_text(self.free_s)} with free data"
             share = max(1 - self.free_s / self.now_s, 0.0)
-            head.append([(f"  a step takes {_ms(self.now_s)}; it would take {free} ({share * 100:.0f}% is data)", "")])
+            head.append(
+                [(f"  a step takes {time_text(self.now_s)}; it would take {free} ({share * 100:.0f}% is data)", "")]
+            )
         return head
 
     def _table(self) -> list[Line]:
@@ -120,10 +123,10 @@ class TuningReport:
             "yes" if s.persistent else "-",
             *(["yes" if s.pin else "-"] if pins else []),
             *([str(s.batch_size)] if sizes else []),
-            "-" if step is None else _ms(step),
+            "-" if step is None else time_text(step),
             "-" if step is None else f"{min(trial.wait_s / step, 1.0) * 100:.0f}%",
-            "-" if not trial.starts else _ms(trial.start_s),
-            "-" if trial.memory_bytes is None else f"{trial.memory_bytes / 2**20:.0f} MiB",
+            "-" if not trial.starts else time_text(trial.start_s),
+            "-" if trial.memory_bytes is None else bytes_text(trial.memory_bytes),
             "-" if not step else f"{size / step:,.0f}" if size / step >= 10 else f"{size / step:.2g}",
         ]
 
@@ -138,7 +141,9 @@ class TuningReport:
             kept: Line = [("  leave it as it is: ", "bold green"), (f"no other setting was faster{why}", "")]
             return [kept, *self._why_no_workers()]
         count = sum(len(one.turns) for one in [best, *tuner.again] if one.settings == best.settings)
-        measured = f"{_ms(self.now_s or 0.0)} -> {_ms(self.best_s or 0.0)} a step, measured on {count} batches"
+        measured = (
+            f"{time_text(self.now_s or 0.0)} -> {time_text(self.best_s or 0.0)} a step, measured on {count} batches"
+        )
         noise = "" if self.noise is None else f", ±{self.noise * 50:.0f}%"
         return [
             [("  best: ", "bold green"), (best.settings.text(), "bold"), (f"  {self.gain:.2g}x faster", "bold green")],
@@ -164,7 +169,7 @@ class TuningReport:
         if self.free_s is None or self.best_s is None:
             return "what training would take with free data is not known"
         if self.best_s / self.free_s < 1.05:
-            return f"that is enough: with free data a step takes {_ms(self.free_s)}, hardly less"
+            return f"that is enough: with free data a step takes {time_text(self.free_s)}, hardly less"
         waits = self.best.wait_s / self.best_s if self.best is not None else 1.0
         if waits < 0.05:
             return f"that is enough: training waits for data {waits * 100:.0f}% of a step now"
@@ -175,7 +180,7 @@ class TuningReport:
             what = "more workers may still help: --max-workers"
         else:
             what = "the rest is in the dataset itself: 'stepscope profile' shows the stages of loading a batch"
-        return f"with free data a step would take {_ms(self.free_s)}; {what}"
+        return f"with free data a step would take {time_text(self.free_s)}; {what}"
 
     def _written(self) -> list[Line]:
         if not self.is_worth_it or self.best is None or self.tuner.now is None:
@@ -229,17 +234,6 @@ class TuningReport:
             "now": trial is self.tuner.now,
             "best": trial is self.best,
         }
-
-
-def _ms(seconds: float) -> str:
-    """A time as short as it can be read.
-
-    >>> _ms(0.000012), _ms(0.00123), _ms(0.0456), _ms(0.789), _ms(2.5), _ms(0.0)
-    ('12 us', '1.23 ms', '45.6 ms', '789 ms', '2.5 s', '0 ms')
-    """
-    if 0 < seconds < 1e-4:
-        return f"{seconds * 1e6:.3g} us"
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
 def _wrapped(text: str, style: str = "") -> list[Line]:
