@@ -92,7 +92,7 @@ def a_summary(luck: random.Random) -> MetricSummary:
     return MetricSummary(
         last=pick(), first=pick(), min=luck.choice([math.nan, 0.1, -3.0]), max=luck.choice([math.nan, 1.0]),
         mean=luck.choice([math.nan, 0.5]), count=luck.randrange(4), nan=luck.randrange(2), inf=0,
-        last_step=luck.choice([None, 7]), min_step=luck.choice([None, 3]), max_step=luck.choice([None, 9]), 
+        last_step=luck.choice([None, 7]), min_step=luck.choice([None, 3]), max_step=luck.choice([None, 9]),
         first_step=0,
     )  # fmt: skip
 
