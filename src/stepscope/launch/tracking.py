@@ -12,12 +12,12 @@ from typing import Any
 from stepscope import fence
 from stepscope.records import Event
 from stepscope.track import session
+from stepscope.track.config import flatten, plain
+from stepscope.track.ending import Ending
 from stepscope.track.logger import Logger
 from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.run import Run
 from stepscope.track.sweep_assignment import offer_name
-from stepscope.track.config import flatten, plain
-from stepscope.track.ending import Ending
 
 __all__ = ["Tracking"]
 
@@ -39,8 +39,8 @@ class Tracking:
         self._logger: Logger | None = None
         self._settings: dict[str, Any] = {}
         self._origins: dict[str, str] = {}
-        self._base = self._last = 0
-        """Steps of our own count that belong to earlier runs of this process, and the last one of all."""
+        self._base, self._last = 0, -1
+        """The first step of this run in our own count, and the last one of all."""
         self._waits = on and _opens_its_own(script)
         offer_name(name)
 
@@ -95,7 +95,7 @@ class Tracking:
         if run is None or logger is None or run.is_finished:
             return
         self._last = max(self._last, step)
-        step -= self._base if step > self._base else 0
+        step -= self._base if step >= self._base else 0
         if not self.is_own:
             values = {BESIDE + name: value for name, value in values.items()}
         logger.log(values, step)
@@ -111,18 +111,18 @@ class Tracking:
         """
         self._follow()
         flat = flatten(values)
-        fresh = {name: value for name, value in flat.items() if overrule or not self._knows(name, value)}
+        fresh = {name: value for name, value in flat.items() if overrule or not self._knows(name, value, origins)}
         said = {name: origin for name, origin in (origins or {}).items() if name in fresh}
         self._settings.update(fresh)
         self._origins = {name: each for name, each in self._origins.items() if name not in fresh} | said
         self._tell(fresh, said)
 
-    def _knows(self, name: str, value: Any) -> bool:
-        """Whether a setting was seen, also below a folder: Lightning's `lr` is the `model/lr` of its command line."""
-        below = f"/{name}"
-        return name in self._settings or any(
-            known.endswith(below) and plain(one) == plain(value) for known, one in self._settings.items()
-        )
+    def _knows(self, name: str, value: Any, origins: Mapping[str, str] | None) -> bool:
+        """Whether a setting was seen. A trainer's `lr` may be the `model/lr` of its command line."""
+        if name in self._settings or origins is not None:
+            return name in self._settings
+        same = [known for known in self._settings if known.endswith(f"/{name}") and not known.startswith("optimizer")]
+        return any(plain(self._settings[known]) == plain(value) for known in same)
 
     def _tell(self, values: Mapping[str, Any], origins: Mapping[str, str]) -> None:
         run = self._run
@@ -137,12 +137,12 @@ class Tracking:
         self._named["group"] = Path(group).name
         if self._own is None or not self.is_own:
             return
-        if self._last == self._base and self._own._logger.step == 0:
+        if self._last < self._base and self._own._logger.step == 0:
             self._own._end(Ending("finished", 0))
             _discard(self._own)
         else:
             self.close(Ending("finished", 0))
-        self._settings, self._origins, self._base = {}, {}, self._last
+        self._settings, self._origins, self._base = {}, {}, self._last + 1
         self._run = self._logger = None
         name = self._named["name"]
         self._own = session.init(**{**self._named, "name": name and f"{name}-{number}"})
@@ -160,10 +160,12 @@ class Tracking:
         """Something that happened. Also after the script has finished its run: it is written beside it."""
         self._follow()
         run = self._run
-        if run is None or run.path is None:
+        if run is None:
             return
         if not run.is_finished:
             run._writer.event(event)
+            return
+        if run.path is None:
             return
         writer = MaskedWriter(run.path, run_id=run.id, role="worker", attempt=run.attempt, heartbeat_s=0, fsync_s=0)
         writer.event(event)

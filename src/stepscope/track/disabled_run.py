@@ -31,6 +31,9 @@ class NullWriter:
     def media(self, media: Any, data: bytes | None = None) -> None:
         pass
 
+    def decide(self) -> None:
+        pass
+
     def flush(self, fsync: bool = True, timeout: float = 30.0) -> bool:
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,9 +13,11 @@ from stepscope.errors import StepscopeError
 from stepscope.records import RunMeta
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.format.meta import read_meta
+from stepscope.runs.write.home import Seek
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages, ranks, resume
 from stepscope.track.disabled_run import NullWriter
+from stepscope.track.joining import Joining, adopt_parts
 from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.run import Run
 from stepscope.track.run_services import Attendants, Options
@@ -48,6 +51,7 @@ def open_run(request: Request) -> Run:
     run = _resume(request, path) if path is not None else _create(request)
     if request.place.world_size > 1 and run.path is not None:
         ranks.leave_note(run.path.parent, request.place, request.turn, run.id, run.attempt)
+        run.after_end(partial(adopt_parts, run.path, request.place, request.turn))
     return run
 
 
@@ -103,22 +107,15 @@ def _resume(request: Request, path: Path) -> Run:
 
 
 def _join_rank(request: Request) -> Run:
-    note = ranks.wait_for_note(request.store, request.place, request.turn, _patience_s())
-    if note is None:
-        messages.say(
-            f"rank {request.place.rank} found no run of rank 0 in {request.store} and records one of its own; "
-            "do all ranks call stepscope.init() with the same dir on a shared file system?"
-        )
-        return _create(request)
-    path = request.store / note.run_id
-    return _attended(request, path, read_meta(path), attempt=note.attempt)
-
-
-def _patience_s() -> float:
-    try:
-        return float(os.environ.get("STEPSCOPE_RANK_WAIT_S", ""))
-    except ValueError:
-        return ranks.WAIT_S
+    """Begin at once; the writer finds out by itself where rank 0 has made the run."""
+    joining = Joining(request.store, request.place, request.turn, partial(create_folder, request.store, request.meta))
+    run = _made(request, request.store / request.meta.id, request.meta, attempt=0, seek=joining)
+    run._path = None
+    joining.when_arrived(lambda home: run._arrived(home.path, read_meta(home.path), home.attempt))
+    run.after_end(joining.join_late)
+    run._joining = joining
+    _begin(run)
+    return run
 
 
 def _attended(
@@ -131,9 +128,31 @@ def _attended(
     config: dict[str, Any] | None = None,
 ) -> Run:
     """A run with everything around it: console, meters, hooks."""
+    run = _made(request, path, meta, attempt=attempt, first_step=first_step, config=config)
+    if request.place.rank == 0:  # before the console is recorded: it is no output of the script
+        messages.greet(run.name, path, attempt)
+    _begin(run)
+    return run
+
+
+def _begin(run: Run) -> None:
+    if run._attendants is not None:
+        run._attendants.start()
+
+
+def _made(
+    request: Request,
+    path: Path,
+    meta: RunMeta,
+    *,
+    attempt: int,
+    first_step: int | None = None,
+    config: dict[str, Any] | None = None,
+    seek: Seek | None = None,
+) -> Run:
     rank = request.place.rank
     writer = MaskedWriter(
-        path, run_id=meta.id, rank=rank, attempt=attempt, first_step=first_step, on_problem=messages.say
+        path, run_id=meta.id, rank=rank, attempt=attempt, first_step=first_step, on_problem=messages.say, seek=seek
     )
     run = Run(
         meta,
@@ -146,9 +165,6 @@ def _attended(
         attempt=attempt,
     )
     run._attendants = Attendants(run, writer, path, request.options)
-    if rank == 0:  # before the console is recorded: it is no output of the script
-        messages.greet(run.name, path, attempt)
-    run._attendants.start()
     return run
 
 

@@ -1,7 +1,7 @@
 """One run for all ranks of a distributed training: rank 0 makes it, the others find it.
 
 Every rank writes its own files. Rank 0 leaves a small note in the store, named after what all ranks of the job know
-(run id of torchrun, address, port, job step ...); the others wait for it, for a bounded time.
+(run id of torchrun, address, port, job step ...). Nobody waits for it: docs/design/041-ranks.md.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import make_common_folder
+from stepscope.runs.format.filesystem import is_remote, make_common_folder
+from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import is_run_folder, write_file
-from stepscope.runs.format.writer_identity import host_name, process_age_s, process_started
+from stepscope.runs.format.writer_identity import host_name, process_started
 from stepscope.track.children import is_child_process
 
-__all__ = ["Note", "Place", "leave_note", "place", "read_note", "wait_for_note"]
+__all__ = ["Note", "Place", "find_note", "leave_note", "leave_part", "parts", "place", "read_note"]
 
-WAIT_S = 60.0
-LOOK_EVERY_S = 0.05
+WAIT_S = 5.0
+"""How long another rank keeps what it logs in memory, while its script runs, before it takes a folder of its own."""
 FRESH_S = 120.0
 """A note older than this when our process began belongs to an earlier job under the same address."""
 KEPT_S = 7 * 86400.0
@@ -124,12 +126,15 @@ def leave_note(store: Path, where: Place, turn: int, run_id: str, attempt: int) 
 
 
 def _sweep(folder: Path, before: float) -> None:
-    for old in folder.glob("*.json"):
+    for old in [*folder.glob("*.json"), *folder.glob("*.part")]:
         try:
             if old.stat().st_mtime < before:
                 old.unlink()
         except OSError:  # another job swept it, or may not be touched: it does no harm
             continue
+
+
+is_on_network = lru_cache(maxsize=16)(is_remote)
 
 
 def read_note(store: Path, where: Place, turn: int) -> Note | None:
@@ -138,24 +143,45 @@ def read_note(store: Path, where: Place, turn: int) -> Note | None:
     wanted = _path(store, where, turn)
     try:
         # By listing: a name that was asked for too early may be cached as absent on a network file system.
-        if wanted.name not in os.listdir(folder):
+        if is_on_network(store) and wanted.name not in os.listdir(folder):
             return None
         return msgspec.json.decode(read_file(wanted, _LARGEST_NOTE, within=folder), type=Note)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def wait_for_note(store: Path, where: Place, turn: int, wait_s: float = WAIT_S) -> Note | None:
-    """The note of rank 0 of this very job, or None if it does not come in time."""
-    began = time.time() - process_age_s()
-    deadline = time.monotonic() + wait_s
-    while True:
-        note = read_note(store, where, turn)
-        if note is not None and _is_of_this_job(note, where, began) and is_run_folder(store / note.run_id):
-            return note
-        if time.monotonic() >= deadline:
-            return None
-        time.sleep(LOOK_EVERY_S)
+def find_note(store: Path, where: Place, turn: int, began: float) -> Note | None:
+    """The note of rank 0 of this very job, if it is there. `began`: when this process did, in unix seconds."""
+    note = read_note(store, where, turn)
+    if note is not None and _is_of_this_job(note, where, began) and is_run_folder(store / note.run_id):
+        return note
+    return None
+
+
+def leave_part(store: Path, where: Place, turn: int, run_id: str) -> None:
+    """Tell rank 0 that this rank could not wait for it and records to a folder of its own."""
+    path = _part_path(store, where, turn)
+    make_common_folder(path.parent)
+    write_file(path, run_id.encode())
+
+
+def parts(store: Path, where: Place, turn: int) -> list[tuple[Path, Path]]:
+    """The folders of ranks that found no run in time, each with the note that says so."""
+    prefix, folder = _path(store, where, turn).stem, store / FOLDER
+    found = []
+    for path in sorted(folder.glob(f"{prefix}.{where.restart}.*.part")):
+        try:
+            name = read_file(path, _LARGEST_NOTE, within=folder).decode()
+        except (OSError, ValueError):
+            continue
+        if is_run_id(name) and is_run_folder(store / name):
+            found.append((store / name, path))
+    return found
+
+
+def _part_path(store: Path, where: Place, turn: int) -> Path:
+    whole = _path(store, where, turn)
+    return whole.with_name(f"{whole.stem}.{where.restart}.{where.rank}.part")
 
 
 def _is_of_this_job(note: Note, where: Place, began: float) -> bool:

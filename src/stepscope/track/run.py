@@ -32,6 +32,7 @@ from stepscope.track.summary import Summary, Tags
 
 if TYPE_CHECKING:
     from stepscope.runs.write.writer import RunWriter
+    from stepscope.track.joining import Joining
     from stepscope.track.run_services import Attendants
     from stepscope.track.sink import RunSink
 
@@ -71,6 +72,8 @@ class Run:
         self._summary = Summary(self._record_summary)
         self._tags = Tags(meta.tags, self._record_tags)
         self._attendants: Attendants | None = None
+        self._joining: Joining | None = None
+        """On a rank above 0: how it finds the run of rank 0."""
         self._last_words: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
         self._preempted = False
@@ -112,8 +115,15 @@ class Run:
 
     @property
     def path(self) -> Path | None:
-        """The run's folder; None when recording is off."""
+        """The run's folder; None when recording is off, and on ranks above 0 until rank 0 has made it."""
         return self._path
+
+    def _arrived(self, path: Path, meta: RunMeta, attempt: int) -> None:
+        """On a rank above 0: the folder that rank 0 has made is known now."""
+        self._path, self._meta, self.attempt = path, meta, attempt
+        self._name, self._notes = meta.name, meta.notes
+        if self._attendants is not None:
+            self._attendants.arrived(path)
 
     @property
     def project(self) -> str:

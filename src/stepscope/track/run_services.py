@@ -59,7 +59,6 @@ class Attendants:
         self._console = ConsoleCapture(writer.console, lambda: run.step)
         self._sampler: Sampler | None = None
         self._store = path.parent
-        self._path = path
         self._hooks = EndingHooks(run._end, self.preempt, lambda: run.step)
         self._environment: threading.Thread | None = None
         self._old_variables: dict[str, str | None] = {}
@@ -90,9 +89,19 @@ class Attendants:
     def _be_the_process(self) -> None:
         """Take in the process's faults, and have child processes find the run."""
         fence.on_fault(self._note_fault)
-        for name, value in ((RUN_VARIABLE, str(self._path)), (ATTEMPT_VARIABLE, str(self._run.attempt))):
+        for name in (RUN_VARIABLE, ATTEMPT_VARIABLE):
             self._old_variables[name] = os.environ.get(name)
-            os.environ[name] = value
+        if self._run.path is not None:
+            self._name_to_children(self._run.path)
+
+    def _name_to_children(self, path: Path) -> None:
+        os.environ[RUN_VARIABLE] = str(path)
+        os.environ[ATTEMPT_VARIABLE] = str(self._run.attempt)
+
+    def arrived(self, path: Path) -> None:
+        """The folder of the run is known only now."""
+        if self._old_variables:
+            self._name_to_children(path)
 
     def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
         """One more job for the thread that wakes now and then."""
@@ -125,6 +134,7 @@ class Attendants:
         self._console.tick()
         self._run.flush_device(2.0)
         self._writer.event(End(time=time.time(), **Ending("preempted")._asdict()))
+        self._writer.decide()
         self._writer.flush(timeout=3.0)
 
     def stop(self) -> None:

@@ -156,7 +156,8 @@ class Background:
                 self._retry_at = 0.0
                 delivery.try_direct(time.monotonic() - began)
             else:
-                self._pause = min(self._pause * 2, LONGEST_PAUSE_S)
+                longest_s = LONGEST_PAUSE_S if delivery.awaited is None else POLL_S
+                self._pause = min(self._pause * 2, longest_s)
                 self._retry_at = time.monotonic() + self._pause
         finally:
             self.is_writing = False

@@ -20,6 +20,7 @@ from stepscope.runs.format import frames
 from stepscope.runs.format.filesystem import create_file
 from stepscope.runs.format.layout import log_name
 from stepscope.runs.format.packing import pack
+from stepscope.runs.write.home import Home
 
 __all__ = ["INTERRUPTED", "SEGMENT_BYTES", "SEGMENT_S", "STRETCH_BYTES", "LogFile", "Stretch", "write_all"]
 
@@ -93,12 +94,21 @@ class LogFile:
         self.synced = (-1, -1)
         """File and sequence number up to which the disk was told to sync."""
         self._header = header
-        self._identity = identity
+        self.identity = identity
         self._segment = 0
         self._opened = 0.0
         self._base = (0.0, 0.0)  # wall and monotonic time of the newest segment
         self._introduced: Stretch | None = None  # the newest that has a header
         self._definitions: dict[bytes, None] = {}  # of this segment, to be said again
+
+    @property
+    def role(self) -> str:
+        return self._header.role
+
+    def settle_in(self, home: Home) -> None:
+        """The folder is known now, and which run and attempt this is; nothing was written before."""
+        self.folder = home.path
+        self._header = msgspec.structs.replace(self._header, run_id=home.run_id, attempt=home.attempt)
 
     # -- making room ------------------------------------------------------------------------------------------
 
@@ -179,8 +189,8 @@ class LogFile:
         first = 0
         if stretch is not self._introduced:
             opening: list[tuple[int, bytes]] = [(frames.Kind.HEADER, self._header_frame())]
-            if stretch.seq == 0 and self._identity is not None:
-                opening.append((frames.Kind.META, self._identity))
+            if stretch.seq == 0 and self.identity is not None:
+                opening.append((frames.Kind.META, self.identity))
             pieces[:0] = opening
             first = len(opening)
         encoded = [frames.encode(kind, stretch.seq + n, payload) for n, (kind, payload) in enumerate(pieces)]

@@ -26,6 +26,7 @@ from stepscope.runs.format.frames import Kind
 from stepscope.runs.format.packing import pack
 from stepscope.runs.write.backlog import PATIENCE_S, Backlog, Entry, Note, Row
 from stepscope.runs.write.fallback_dir import Refuge, in_words
+from stepscope.runs.write.home import AwaitedRefuge
 from stepscope.runs.write.keyset import SLOW_S, Keyset
 from stepscope.runs.write.logfile import LogFile, Stretch
 
@@ -58,7 +59,9 @@ class Delivery:
         tell: Callable[[str, str], None],
     ) -> None:
         self.lock = threading.Lock()
-        self.direct = not always_queued
+        self.awaited = refuge if isinstance(refuge, AwaitedRefuge) and refuge.is_awaited else None
+        """While the folder is not known: whom to ask for it."""
+        self.direct = not always_queued and self.awaited is None
         self.closed = False
         self.backlog = Backlog()
         self.points = LogFile(refuge.path, header, refuge.identity if header.role == "run" else None)
@@ -87,6 +90,8 @@ class Delivery:
         if self.closed:
             self.backlog.lost += entry.count
             return
+        if self.awaited is not None:
+            self.look_for_folder()
         if self.direct:
             lock = self.lock
             if lock.acquire(timeout=PATIENCE_S):
@@ -109,6 +114,14 @@ class Delivery:
                 self.lock.release()
         self.speak()
         self.wake()
+
+    def look_for_folder(self) -> None:
+        """Ask whether the run folder is known by now."""
+        if self.lock.acquire(timeout=PATIENCE_S):
+            try:
+                self.settle_in()
+            finally:
+                self.lock.release()
 
     def speak(self) -> None:
         """Tell the user what there is to tell. Not with the lock held: what is told may be printed, and so logged."""
@@ -145,6 +158,26 @@ class Delivery:
             self.wake()
 
     # -- with the lock held -----------------------------------------------------------------------------------
+
+    def settle_in(self) -> bool:
+        """Whether the folder of the run is known; entries wait in the backlog until it is."""
+        awaited = self.awaited
+        if awaited is None:
+            return True
+        try:
+            home = awaited.arrive()
+        except OSError as fault:
+            self._trouble(fault)
+            if awaited.is_final:
+                self.give_up()
+            return False
+        if home is None:
+            return False
+        self.awaited, self.direct = None, not self._always_queued
+        for log in (self.points, self.media_log):
+            log.settle_in(home)
+        self.points.identity = awaited.identity if self.points.role == "run" else None
+        return True
 
     def drain(self) -> bool:
         """Write out the backlog; whether all of it could be."""
@@ -211,6 +244,8 @@ class Delivery:
         return done
 
     def _ready(self, log: LogFile, at: float, need: int) -> Stretch | None:
+        if not self.settle_in():
+            return None
         try:
             try:
                 return log.ready(at, need)
@@ -248,6 +283,8 @@ class Delivery:
 
     def store_blob(self, data: bytes) -> OSError | None:
         """Write a blob, or say what kept us from it. Needs no lock."""
+        if self.awaited is not None:
+            return OSError(errno.EAGAIN, "the run folder is not known yet")
         try:
             try:
                 sha256 = blobs.put_bytes(self._refuge.path, data, sync=False)

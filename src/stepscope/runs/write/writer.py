@@ -30,6 +30,7 @@ from stepscope.runs.write.background import Background
 from stepscope.runs.write.backlog import PATIENCE_S, Note
 from stepscope.runs.write.fallback_dir import Refuge
 from stepscope.runs.write.forks import watch_forks
+from stepscope.runs.write.home import AwaitedRefuge, Seek
 from stepscope.runs.write.keyset import Keyset
 from stepscope.runs.write.write_queue import FRAME_BYTES, Delivery
 
@@ -74,13 +75,15 @@ class RunWriter:
         mode: Mode = "auto",
         on_problem: Callable[[str], None] | None = None,
         elsewhere: str | None = None,
+        seek: Seek | None = None,
     ) -> None:
         """With `heartbeat_s` and `fsync_s` both 0 no thread is started until there is a backlog.
 
         `elsewhere` names a writer that is not the training itself (an import): files carry that name instead of this
-        machine's and no process, so that the end of this process says nothing about the run.
+        machine's and no process, so that the end of this process says nothing about the run. With `seek` another
+        process makes the folder: what is written waits in memory until it says where that is.
         """
-        self._refuge = Refuge(Path(path))
+        self._refuge = Refuge(Path(path)) if seek is None else AwaitedRefuge(Path(path), seek)
         self._header = FileHeader(
             run_id=run_id,
             file_id="",
@@ -111,6 +114,9 @@ class RunWriter:
         pid = os.getpid() if self._has_process else 0
         started = writer_identity.process_started(pid) if self._has_process else 0.0
         header = msgspec.structs.replace(self._header, role=role, pid=pid, pid_started=started, file_id=new_run_id())
+        home = self._refuge.home if isinstance(self._refuge, AwaitedRefuge) else None
+        if home is not None:
+            header = msgspec.structs.replace(header, run_id=home.run_id, attempt=home.attempt)
         self._delivery = Delivery(
             self._refuge,
             header,
@@ -205,7 +211,15 @@ class RunWriter:
 
     def blob_file(self, source: Path, *, within: Path | None = None) -> tuple[str, int]:
         """Keep a copy of a file as a blob; its hash and size. This one waits for the disk and raises what it says."""
+        if self._delivery.awaited is not None:
+            self.decide()
+            self._delivery.look_for_folder()
         return blobs.put_file(self.path, Path(source), within=within)
+
+    def decide(self) -> None:
+        """The process may end soon: where the folder is not known yet, take one now."""
+        if isinstance(self._refuge, AwaitedRefuge):
+            self._refuge.is_final = True
 
     def flush(self, fsync: bool = True, timeout: float = 30.0) -> bool:
         """Have everything on the disk; False if that could not be done."""
@@ -217,6 +231,7 @@ class RunWriter:
         if delivery.closed:
             return
         delivery.closed = True
+        self.decide()
         try:
             self._settle(timeout)
         finally:  # also after a second Ctrl-C

@@ -1,0 +1,104 @@
+"""How a rank finds the run that rank 0 makes, without waiting for it.
+
+What the rank logs stays in memory until rank 0's note is there, for a few seconds at most; its script runs meanwhile. A
+rank that finds none in time, or ends before, takes a folder of its own. Whoever ends later, that rank or rank 0, moves
+those files into the one run; on separate disks `stepscope merge` does.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from stepscope import fence
+from stepscope.runs.format.writer_identity import process_age_s
+from stepscope.runs.merge import take_in
+from stepscope.runs.read.folder import open_run
+from stepscope.runs.write.home import Home
+from stepscope.track import ranks
+
+__all__ = ["Joining", "adopt_parts"]
+
+REMOTE_LOOK_S = 0.05
+"""How often a network file system is asked."""
+
+
+class Joining:
+    """Asked by the writer of a rank above 0 where its folder is; never waits."""
+
+    def __init__(
+        self,
+        store: Path,
+        place: ranks.Place,
+        turn: int,
+        own: Callable[[], Path | None],
+    ) -> None:
+        self._store, self._place, self._turn = store, place, turn
+        self._own = own
+        self._arrived: Callable[[Home], None] | None = None
+        self._home: Home | None = None
+        self._began = time.time() - process_age_s()
+        self._deadline = time.monotonic() + _patience_s()
+        self._next_look = 0.0
+        self.own_folder: Path | None = None
+        """The folder of this rank alone, where it found no other."""
+
+    def __call__(self, final: bool) -> Home | None:
+        home = self._common(final) or (self._alone() if final or time.monotonic() >= self._deadline else None)
+        self._home = home
+        if home is not None and self._arrived is not None:
+            fence.call("joining the run of rank 0", self._arrived, home)
+        return home
+
+    def when_arrived(self, do: Callable[[Home], None]) -> None:
+        """Call `do` with the folder as soon as it is known, on any thread; twice if that is just now."""
+        self._arrived = do
+        if self._home is not None:
+            do(self._home)
+
+    def _common(self, final: bool) -> Home | None:
+        now = time.monotonic()
+        if now < self._next_look and not final:
+            return None
+        self._next_look = now + (REMOTE_LOOK_S if ranks.is_on_network(self._store) else 0.0)
+        note = ranks.find_note(self._store, self._place, self._turn, self._began)
+        return None if note is None else Home(self._store / note.run_id, note.run_id, note.attempt)
+
+    def _alone(self) -> Home:
+        path = self._own()
+        if path is None:
+            raise OSError(errno.EROFS, "no run folder can be made")
+        self.own_folder = path
+        if path.parent == self._store:
+            ranks.leave_part(self._store, self._place, self._turn, path.name)
+        return Home(path, path.name, 0)
+
+    def join_late(self) -> None:
+        """This rank's files are closed: move them to the run of rank 0, if that has come since."""
+        if self.own_folder is None:
+            return
+        home = self._common(final=True)
+        if home is not None:
+            adopt_parts(home.path, self._place, self._turn, only=self.own_folder)
+
+
+def adopt_parts(run: Path, place: ranks.Place, turn: int, only: Path | None = None) -> None:
+    """Move into the run what ranks of its job have written to folders of their own and have ended."""
+    for part, note in ranks.parts(run.parent, place, turn):
+        if part == run or (only is not None and part != only) or (only is None and open_run(part).status == "running"):
+            continue
+        try:
+            note.unlink()  # whoever takes the note moves the files
+        except OSError:
+            continue
+        take_in(run, part)
+
+
+def _patience_s() -> float:
+    try:
+        return float(os.environ.get("STEPSCOPE_RANK_WAIT_S", ""))
+    except ValueError:
+        return ranks.WAIT_S
