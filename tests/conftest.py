@@ -37,7 +37,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def private_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the developer's own cache or runs."""
     monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-    for name in ("STEPSCOPE_DIR", "STEPSCOPE_MODE", "STEPSCOPE_RUN", "RANK", "WORLD_SIZE", "LOCAL_RANK"):
+    monkeypatch.setenv("STEPSCOPE_CONFIG", str(tmp_path_factory.getbasetemp() / "config"))
+    for name in (
+        "STEPSCOPE_DATABASE",
+        "STEPSCOPE_TOKEN",
+        "STEPSCOPE_DIR",
+        "STEPSCOPE_MODE",
+        "STEPSCOPE_RUN",
+        "RANK",
+        "WORLD_SIZE",
+        "LOCAL_RANK",
+    ):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -77,7 +77,7 @@ def signed_in(app: Starlette) -> Caller:
 def every_call(app: Starlette) -> list[tuple[str, str]]:
     """Method and path of every route of the app, as the router has them, with plausible values filled in."""
     filled = {"{run}": "0" * 26, "{sha256}": "a" * 64, "{profile}": "p1", "{kind}": "chrome", "{rest:path}": "x/y",
-              "{path:path}": "charts", "{token}": "no-link"}  # fmt: skip
+              "{path:path}": "charts", "{token}": "no-link", "{name:path}": "meta.json"}  # fmt: skip
     calls = []
     for route in app.routes:
         path = route.path  # type: ignore[attr-defined]

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 from tests.faults.rounds import chance, times
+from tests.team import TOKEN, team_server
 
 from stepscope.runs.compact.compact import compact
 from stepscope.runs.read.folder import open_run
 from stepscope.runs.trash import move_to_trash
-from stepscope.server.serve import Running, running
-from stepscope.server.settings import Settings
+from stepscope.server.serve import Running
 from stepscope.sync.pull import pull
 from stepscope.sync.push import Pushed, push
 from stepscope.sync.remote import Remote, Unreachable
 from stepscope.views.edit import EditRequest, changes, write_changes
 
 from .fault_proxy import FaultProxy
-from .test_sync import TOKEN, bytes_of, environment, make
+from .test_sync import bytes_of, environment, make
 
 
 @pytest.fixture
 def server(store: Path) -> Iterator[Running]:
-    with running([store], Settings(token=TOKEN, compact=False, ingest=store)) as server:
+    with team_server(store, compact=False) as server:
         yield server
 
 
@@ -102,4 +102,4 @@ def test_the_command_brings_runs_back(store: Path, tmp_path: Path, server: Runni
     assert (done.returncode, done.stdout.startswith("received ")) == (0, True), done.stderr
     assert bytes_of(tmp_path / "laptop") == bytes_of(store)
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
-    assert (done.returncode, "either --to URL or --from URL" in done.stderr) == (2, True)
+    assert (done.returncode, "give --to URL or --from URL, or log in once" in done.stderr) == (2, True)

@@ -14,23 +14,33 @@ from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
     from stepscope.sync.push import Pushed
+    from stepscope.sync.wire import Fate
 
 __all__ = ["command"]
-
-_FOLLOW_S = 2.0
 
 
 @click.command(name="sync")
 @click.argument("place", type=click.Path(path_type=Path), required=False)
-@click.option("--to", "to", metavar="URL", help="Send runs to this server; `stepscope server` prints its address.")
+@click.option("--to", "to", metavar="URL", help="Send runs to this server; the last `stepscope login` by default.")
 @click.option("--from", "origin", metavar="URL", help="Bring the runs of this server here instead.")
 @click.option("--follow", is_flag=True, help="Keep sending what runs write, until Ctrl-C.")
 @click.option(
-    "--token-file", type=click.Path(path_type=Path), help="A file that holds the server's token; else $STEPSCOPE_TOKEN."
+    "--every", type=click.FloatRange(0.05), default=2.0, show_default=True, help="Seconds between looks with --follow."
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    help="A file that holds a token; else $STEPSCOPE_TOKEN or the one of `stepscope login`.",
 )
 @json_option
 def command(
-    place: Path | None, to: str | None, origin: str | None, follow: bool, token_file: Path | None, as_json: bool
+    place: Path | None,
+    to: str | None,
+    origin: str | None,
+    follow: bool,
+    every: float,
+    token_file: Path | None,
+    as_json: bool,
 ) -> None:
     """Send runs to a server: those of a folder, or one run folder. Or bring the server's runs into a folder.
 
@@ -38,7 +48,7 @@ def command(
     any time, runs at low priority, and keeps trying while the server is away.
 
     \b
-    stepscope sync --to https://runs.example.org              # ./stepscope-runs
+    stepscope sync                                            # ./stepscope-runs to where you are logged in
     stepscope sync runs/01JCQ4... --to http://127.0.0.1:7007
     stepscope sync --to https://runs.example.org --follow     # in the background, beside the training
     stepscope sync team-runs --from https://runs.example.org
@@ -46,19 +56,22 @@ def command(
     from stepscope.errors import UsageError
     from stepscope.sync.pull import pull
     from stepscope.sync.push import patiently, push
-    from stepscope.sync.remote import Remote
+    from stepscope.sync.remote import Remote, check_address
 
-    url = to or origin
-    if url is None or (to and origin):
-        raise UsageError("say where to: give either --to URL or --from URL")
+    if to and origin:
+        raise UsageError("give either --to URL or --from URL, not both")
+    if not origin:
+        to = to or _usual_server()
+    url = origin or str(to)
+    check_address(url)
     where = place or usual_store()
     if to:
         _check(where)
     _be_nice()
-    with Remote(url, _token(token_file)) as remote:
+    with Remote(url, _token(token_file, url)) as remote:
         done = patiently(
-            (lambda: push(_runs(where), remote)) if to else (lambda: pull(remote, where)),
-            follow_s=_FOLLOW_S if follow else None,
+            (lambda: push(_runs(where), remote, _fates(where))) if to else (lambda: pull(remote, where)),
+            follow_s=every if follow else None,
             tries=None if follow else 5,
             tell=lambda done: _tell(done, "sent" if to else "received", as_json, quiet=follow),
             say=lambda text: click.echo(clean(text), err=True),
@@ -80,13 +93,38 @@ def _runs(where: Path) -> list[Path]:
     return [where.resolve()] if is_run_folder(where) else run_folders(where)
 
 
-def _token(file: Path | None) -> str:
+def _fates(where: Path) -> dict[str, Fate]:
+    """What was deleted or restored here; nothing where one run is named."""
+    from stepscope.runs.format.layout import is_run_folder
+    from stepscope.sync.fates import local_fates
+
+    return {} if is_run_folder(where) else local_fates(where, _runs(where))
+
+
+def _usual_server() -> str:
+    from stepscope.errors import UsageError
+    from stepscope.sync.servers import login_for
+
+    login = login_for(None)
+    if login is None:
+        raise UsageError("say where to: give --to URL or --from URL, or log in once with `stepscope login URL`")
+    return login.url
+
+
+def _token(file: Path | None, url: str) -> str:
+    """From the file, the environment, or the login at this server."""
     from stepscope.errors import ConfigError
     from stepscope.files.opening import read_text
+    from stepscope.sync.servers import login_for
 
-    token = read_text(file, 4096).strip() if file is not None else os.environ.get("STEPSCOPE_TOKEN", "")
+    if file is not None:
+        token = read_text(file, 4096).strip()
+    else:
+        token = os.environ.get("STEPSCOPE_TOKEN", "")
+        if not token and (login := login_for(url)) is not None:
+            token = login.token
     if not token:
-        raise ConfigError("no token for the server; set STEPSCOPE_TOKEN or give --token-file")
+        raise ConfigError(f"no token for {url}; run `stepscope login {url}`, or set STEPSCOPE_TOKEN")
     return token
 
 

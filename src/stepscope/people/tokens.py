@@ -21,7 +21,7 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.people.caller import SCOPES, Caller, Scope
 from stepscope.people.roles import roles_in
 
-__all__ = ["Token", "caller_of", "make_token", "redeem_invite", "revoke_token", "token_holds", "tokens_of"]
+__all__ = ["Token", "caller_of", "hash_of", "make_token", "redeem_invite", "revoke_token", "token_holds", "tokens_of"]
 
 PREFIX = "stepscope_"
 SESSION_S = 30 * 86400.0
@@ -144,7 +144,7 @@ def _valid(secret: str, kinds: Collection[str], now: float) -> sql.Select[Any]:
         sql.select(table, users.c.name.label("user_name"), users.c.admin)
         .join(users, users.c.id == table.c.user_id)
         .where(
-            table.c.hash == _hash(secret),
+            table.c.hash == hash_of(secret),
             table.c.kind.in_(kinds),
             table.c.revoked.is_(None),
             users.c.disabled.is_(None),
@@ -157,12 +157,13 @@ def _not_expired(now: float) -> sql.ColumnElement[bool]:
     return sql.or_(table.c.expires.is_(None), table.c.expires > now)
 
 
-def _hash(secret: str) -> str:
+def hash_of(secret: str) -> str:
+    """What is kept of a secret. It has 256 random bits, so a slow hash would protect nothing more."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _insert(connection: sql.Connection, token: Token, secret: str) -> None:
-    values = {**vars(token), "scopes": " ".join(sorted(token.scopes)), "hash": _hash(secret)}
+    values = {**vars(token), "scopes": " ".join(sorted(token.scopes)), "hash": hash_of(secret)}
     values["user_id"] = values.pop("user")
     connection.execute(table.insert().values(values))
 

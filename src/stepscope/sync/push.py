@@ -14,7 +14,7 @@ from stepscope.runs.compact.compact import covered_files
 from stepscope.runs.format.layout import COMPACT
 from stepscope.runs.read.folder import open_run
 from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
-from stepscope.sync.remote import Remote, Unreachable
+from stepscope.sync.remote import NotAllowed, Remote, Unreachable
 from stepscope.sync.wire import Fate, file_id, is_log
 
 __all__ = ["Pushed", "patiently", "push"]
@@ -48,7 +48,7 @@ def push(runs: Iterable[Path], remote: Remote, fates: Mapping[str, Fate] | None 
     for run in runs:
         try:
             _push_run(run, remote, done)
-        except (BadData, OSError) as fault:
+        except (BadData, NotAllowed, OSError) as fault:
             done.problems[run.name] = str(fault)
         done.runs += 1
     return done

@@ -17,7 +17,7 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
 from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, Held, RunList, Stored
 
-__all__ = ["Piece", "Remote", "Unreachable", "check_address"]
+__all__ = ["NotAllowed", "Piece", "Remote", "Unreachable", "check_address"]
 
 T = TypeVar("T")
 
@@ -66,6 +66,10 @@ def check_address(url: str) -> SplitResult:
     if not sound:
         raise UsageError(f"{url!r} is not the address of a server; expected for example https://runs.example.org")
     return parts
+
+
+class NotAllowed(Forbidden):
+    """The server knows us, and does not let us do this; other runs may be ours to send."""
 
 
 class Remote:
@@ -176,7 +180,13 @@ def _refusal(url: str, status: int, data: bytes) -> StepscopeError:
         said = str(msgspec.json.decode(data)["error"])
     except (*MALFORMED, KeyError, TypeError):
         return Unreachable(f"{url} answered with status {status}; is it a Stepscope server (`stepscope server`)?")
-    if status in (401, 403):
-        return Forbidden(f"{url} refused the request: {said} `stepscope login {url}` sets a token.")
-    kinds: dict[int, type[StepscopeError]] = {409: Conflict, 400: UsageError, 404: UsageError, 422: BadData}
+    if status == 401:
+        return Forbidden(f"{url} refused the request: {said} Log in again: stepscope login {url}")
+    kinds: dict[int, type[StepscopeError]] = {
+        400: UsageError,
+        403: NotAllowed,
+        404: UsageError,
+        409: Conflict,
+        422: BadData,
+    }
     return kinds.get(status, Unreachable)(f"{url}: {said}")

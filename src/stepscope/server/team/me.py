@@ -5,13 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from stepscope.errors import Forbidden
-from stepscope.people.caller import SCOPES, checked_scopes
+from stepscope.people.caller import checked_scopes
 from stepscope.people.tokens import Token, make_token, revoke_token, tokens_of
 from stepscope.people.users import find_user
 from stepscope.server.team.desk import DAY_S, Desk
 from stepscope.views.route import Empty, route
-
-LONGEST_DAYS = 3660.0
 
 
 class Me(msgspec.Struct):
@@ -48,7 +46,7 @@ class TokensRequest(msgspec.Struct):
 
 class MakeTokenRequest(msgspec.Struct):
     name: str
-    scopes: list[str] = list(SCOPES[:3])
+    scopes: list[str] = msgspec.field(default_factory=lambda: ["ingest", "read", "write"])
     days: float | None = None
     """How long it can be used; None: until it is revoked."""
 
