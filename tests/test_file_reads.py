@@ -25,7 +25,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     },
     "launch/capsule/sources.py": {".read_bytes": "the script's own files, which Python has imported"},
     "launch/trackers/mlflow.py": {".open": "a file that the script itself logs"},
-    "launch/hyperparameters.py": {"open": "the script itself"},
+    "launch/settings/constants.py": {"open": "the script and its own modules"},
     "launch/profiling/deep.py": {
         "open": "the trace that the script's own profiler has just written",
         "shutil.copyfile": "the same trace",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import sys
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +17,17 @@ import pytest
 from click.testing import CliRunner
 
 from stepscope.events.imports import Imports
-from stepscope.launch.hyperparameters import Hyperparameters, config_objects, constants_of, optimizer_settings
+from stepscope.launch.hyperparameters import Hyperparameters, optimizer_settings
+from stepscope.launch.settings.constants import constants_of
+from stepscope.launch.settings.objects import config_objects, names_in_reach
 
 
 class Seen(dict[str, Any]):
-    def take(self, values: Mapping[str, Any]) -> None:
+    origins: Mapping[str, str]
+
+    def take(self, values: Mapping[str, Any], overrule: bool, origins: Mapping[str, str]) -> None:
         self.update(values)
+        self.origins = origins
 
 
 @pytest.fixture
@@ -38,6 +46,7 @@ def test_parsed_arguments_are_seen_and_returned_as_ever(seen: Seen) -> None:
     args = parser.parse_args(["--lr", "0.5"])
     assert vars(args) == {"lr": 0.5, "wide": False}
     assert seen == {"lr": 0.5, "wide": False}
+    assert seen.origins == {"lr": "command line", "wide": "default"}
 
 
 def test_known_arguments_are_seen_once(seen: Seen) -> None:
@@ -65,7 +74,39 @@ class TrainConfig:
 
 def test_config_objects_are_known_by_name_and_class() -> None:
     names = {"cfg": {"width": 8}, "made": TrainConfig(lr=0.3), "net": SimpleNamespace(lr=9), "_args": {"hidden": 1}}
-    assert config_objects(names) == {"width": 8, "lr": 0.3, "depth": 2}
+    values, origins = config_objects(names)
+    assert values == {"width": 8, "lr": 0.3, "depth": 2}
+    assert origins == {"width": "script", "lr": "script", "depth": "default"}
+
+
+def test_tensors_and_functions_under_such_a_name_are_no_settings() -> None:
+    assert config_objects({"params": {"weight": object(), "bias": object(), "lr": 0.1}}) == ({}, {})
+    known = {"lr": 0.1}
+    assert config_objects({"cfg": known}, [known]) == ({}, {})
+
+
+def test_a_parser_that_a_library_uses_for_itself_is_not_the_scripts(seen: Seen, tmp_path: Path) -> None:
+    text = "import argparse\ndef parse():\n    parser = argparse.ArgumentParser()\n"
+    text += "    parser.add_argument('--verbose')\n    return parser.parse_args([])\n"
+    library: dict[str, Any] = {"__name__": "somelib.cli"}
+    exec(compile(text, "/usr/lib/python3/site-packages/somelib/cli.py", "exec"), library)
+    assert vars(library["parse"]()) == {"verbose": None}
+    assert seen == {}
+
+
+def test_variables_of_a_function_are_read_and_not_kept_alive() -> None:
+    class Heavy:
+        pass
+
+    def training() -> tuple[list[Mapping[str, Any]], Any]:
+        config, heavy = {"lr": 0.1}, Heavy()
+        return list(names_in_reach(sys._getframe())), weakref.ref(heavy)
+
+    found, heavy = training()
+    assert found[0]["config"] == {"lr": 0.1}
+    found.clear()
+    gc.collect()
+    assert heavy() is None
 
 
 def test_constants_are_those_bound_once_to_simple_values(tmp_path: Path) -> None:
@@ -87,7 +128,7 @@ def test_an_optimizers_settings() -> None:
 
 def test_nothing_is_left_patched() -> None:
     before = argparse.ArgumentParser.parse_known_args
-    parts = Hyperparameters(lambda values: None)
+    parts = Hyperparameters(lambda values, overrule, origins: None)
     parts.install(Imports())
     parts.remove()
     assert argparse.ArgumentParser.parse_known_args is before

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
-from stepscope.cli._terminal import SEVERITY_STYLE, STATUS_STYLE, age, clean, console, duration, number, sparkline
+from stepscope.cli._terminal import SEVERITY_STYLE, STATUS_STYLE, clean, console, number, sparkline
+from stepscope.common.units import ago, duration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +71,7 @@ def _overview(out: Console, run: RunFolder) -> None:
         Text.assemble((clean(run.name), "bold"), "  ", (run.status, STATUS_STYLE[run.status]), "  ", (run.id, "dim"))
     )
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created))
-    facts = [f"project {clean(run.project)}", f"started {when} ({age(time.time() - run.created)})"]
+    facts = [f"project {clean(run.project)}", f"started {when} ({ago(time.time() - run.created)})"]
     facts.append(f"took {duration(run.duration_s)}" if run.ended else f"so far {duration(run.duration_s)}")
     attempts = len({one.attempt for one in run.attempts})
     if attempts > 1:

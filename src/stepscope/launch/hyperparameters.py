@@ -25,7 +25,7 @@ _OPTIMIZER_KEYS = ("lr", "momentum", "betas", "eps", "weight_decay", "nesterov",
 
 
 class Hyperparameters:
-    """Gathers settings where scripts make them. `record` gets what is new; `another(number, group)` each job of a sweep."""
+    """Gathers settings where scripts make them. `record` gets them; `another(number, group)` each job of a sweep."""
 
     def __init__(self, record: Record, another: Callable[[int, str], None] = lambda number, group: None) -> None:
         self._record = fence.fenced("recording hyper-parameters")(record)
@@ -35,6 +35,7 @@ class Hyperparameters:
         self._optimizers: set[int] = set()
         self._batch_size: int | None = None
         self._must_look = False
+        self._loop: Loop | None = None
 
     def install(self, imports: Imports) -> None:
         self._parsed.install(imports)
@@ -48,6 +49,7 @@ class Hyperparameters:
                 loop.on_batch = [one for one in loop.on_batch if one is not first_batch]
                 self.look_at_batch(size)
 
+        self._loop = loop
         loop.on_optimizer.append(self.look_at_optimizer)
         loop.on_batch.append(first_batch)
 
@@ -59,6 +61,7 @@ class Hyperparameters:
         values, origins = source.first()
         if not values:
             return
+        self._sources = [one for one in self._sources if one.holder is None or one.holder is not source.holder]
         self._sources.append(source)
         found = {name: self._parsed.origin(name, said) if said == DEFAULT else said for name, said in origins.items()}
         self._record(dict(list(values.items())[:_MOST]), True, found)
@@ -67,6 +70,8 @@ class Hyperparameters:
         self._sources.clear()
         self._optimizers.clear()
         self._must_look = number > 0
+        if self._loop is not None:
+            self._loop.forget_optimizers()
         fence.call("opening the run of the next job", self._another, number, group)
 
     # -- at the first step, when everything is there --------------------------------------------------------------
@@ -81,7 +86,7 @@ class Hyperparameters:
                 self._record(changed, True, dict.fromkeys(changed, SCRIPT))
         is_bare = not self._sources
         for names in names_in_reach(sys._getframe(1)):
-            values, origins = config_objects(names)
+            values, origins = config_objects(names, [one.holder for one in self._sources])
             if values:
                 is_bare = False
                 said = {name: self._parsed.files.get(name, where) for name, where in origins.items()}

@@ -17,7 +17,7 @@ from stepscope.launch.trainers.wrap_method import after, around
 
 __all__ = ["Boundaries", "Stage", "after", "around", "follow_trainers"]
 
-_OURS = frozenset(("boundaries", "keras_steps", "standing"))
+_OURS = frozenset(("boundaries", "keras_steps", "wrap_method"))
 
 
 def follow_trainers(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:

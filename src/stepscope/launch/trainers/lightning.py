@@ -148,7 +148,8 @@ class _Follower:
         """What `save_hyperparameters` keeps, of the module and of its data."""
         for holder in (trainer.lightning_module, trainer.datamodule):
             if holder is not None and getattr(holder, "_log_hyperparams", False):
-                self._boundaries.settings(dict(holder.hparams_initial))
+                values = {k: v for k, v in holder.hparams_initial.items() if not str(k).startswith("_")}
+                self._boundaries.settings(values)
 
     def _hear(self, connector: Any) -> None:
         """`log_metrics` is called whether or not there is a logger, at the pace of `log_every_n_steps`."""
