@@ -63,7 +63,7 @@ def _asked(file: Path | None, server: str) -> str:
     elif os.environ.get("STEPSCOPE_TOKEN"):
         token = os.environ["STEPSCOPE_TOKEN"]
     elif sys.stdin.isatty():
-        click.echo(f"Make a token at {server}/people and paste it here; it is not shown.", err=True)
+        click.echo(f"Make a token at {server}/#/people and paste it here; it is not shown.", err=True)
         token = str(click.prompt("Token", hide_input=True, err=True)).strip()
     else:
         token = sys.stdin.readline().strip()

@@ -6,6 +6,15 @@ export type Severity = "error" | "info" | "warning";
 export type Status = "failed" | "finished" | "killed" | "lost" | "preempted" | "running" | "stopped";
 export type Unit = "bytes" | "count" | "factor" | "flag" | "flops" | "line" | "ns" | "number" | "share" | "text";
 
+export interface AddPersonRequest {
+  name: string;
+  email?: string | null;
+  admin?: boolean;
+  /** Their role in `project`; None for no role yet. */
+  role?: string | null;
+  project?: string;
+}
+
 export interface Alert {
   event: "alert";
   time: number;
@@ -217,6 +226,25 @@ export interface Attempt {
   status: Status;
 }
 
+export interface AuditLog {
+  entries: AuditRow[];
+}
+
+export interface AuditRequest {
+  /** Entries older than this one; the newest without. */
+  before?: number | null;
+}
+
+export interface AuditRow {
+  id: number;
+  at: number;
+  user: string;
+  action: string;
+  subject: string;
+  detail: string;
+  address: string;
+}
+
 /** One op that made NaN or Inf out of finite values, or the first that read them from outside. */
 export interface BirthStory {
   index: number;
@@ -266,6 +294,12 @@ export interface Change {
   why: string;
   /** Of a finding: the line of code. */
   place: string;
+}
+
+export interface ChangePersonRequest {
+  name: string;
+  admin?: boolean | null;
+  disabled?: boolean | null;
 }
 
 export interface ChangedRequest {
@@ -989,6 +1023,18 @@ export interface Info {
   projects: string[];
   runs: number;
   catalogue_version: number;
+  /** Who is signed in at a team's server; empty in the app of one person. */
+  user: string;
+}
+
+export interface Invitation {
+  name: string;
+  /** Below this server's address; it signs one browser in, once. */
+  url: string;
+}
+
+export interface InviteRequest {
+  name: string;
 }
 
 /** A thread, a device's stream, or whatever else the trace has as one. */
@@ -1064,10 +1110,37 @@ export interface Live {
   notices: Notice[];
 }
 
+export interface MadeLink {
+  link: ViewLink;
+  /** Below this server's address. It is shown once: only its hash is kept. */
+  url: string;
+}
+
 export interface MadeShare {
   share: ReportShare;
   /** Below this server's address. It is told once: only its hash is kept. */
   url: string;
+}
+
+export interface MadeToken {
+  token: TokenRow;
+  /** It is shown once: only its hash is kept. */
+  secret: string;
+}
+
+export interface MakeLinkRequest {
+  run?: string | null;
+  project?: string | null;
+  /** Recipient, or what it is for. */
+  name?: string;
+  days?: number;
+}
+
+export interface MakeTokenRequest {
+  name: string;
+  scopes?: string[];
+  /** How long it can be used; None: until it is revoked. */
+  days?: number | null;
 }
 
 export interface MarkdownBlock {
@@ -1077,6 +1150,18 @@ export interface MarkdownBlock {
   line: number;
   /** The line after its last. */
   end: number;
+}
+
+/** The signed-in user, and what their token or browser may do. */
+export interface Me {
+  name: string;
+  /** personal (a token), session (a browser), link (view only). */
+  kind: string;
+  /** An admin of the server. */
+  admin: boolean;
+  scopes: string[];
+  /** Project (`*`: every one) -> viewer, writer or admin. */
+  roles: Record<string, string>;
 }
 
 export interface MediaData {
@@ -1138,6 +1223,14 @@ export interface MediaRequest {
 export interface MediaSteps {
   run: string;
   steps: number[];
+}
+
+export interface Members {
+  members: ProjectMember[];
+}
+
+export interface MembersRequest {
+  project: string;
 }
 
 /** One metric over all columns; lists are aligned with the columns. */
@@ -1565,6 +1658,19 @@ export interface Parts {
   artifacts: number;
 }
 
+export interface People {
+  people: Person[];
+}
+
+export interface Person {
+  name: string;
+  /** Told to admins only, like what follows. */
+  email: string | null;
+  admin: boolean | null;
+  disabled: boolean | null;
+  signed_in: number | null;
+}
+
 export interface PickedEvent {
   at: Spot;
   category: string;
@@ -1680,6 +1786,13 @@ export interface ProfileTab {
 
 export interface ProfilesRequest {
   run: string;
+}
+
+export interface ProjectMember {
+  project: string;
+  user: string | null;
+  team: string | null;
+  role: string;
 }
 
 export interface Projection {
@@ -1877,6 +1990,14 @@ export interface ReportsRequest {
   deleted?: boolean;
 }
 
+export interface RevokeLinkRequest {
+  id: string;
+}
+
+export interface RevokeTokenRequest {
+  id: string;
+}
+
 /** What a rule says of itself. */
 export interface RuleDetail {
   id: string;
@@ -1930,6 +2051,8 @@ export interface RunDetail {
   path: string;
   command: string[];
   config: Record<string, unknown>;
+  /** Where settings come from (command line, default, a file ...), for those of which it is known. */
+  config_origins: Record<string, string>;
   summary: SummaryValue[];
   environment: Surroundings;
   git: GitState | null;
@@ -2182,6 +2305,20 @@ export interface SeriesRequest {
   superseded?: boolean;
   /** Also the lines of ranks other than the first. */
   ranks?: boolean;
+}
+
+export interface SetMemberRequest {
+  project: string;
+  user?: string | null;
+  team?: string | null;
+  /** None: no role. */
+  role?: string | null;
+}
+
+export interface SetTeamRequest {
+  team: string;
+  /** None: there is no such team any more. */
+  users: string[] | null;
 }
 
 export interface ShareReportRequest {
@@ -2598,6 +2735,10 @@ export interface Surroundings {
   env: Record<string, string>;
 }
 
+export interface Teams {
+  teams: Record<string, string[]>;
+}
+
 /** What a tensor held; minimum to norm are over its finite values. */
 export interface TensorStats {
   numel: number;
@@ -2660,6 +2801,25 @@ export interface TimelineStep {
   inferred: boolean;
 }
 
+export interface TokenList {
+  tokens: TokenRow[];
+}
+
+export interface TokenRow {
+  id: string;
+  name: string;
+  kind: string;
+  scopes: string[];
+  created: number;
+  expires: number | null;
+  used: number | null;
+}
+
+export interface TokensRequest {
+  /** Somebody else, for admins. */
+  user?: string | null;
+}
+
 export interface TrashList {
   runs: TrashedRun[];
   bytes: number;
@@ -2688,6 +2848,20 @@ export interface UnshareReportRequest {
 export interface ValueCount {
   value: Cell;
   count: number;
+}
+
+export interface ViewLink {
+  id: string;
+  name: string;
+  project: string | null;
+  run: string | null;
+  created: number;
+  expires: number | null;
+  used: number | null;
+}
+
+export interface ViewLinks {
+  links: ViewLink[];
 }
 
 export interface WeighRequest {
@@ -2812,4 +2986,21 @@ export interface Routes {
   "POST /api/views": { request: Empty; response: SavedViews };
   "POST /api/views/drop": { request: DropViewRequest; response: SavedViews };
   "POST /api/views/save": { request: SaveViewRequest; response: SavedViews };
+  "GET /api/me": { request: Empty; response: Me };
+  "POST /api/audit": { request: AuditRequest; response: AuditLog };
+  "POST /api/links": { request: Empty; response: ViewLinks };
+  "POST /api/links/make": { request: MakeLinkRequest; response: MadeLink };
+  "POST /api/links/revoke": { request: RevokeLinkRequest; response: ViewLinks };
+  "POST /api/logout": { request: Empty; response: Empty };
+  "POST /api/members": { request: MembersRequest; response: Members };
+  "POST /api/members/set": { request: SetMemberRequest; response: Members };
+  "POST /api/people": { request: Empty; response: People };
+  "POST /api/people/add": { request: AddPersonRequest; response: Invitation };
+  "POST /api/people/change": { request: ChangePersonRequest; response: People };
+  "POST /api/people/invite": { request: InviteRequest; response: Invitation };
+  "POST /api/teams": { request: Empty; response: Teams };
+  "POST /api/teams/set": { request: SetTeamRequest; response: Teams };
+  "POST /api/tokens": { request: TokensRequest; response: TokenList };
+  "POST /api/tokens/make": { request: MakeTokenRequest; response: MadeToken };
+  "POST /api/tokens/revoke": { request: RevokeTokenRequest; response: TokenList };
 }

@@ -54,9 +54,9 @@ def make(desk: Desk, request: MakeLinkRequest) -> MadeLink:
     if (request.run is None) == (request.project is None):
         raise UsageError("give either a run or a project to share")
     if request.run is not None:
-        project, page = desk.ctx.catalogue.entry(request.run).project, f"/run/{request.run}"
+        project, page = desk.ctx.catalogue.entry(request.run).project, f"#/run/{request.run}"
     else:
-        project, page = str(request.project), "/"
+        project, page = str(request.project), ""
     desk.require("write", project)
     token, secret = make_token(
         desk.database,
@@ -69,7 +69,7 @@ def make(desk: Desk, request: MakeLinkRequest) -> MadeLink:
         run=request.run,
     )
     desk.note("links/make", request.run or f"project {project}", f"{request.days:g} days")
-    return MadeLink(_shown(token), f"{page}?token={secret}")
+    return MadeLink(_shown(token), f"/?token={secret}{page}")
 
 
 @route("POST", "/api/links/revoke")
