@@ -198,6 +198,17 @@ def test_pages_leave_archived_runs_out_and_go_on(table: RunTable) -> None:
     assert shown == kept
 
 
+@pytest.mark.parametrize("sort", ["config.lr", "loss.min", "name", "tags", "duration"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_windows_of_a_sorted_list_make_up_the_list(table: RunTable, sort: str, descending: bool) -> None:
+    luck = random.Random(7)
+    table.save("s", [a_row(luck, number)[0] for number in range(40)])
+    whole = [one.id for one in table.page(sort=sort, descending=descending, limit=100).entries]
+    for size in (1, 7):
+        windows = [table.page(sort=sort, descending=descending, offset=at, limit=size) for at in range(0, 45, size)]
+        assert [one.id for window in windows for one in window.entries] == whole
+
+
 def test_a_catalogue_keeps_what_it_learns_in_the_database(table: RunTable, tmp_path: Path) -> None:
     store = tmp_path / "runs"
     run = make_run(store, series={"loss": [3.0, 2.0, 1.0]}, config={"lr": 0.5})

@@ -140,19 +140,22 @@ mentions = sql.Table(
     sql.Index(None, "user_id"),
 )
 
+_BYTEWISE = sql.Text().with_variant(sql.Text(collation="C"), "postgresql")
+"""Text in the order of its code points, as Python has it, whatever the database's language is."""
+
 runs = sql.Table(
     "runs",
     metadata,
     Column("key", sql.BigInteger().with_variant(sql.Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("store", sql.Text, nullable=False),
-    Column("folder", sql.Text, nullable=False),
-    Column("stamp", sql.Text, nullable=False),
-    Column("id", sql.Text, nullable=False),
-    Column("name", sql.Text, nullable=False),
-    Column("name_lower", sql.Text),  # NULL where it is the same, as in all columns of this kind
-    Column("project", sql.Text, nullable=False),
-    Column("project_lower", sql.Text),
-    Column("status", sql.Text, nullable=False),
+    Column("store", _BYTEWISE, nullable=False),
+    Column("folder", _BYTEWISE, nullable=False),
+    Column("stamp", _BYTEWISE, nullable=False),
+    Column("id", _BYTEWISE, nullable=False),
+    Column("name", _BYTEWISE, nullable=False),
+    Column("name_lower", _BYTEWISE),  # NULL where it is the same, as in all columns of this kind
+    Column("project", _BYTEWISE, nullable=False),
+    Column("project_lower", _BYTEWISE),
+    Column("status", _BYTEWISE, nullable=False),
     Column("created", sql.Double, nullable=False),
     Column("ended", sql.Double),
     Column("duration", sql.Double, nullable=False),
@@ -175,21 +178,22 @@ run_values = sql.Table(
     "run_values",
     metadata,
     Column("run", sql.BigInteger, ForeignKey("runs.key", ondelete="CASCADE"), primary_key=True),
-    Column("field", sql.Text, primary_key=True),  # "config:lr", "summary:acc", "run:tags"
+    Column("field", _BYTEWISE, primary_key=True),  # "config:lr", "summary:acc", "run:tags"
     Column("place", sql.Integer, primary_key=True),  # 0: the value itself; from 1: what is in a list
-    Column("kind", sql.Text, nullable=False),  # n number, x NaN, b bool, t text, l list, o anything else
+    Column("kind", _BYTEWISE, nullable=False),  # n number, x NaN, b bool, t text, l list, o anything else
     Column("number", sql.Double),
-    Column("text", sql.Text),
-    Column("lower", sql.Text),
-    Column("natural", sql.Text),  # text in the order of people: run-2 before run-10
+    Column("text", _BYTEWISE),
+    Column("lower", _BYTEWISE),
+    Column("natural", _BYTEWISE),  # text in the order of people: run-2 before run-10
     sql.Index(None, "field", "number", "run"),
+    sql.Index(None, "field", "natural", "run"),
 )
 
 run_metrics = sql.Table(
     "run_metrics",
     metadata,
     Column("run", sql.BigInteger, ForeignKey("runs.key", ondelete="CASCADE"), primary_key=True),
-    Column("name", sql.Text, primary_key=True),
+    Column("name", _BYTEWISE, primary_key=True),
     *(Column(name, sql.Double) for name in ("last", "first", "min", "max", "mean")),
     *(Column(name, sql.BigInteger) for name in ("count", "nan", "inf", "last_step", "min_step", "max_step")),
     sql.Index(None, "name", "last", "run"),

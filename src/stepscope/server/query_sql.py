@@ -2,7 +2,8 @@
 
     where, values = compile_sql(parse("config.lr < 0.01 and loss.min < 0.3").tree, names)
 
-Every comparison becomes an expression that is true or false, never NULL, so that `not` means the same in both. Where
+Every comparison becomes an expression that is true or false, never NULL, so that `not` means the same in both (inside
+an EXISTS, NULL is false). The text columns have the collation "C", the order of code points, as in Python. Where
 text is compared, Python has made it: how a number prints and what is lower case differ between the two. What cannot be
 said the same way in SQL (a metric's number matched as text) raises `NotInSql`, and Python evaluates it.
 """
@@ -11,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.runs.query.fields import Field
 from stepscope.runs.query.literals import Literal
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, Word
 
-__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "compile_sql", "order_sql"]
+__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "order_sql"]
 
 NUMBER_FACTS = {
     "created": "r.created",
@@ -30,6 +31,7 @@ NUMBER_FACTS = {
 TEXT_COLUMNS = ("name", "project", "status", "id")
 """Text facts with a column of their own; all others are rows of `run_values`."""
 _FLOATS = ("last", "first", "min", "max", "mean")
+_NEWEST = "r.created DESC, r.id DESC"
 _FLIPPED = {"<=": "<", ">": ">="}
 
 
@@ -122,7 +124,7 @@ class _Compiler:
         name = self.bind(field)
         return (
             f"EXISTS (SELECT 1 FROM run_values v WHERE v.run = r.key AND v.field = {name} AND v.place {place} "
-            f"AND v.kind <> 'l' AND coalesce({test(_Cell('v'))}, FALSE))"
+            f"AND v.kind <> 'l' AND {test(_Cell('v'))})"
         )
 
     def _has_row(self, field: str) -> str:
@@ -152,10 +154,7 @@ class _Compiler:
 
     def _metric_row(self, name: str, test: Callable[[], str]) -> str:
         bound = self.bind(name)
-        return (
-            f"EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = r.key AND m.name = {bound} "
-            f"AND coalesce({test()}, FALSE))"
-        )
+        return f"EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = r.key AND m.name = {bound} AND {test()})"
 
     # -- comparisons ------------------------------------------------------------------------------------------
 
@@ -222,27 +221,45 @@ def compile_sql(
     return compiler.node(tree), compiler.values
 
 
-def order_sql(field: Field, descending: bool, has_metric: Callable[[str], bool]) -> tuple[str, str, dict[str, Any]]:
-    """Joins, ORDER BY and their values: missing values and NaN last, equal ones newest first."""
+class Segment(NamedTuple):
+    """A part of the sorted runs, which PostgreSQL reads in the order of an index: numbers, text, those without."""
+
+    source: str
+    where: str
+    order: str
+
+
+def order_sql(
+    field: Field, descending: bool, has_metric: Callable[[str], bool]
+) -> tuple[list[Segment], dict[str, Any]]:
+    """The segments of an order, one after the other: missing values and NaN last, equal ones newest first."""
     way = "DESC" if descending else "ASC"
-    newest = 'r.created DESC, r.id COLLATE "C" DESC'
     if field.source == "run" and field.name == "created" and descending:
-        return "", newest, {}
+        return [Segment("runs r", "TRUE", _NEWEST)], {}
     if field.source == "run" and field.name in NUMBER_FACTS:
-        return "", f"{NUMBER_FACTS[field.name]} {way} NULLS LAST, {newest}", {}
-    if field.source == "metric" and not has_metric(f"{field.name}.{field.stat or 'last'}"):
-        column = _stat("o", field.stat or "last")
-        join = "LEFT JOIN run_metrics o ON o.run = r.key AND o.name = :sort"
-        return join, f"nullif({column}, 'NaN') {way} NULLS LAST, {newest}", {"sort": field.name}
+        return [Segment("runs r", "TRUE", f"{NUMBER_FACTS[field.name]} {way} NULLS LAST, {_NEWEST}")], {}
+    stat = field.stat or "last"
+    if field.source == "metric" and not has_metric(f"{field.name}.{stat}"):
+        column = _stat("o", stat)
+        has = f"o.name = :sort AND {column} IS NOT NULL AND {column} <> 'NaN'"
+        parts = [(has, f"{column} {way}")]
+        return _segments("run_metrics", parts, has), {"sort": field.name}
     if field.source == "run" or (field.source == "config" and "." not in field.name):
-        join = "LEFT JOIN run_values o ON o.run = r.key AND o.field = :sort AND o.place = 0"
-        by = (
-            "CASE o.kind WHEN 'n' THEN 0 WHEN 'b' THEN 0 WHEN 't' THEN 1 WHEN 'o' THEN 1 "
-            "WHEN 'l' THEN CASE WHEN o.natural IS NULL THEN NULL ELSE 1 END END"
-        )
-        order = f'{by} {way} NULLS LAST, o.number {way} NULLS LAST, o.natural COLLATE "C" {way} NULLS LAST, {newest}'
-        return join, order, {"sort": f"{field.source}:{field.name}"}
+        has = "o.field = :sort AND o.place = 0"
+        parts = [(f"{has} AND o.kind IN ('n', 'b')", f"o.number {way}")]
+        parts.append((f"{has} AND o.natural IS NOT NULL", f"o.natural {way}"))
+        if descending:
+            parts.reverse()
+        any_of = f"{has} AND (o.kind IN ('n', 'b') OR o.natural IS NOT NULL)"
+        return _segments("run_values", parts, any_of), {"sort": f"{field.source}:{field.name}"}
     raise NotInSql(field.key)
+
+
+def _segments(table: str, parts: list[tuple[str, str]], any_of: str) -> list[Segment]:
+    source = f"{table} o JOIN runs r ON r.key = o.run"
+    found = [Segment(source, where, f"{order}, {_NEWEST}") for where, order in parts]
+    missing = f"NOT EXISTS (SELECT 1 FROM {table} o WHERE o.run = r.key AND {any_of})"
+    return [*found, Segment("runs r", missing, _NEWEST)]
 
 
 def _stat(alias: str, stat: str) -> str:

@@ -27,7 +27,7 @@ from stepscope.runs.catalogue.index import Row
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.catalogue.ordering import natural_key
 from stepscope.runs.query.query import Query, parse, parse_field
-from stepscope.server.query_sql import compile_sql, order_sql
+from stepscope.server.query_sql import Segment, compile_sql, order_sql
 
 __all__ = ["CHANNEL", "Page", "RunTable"]
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 CHANNEL = "stepscope_runs"
 """PostgreSQL's NOTIFY on it carries the ids of changed runs, so that all server processes tell their pages."""
-MOST_COUNTED = 10_000
+MOST_COUNTED = 2_000
 """Beyond this, matching runs are counted by the planner's estimate: nobody reads the last digit of a million."""
 _MOST_TOLD = 250
 """A notice has room for 8,000 bytes; pages look at the whole list anyway."""
@@ -165,13 +165,12 @@ class RunTable:
         """Some of the runs that match, in order, and how many match. `NotInSql` where only Python can say."""
         asked = parse(query) if isinstance(query, str) else query
         where, values = compile_sql(asked.tree, self._has_field, self._has_metric)
-        join, order, more = order_sql(parse_field(sort), descending, self._has_metric)
-        values = {**values, **more, "now": time.time() if now is None else now, "limit": limit, "offset": offset}
+        segments, more = order_sql(parse_field(sort), descending, self._has_metric)
+        values = {**values, **more, "now": time.time() if now is None else now}
         if not archived:
             where = f"{where} AND NOT r.archived"
-        text = f"SELECT r.store, r.folder, r.head, r.names FROM runs r {join} WHERE {where} ORDER BY {order}"
         with self._database.reading() as connection:
-            found = connection.execute(sql.text(f"{text} LIMIT :limit OFFSET :offset"), values).all()
+            found = _rows_of(connection, segments, where, values, offset, limit)
             matched, exact = self._count(connection, where, values)
         return Page([self._entry(*row) for row in found], matched, exact)
 
@@ -211,6 +210,28 @@ class RunTable:
                 self._known.clear()
             self._known[table, value] = (time.monotonic() + 1.0, known)
         return known
+
+
+def _rows_of(
+    connection: sql.Connection, segments: list[Segment], where: str, values: dict[str, Any], offset: int, limit: int
+) -> list[Any]:
+    """A window of the segments, one after the other. One that ends before it is counted only as far as needed."""
+    found: list[Any] = []
+    for segment in segments:
+        having = f"FROM {segment.source} WHERE {segment.where} AND {where}"
+        text = (
+            f"SELECT r.store, r.folder, r.head, r.names {having} ORDER BY {segment.order} LIMIT :limit OFFSET :offset"
+        )
+        more = connection.execute(sql.text(text), {**values, "limit": limit - len(found), "offset": offset}).all()
+        found += more
+        if len(found) >= limit:
+            break
+        if more:
+            offset = 0
+        elif offset:
+            counted = sql.text(f"SELECT count(*) FROM (SELECT 1 {having} LIMIT :offset) before")
+            offset -= int(connection.execute(counted, {**values, "offset": offset}).scalar_one())
+    return found
 
 
 # -- what is written of a run -----------------------------------------------------------------------------------

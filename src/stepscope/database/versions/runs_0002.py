@@ -11,20 +11,22 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+_BYTEWISE = sql.Text().with_variant(sql.Text(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     op.create_table(
         "runs",
         sql.Column("key", sql.BigInteger().with_variant(sql.Integer, "sqlite"), nullable=False, autoincrement=True),
-        sql.Column("store", sql.Text, nullable=False),
-        sql.Column("folder", sql.Text, nullable=False),
-        sql.Column("stamp", sql.Text, nullable=False),
-        sql.Column("id", sql.Text, nullable=False),
-        sql.Column("name", sql.Text, nullable=False),
-        sql.Column("name_lower", sql.Text),
-        sql.Column("project", sql.Text, nullable=False),
-        sql.Column("project_lower", sql.Text),
-        sql.Column("status", sql.Text, nullable=False),
+        sql.Column("store", _BYTEWISE, nullable=False),
+        sql.Column("folder", _BYTEWISE, nullable=False),
+        sql.Column("stamp", _BYTEWISE, nullable=False),
+        sql.Column("id", _BYTEWISE, nullable=False),
+        sql.Column("name", _BYTEWISE, nullable=False),
+        sql.Column("name_lower", _BYTEWISE),
+        sql.Column("project", _BYTEWISE, nullable=False),
+        sql.Column("project_lower", _BYTEWISE),
+        sql.Column("status", _BYTEWISE, nullable=False),
         sql.Column("created", sql.Double, nullable=False),
         sql.Column("ended", sql.Double),
         sql.Column("duration", sql.Double, nullable=False),
@@ -43,21 +45,22 @@ def upgrade() -> None:
     op.create_table(
         "run_values",
         sql.Column("run", sql.BigInteger, nullable=False),
-        sql.Column("field", sql.Text, nullable=False),
+        sql.Column("field", _BYTEWISE, nullable=False),
         sql.Column("place", sql.Integer, nullable=False),
-        sql.Column("kind", sql.Text, nullable=False),
+        sql.Column("kind", _BYTEWISE, nullable=False),
         sql.Column("number", sql.Double),
-        sql.Column("text", sql.Text),
-        sql.Column("lower", sql.Text),
-        sql.Column("natural", sql.Text),
+        sql.Column("text", _BYTEWISE),
+        sql.Column("lower", _BYTEWISE),
+        sql.Column("natural", _BYTEWISE),
         sql.PrimaryKeyConstraint("run", "field", "place", name="pk_run_values"),
         sql.ForeignKeyConstraint(["run"], ["runs.key"], name="fk_run_values_run", ondelete="CASCADE"),
     )
-    op.create_index("ix_run_values_field_number_run", "run_values", ["field", "number", "run"])
+    for column in ("number", "natural"):
+        op.create_index(f"ix_run_values_field_{column}_run", "run_values", ["field", column, "run"])
     op.create_table(
         "run_metrics",
         sql.Column("run", sql.BigInteger, nullable=False),
-        sql.Column("name", sql.Text, nullable=False),
+        sql.Column("name", _BYTEWISE, nullable=False),
         *(sql.Column(name, sql.Double) for name in ("last", "first", "min", "max", "mean")),
         *(sql.Column(name, sql.BigInteger) for name in ("count", "nan", "inf", "last_step", "min_step", "max_step")),
         sql.PrimaryKeyConstraint("run", "name", name="pk_run_metrics"),
