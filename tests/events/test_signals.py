@@ -168,3 +168,32 @@ def test_a_process_ends_as_ever(name: str) -> None:
     script = textwrap.dedent(start) + code
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (status, out), done.stderr
+
+
+STUCK = """
+import ctypes, os, signal, threading
+from stepscope.events.signals import hear_signal
+
+hear_signal(signal.SIGTERM, lambda: print("heard", flush=True))
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGTERM)).start()
+mutex = ctypes.create_string_buffer(64)
+for _ in range(2):  # the second waits for ever, without the GIL, and is not interrupted by signals: as gloo waits
+    ctypes.CDLL(None).pthread_mutex_lock(mutex)
+"""
+
+
+def test_a_process_that_hangs_in_c_ends_and_is_heard() -> None:
+    done = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "heard\n"), done.stderr
+
+
+def test_hearing_leaves_the_wakeup_file_of_a_script_alone() -> None:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write)
+    undo = hear_signal(NUMBER, lambda: None)
+    assert undo is not None
+    undo()
+    assert signal.set_wakeup_fd(-1) == write
+    os.close(read)
+    os.close(write)

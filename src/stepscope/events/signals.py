@@ -1,7 +1,8 @@
 """Signals that we hear too, without the script seeing a difference.
 
 Python runs one handler per signal, so ours stands in for the script's and calls it, at once and on the main thread,
-so that signals keep their order. `signal.getsignal` and `signal.signal` answer as if ours were not there.
+so that signals keep their order. `signal.getsignal` and `signal.signal` answer as if ours were not there. While the
+main thread is inside C++, a thread hears of the signal instead (`signal_thread.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 from stepscope import fence
 from stepscope.events.hub import on_fork
 from stepscope.events.installed import Installed
+from stepscope.events.signal_thread import SignalThread, act_by_default
 
 __all__ = ["HEARING_S", "die_of", "hear_signal"]
 
@@ -24,6 +27,8 @@ HEARING_S = 1.0
 """How long the script's handler, or the end of the process, waits for those who listen."""
 SLOW_S = 5.0
 """After this the process ends, also with a disk that hangs."""
+MAIN_THREAD_S = 0.2
+"""How long the main thread has to begin its handler before it counts as stuck in C++."""
 _heard: dict[int, _Heard] = {}
 _doors = Installed()
 _set: Callable[..., Any] = signal.signal
@@ -47,6 +52,8 @@ def hear_signal(number: int, listener: Callable[[], Any], *, passes_on: bool = T
         if len(_heard) == 1:
             _doors.wrap("signal:getsignal", _hiding)
             _doors.wrap("signal:signal", _taking)
+    if passes_on:
+        _thread.begin()
     _heard[number].listeners.append(listener)
     return functools.partial(_leave, _heard[number], listener)
 
@@ -57,8 +64,20 @@ def _leave(heard: _Heard, listener: Callable[[], Any]) -> None:
     if not heard.listeners and _heard.get(heard.number) is heard:
         del _heard[heard.number]
         heard.give_back()
+    if not any(one.passes_on for one in _heard.values()):
+        _thread.end()
     if not _heard:
         _doors.remove()
+
+
+def _hear_beside(number: int) -> None:
+    """On the thread that hears of signals."""
+    heard = _heard.get(number)
+    if heard is not None and heard.passes_on and heard.is_there:
+        heard.stand_in()
+
+
+_thread = SignalThread(_hear_beside)
 
 
 class _Heard:
@@ -68,6 +87,8 @@ class _Heard:
         self.number, self.theirs, self.passes_on = number, theirs, passes_on
         self.listeners: list[Callable[[], Any]] = []
         self.ours = self._arrived  # a bound method is a new object at each access
+        self._handled_at = -SLOW_S
+        self._turn = threading.Lock()
         _set(number, self.ours)
 
     @property
@@ -82,6 +103,8 @@ class _Heard:
         if not self.passes_on:
             self._tell()
             return
+        with self._turn:
+            self._handled_at = time.monotonic()
         # On a thread: the main thread may hold a lock that the listeners want, and is here until this returns.
         telling = threading.Thread(target=self._tell, name="stepscope-signal", daemon=True)
         telling.start()
@@ -93,6 +116,29 @@ class _Heard:
             threading.Thread(target=self._end_later, args=(telling,), name="stepscope-signal", daemon=True).start()
         else:
             die_of(number)
+
+    def stand_in(self) -> None:
+        """The signal has come: if the main thread cannot run its handler, do here what can be done without it.
+
+        Those who listen are told, and the default action is taken. A handler of the script waits, as it would.
+        """
+        came = time.monotonic()
+        while time.monotonic() - came < MAIN_THREAD_S:
+            if self._handled_since(came):
+                return
+            time.sleep(0.01)
+        with self._turn:
+            if self._handled_since(came):
+                return
+            telling = threading.Thread(target=self._tell, name="stepscope-signal", daemon=True)
+            telling.start()
+            telling.join(HEARING_S / 2)
+            if self.theirs == signal.SIG_DFL:
+                act_by_default(self.number)
+
+    def _handled_since(self, came: float) -> bool:
+        """Whether the main thread has begun; it may have done so before we heard of the signal."""
+        return self._handled_at > came - HEARING_S
 
     def _tell(self) -> None:
         for listener in list(self.listeners):
@@ -140,8 +186,11 @@ def _leave_child_alone() -> None:
     """A forked child has the handlers of its parent's script, and none of ours."""
     for heard in list(_heard.values()):
         heard.give_back()
+    _thread.forget()
     _heard.clear()
     _doors.remove()
 
 
 on_fork(_leave_child_alone)
+if hasattr(os, "register_at_fork"):  # a signal to a child that has just begun is not one to us
+    os.register_at_fork(before=_thread.let_go, after_in_parent=_thread.take_again)

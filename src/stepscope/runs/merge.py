@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import Conflict
-from stepscope.files.opening import read_file
-from stepscope.runs.format.filesystem import sync_folder
+from stepscope.files.opening import open_file, read_file
+from stepscope.runs.format.filesystem import create_file, sync_folder
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import META, is_run_folder, run_folders, write_file
 from stepscope.runs.read.folder import open_run
@@ -65,7 +65,7 @@ def take_in(run: Path, part: Path) -> int:
         except FileNotFoundError:  # another rank is moving the same files
             continue
         except OSError:
-            _copy(path, target)
+            _copy(path, target, part)
         count += 1
     sync_folder(run)
     shutil.rmtree(part, ignore_errors=True)
@@ -83,7 +83,7 @@ def copy_in(run: Path, part: Path) -> int:
         target = run / path.relative_to(part)
         if not _is_there(target, path):
             target.parent.mkdir(parents=True, exist_ok=True)
-            _copy(path, target)
+            _copy(path, target, part)
             count += 1
     sync_folder(run)
     return count
@@ -113,11 +113,12 @@ def _free(target: Path, path: Path) -> Path:
     return target.with_name(f"{target.stem}.{new_run_id()}{target.suffix}")
 
 
-def _copy(path: Path, target: Path) -> None:
+def _copy(path: Path, target: Path, within: Path) -> None:
     """Put a whole copy in place at once."""
     temporary = target.with_name(f".{new_run_id()}.tmp")
     try:
-        shutil.copyfile(path, temporary)
+        with open_file(path, within=within) as source, open(create_file(temporary), "wb") as copy:
+            shutil.copyfileobj(source, copy)
         os.replace(temporary, _free(target, path))
     except OSError:
         temporary.unlink(missing_ok=True)
