@@ -130,6 +130,11 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
         <span>Search</span> <Key>{SHORTCUT}</Key>
       </button>
       <LiveBadge />
+      {info.value?.user ? (
+        <a class="tab" href={linkTo("/people")} title="Tokens, users and roles">
+          {visibleText(info.value.user)}
+        </a>
+      ) : null}
       <SavedViewsMenu pages={pages} />
       <Bell />
       <IconButton label={`Theme: ${themeChoice.value} (t)`} class="theme-button" onClick={nextTheme}>
