@@ -14,6 +14,7 @@ from stepscope.launch.parts.final_rules import LastLook
 from stepscope.launch.parts.hooks import DryRun, Hooks, Switched
 from stepscope.launch.parts.keep_evidence import Capsules, KeptEvidence
 from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSettings
+from stepscope.launch.parts.printed import PrintedNumbers
 from stepscope.launch.parts.pulse import Logged, Windows, deep_of
 from stepscope.launch.parts.run import OpenedRun, RunAtTheEnd
 from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
@@ -47,6 +48,7 @@ class Pieces:
             around.rank_notes.lead,
         )
         self.boundaries, self.hub = boundaries_of(around, self.limiter.roles, self.children.rank_command)
+        self.printed = PrintedNumbers(around, self.hub, self.boundaries)
         profiling = None if around.is_dry else around.options.profiling
         self.deep = None if profiling is None else deep_of(around, profiling)
         self.experimenting = Experimenting(around, self.limiter)
@@ -78,6 +80,7 @@ class Pieces:
             SeenSettings(around, self.settings),
             FollowedTrainers(around, self.boundaries, self.logbook, watch),
             HeardTrackers(around, self.hub),
+            self.printed,
         ]
 
     def training(self, watch: Watch) -> list[Part]:

@@ -1,0 +1,117 @@
+"""What the script prints becomes series; nothing that is printed is changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stepscope import fence
+from stepscope.events.streams import Written
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.printed.series import Place, PrintedSeries
+from stepscope.launch.session_context import Around
+from stepscope.launch.trackers.name_registry import Hub, Origin
+from stepscope.launch.trainers import Boundaries
+
+__all__ = ["PrintedNumbers"]
+
+_OURS = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
+_STANDARD = sysconfig.get_path("stdlib") + os.sep
+_CONSOLE = Origin("console")
+LONGEST = 4000
+
+
+class PrintedNumbers(Part):
+    """Reads both streams from the first line of the script to its end, unless somebody logs the same anyway."""
+
+    ending = "reading what was printed"
+
+    def __init__(self, around: Around, hub: Hub, boundaries: Boundaries) -> None:
+        loop = around.loop
+        self._around, self._hub, self._boundaries = around, hub, boundaries
+        self._streams: list[Written] = []
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._inside = threading.local()
+        self.series = PrintedSeries(
+            self._log,
+            step=lambda: loop.last_number if loop.steps else None,
+            has_begun=lambda: bool(loop.steps or loop.backwards),
+        )
+
+    def begin(self) -> None:
+        if not self._around.keeps or self._around.rank != 0:
+            return
+        for stream in {id(one): one for one in (sys.stdout, sys.stderr) if one is not None}.values():
+            written = Written(stream, self._heard)
+            try:
+                written.install()
+            except AttributeError:  # an object that lets nobody set its attributes
+                continue
+            self._streams.append(written)
+
+    def end(self, ended: Ended) -> None:
+        while self._streams:
+            self._streams.pop().remove()
+
+    def _heard(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        lines = _Lines(self.series)
+
+        def heard(text: Any, *args: Any, **kwargs: Any) -> Any:
+            result = write(text, *args, **kwargs)
+            if type(text) is str and text and not getattr(self._inside, "yes", False) and os.getpid() == self._pid:
+                self._take(lines, text)
+            return result
+
+        return heard
+
+    def _take(self, lines: _Lines, text: str) -> None:
+        self._inside.yes = True
+        try:
+            with self._lock:
+                lines.take(text)
+        except Exception as fault:
+            fence.report("reading what is printed", fault)
+        finally:
+            self._inside.yes = False
+
+    def _log(self, values: Mapping[str, float], step: int) -> None:
+        tracking = self._around.tracking
+        if self._boundaries.trainer is None and (tracking.run is None or tracking.is_own):
+            self._hub.log(_CONSOLE, values, step)
+
+
+class _Lines:
+    """Writes of one stream put together to lines, and to the forms of a line that is drawn over itself."""
+
+    def __init__(self, series: PrintedSeries) -> None:
+        self._series = series
+        self._open = ""
+
+    def take(self, text: str) -> None:
+        is_bar = text.startswith("\r") or "\r" in self._open
+        text = self._open + text
+        *done, self._open = text.split("\n")
+        place = _place() if done else None
+        for line in done:
+            shown = line.rstrip("\r").rpartition("\r")[2]
+            self._series.line(shown, place, is_redrawn="\r" in line or is_bar)
+        if is_bar and self._open:
+            self._series.line(self._open.rstrip("\r").rpartition("\r")[2], is_redrawn=True)
+            self._open = "\r" + self._open.rstrip("\r").rpartition("\r")[2]
+        if len(self._open) > LONGEST:
+            self._open = ""
+
+
+def _place() -> Place:
+    """The line of the script that prints; None where a library does (logging)."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith((_STANDARD, "<")):
+        return None
+    return frame.f_code.co_filename, frame.f_lineno

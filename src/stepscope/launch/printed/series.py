@@ -1,0 +1,112 @@
+"""What the script prints, line by line, as rows of the run: its numbers, the epoch, at the step of the moment."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from stepscope.launch.printed.read_line import Line, is_metric, read_line
+from stepscope.launch.source_names import printed_names
+
+__all__ = ["PrintedSeries"]
+
+Log = Callable[[Mapping[str, float], int], None]
+Place = tuple[str, int] | None
+MOST_NAMES = 200
+_COLUMNS = re.compile(r"\s{2,}|\s*\|\s*|\t+|\s*,\s*")
+_WORD = re.compile(r"[A-Za-z][\w ./@%()-]*")
+_FRACTION = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?%?", re.IGNORECASE)
+
+
+class PrintedSeries:
+    """`step()` is the number of the last training step, None before the first; `has_begun()`: something trains.
+
+    >>> rows = []
+    >>> printed = PrintedSeries(lambda values, step: rows.append((dict(values), step)), lambda: 7, lambda: True)
+    >>> printed.line("Test Error:"); printed.line(" Accuracy: 45.6%, Avg loss: 1.25")
+    >>> rows
+    [({'Test Error Accuracy': 45.6, 'Test Error Avg loss': 1.25}, 7)]
+    """
+
+    def __init__(self, log: Log, step: Callable[[], int | None], has_begun: Callable[[], bool]) -> None:
+        self._log, self._step, self._has_begun = log, step, has_begun
+        self._at: dict[str, int] = {}
+        self._heading = ""
+        self._header: list[str] = []
+        self._epoch: float | None = None
+        self._bar: dict[str, float] = {}
+        self.latest: deque[tuple[str, float]] = deque(maxlen=64)
+        """Names and values since `forget`: what an evaluation of ours is compared with."""
+
+    @property
+    def names(self) -> list[str]:
+        """The series that exist."""
+        return list(self._at)
+
+    def forget(self) -> None:
+        """Training goes on: what is printed from now on is of what comes."""
+        self.latest.clear()
+
+    def line(self, text: str, place: Place = None, *, is_redrawn: bool = False) -> None:
+        """One line as it was printed, from that place of the source; a bar is drawn over itself."""
+        heading, self._heading = self._heading, _heading_in(text)
+        found = read_line(text, heading)
+        if found.nameless or not found.numbers:
+            found.numbers |= self._by_column(text, found) or self._by_source(text, place, found)
+        if not found.numbers and not found.nameless:
+            self._note_header(text)
+        self._epoch = self._epoch if found.epoch is None else found.epoch
+        values = {name: value for name, value in found.numbers.items() if self._is_wanted(name, found)}
+        if not values or (is_redrawn and values == self._bar):
+            return
+        self._bar = values
+        self.latest.extend(values.items())
+        self._write(values, found)
+
+    def _is_wanted(self, name: str, line: Line) -> bool:
+        """Before anything trains, numbers are settings, unless they speak of results."""
+        if name not in self._at and len(self._at) >= MOST_NAMES:
+            return False
+        return self._has_begun() or is_metric(name) or line.epoch is not None or line.step is not None
+
+    def _write(self, values: dict[str, float], line: Line) -> None:
+        """Every number is kept: a name that is printed twice at one step moves on by one."""
+        step = self._step()
+        if step is None:
+            step = line.step if line.step is not None else int(line.epoch or 0)
+        last = max((self._at[name] for name in values if name in self._at), default=-1)
+        step = max(step, last + 1)
+        self._at.update(dict.fromkeys(values, step))
+        row = dict(values)
+        if self._epoch is not None and self._at.get("epoch", -1) < step:
+            row["epoch"] = self._epoch
+            self._at["epoch"] = step
+        self._log(row, step)
+
+    # -- numbers without words ------------------------------------------------------------------------------------
+
+    def _note_header(self, text: str) -> None:
+        columns = [part for part in _COLUMNS.split(text.strip()) if part]
+        if len(columns) > 1 and all(_WORD.fullmatch(part) for part in columns):
+            self._header = columns
+
+    def _by_column(self, text: str, line: Line) -> dict[str, float]:
+        parts = [part for part in _COLUMNS.split(text.strip()) if part]
+        if not self._header or len(parts) != len(self._header):
+            return {}
+        row = dict(zip(self._header, parts, strict=True))
+        for name, value in row.items():
+            if name.lower() == "epoch" and value.isdigit():
+                line.epoch = float(value)
+        return {name: float(value.rstrip("%")) for name, value in row.items() if _FRACTION.fullmatch(value)}
+
+    def _by_source(self, text: str, place: Place, line: Line) -> dict[str, float]:
+        return printed_names(*place, text) if place is not None and line.nameless else {}
+
+
+def _heading_in(text: str) -> str:
+    """`Test Error:` alone on a line."""
+    text = text.strip()
+    is_heading = text.endswith(":") and len(text) < 60 and not any(map(str.isdigit, text))
+    return text.rstrip(": ") if is_heading else ""

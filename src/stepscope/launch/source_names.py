@@ -1,0 +1,115 @@
+"""Names that a script's own source gives to values: `errD_real.backward()` is of `errD_real`."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from functools import lru_cache
+
+__all__ = ["loss_name", "name_of", "printed_names"]
+
+_READS = frozenset(
+    ("item", "detach", "cpu", "numpy", "mean", "sum", "float", "tolist", "clone", "double", "data", "scale")
+)
+_CASTS = frozenset(("float", "int", "round", "str", "format", "abs"))
+_LONGEST = 40
+
+
+def name_of(node: ast.expr) -> str:
+    """What people would call the value of an expression.
+
+    >>> texts = ("loss.item()", "round(err, 3)", "a['x']", "2 * a", "self.d_loss")
+    >>> [name_of(ast.parse(text, mode="eval").body) for text in texts]
+    ['loss', 'err', 'x', '2 * a', 'd_loss']
+    """
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return node.slice.value
+    if isinstance(node, ast.Attribute):
+        return name_of(node.value) if node.attr in _READS else node.attr
+    if isinstance(node, ast.Call):
+        return _name_of_call(node)
+    return ast.unparse(node)[:_LONGEST]
+
+
+def _name_of_call(node: ast.Call) -> str:
+    called = node.func
+    if isinstance(called, ast.Attribute) and called.attr == "scale" and node.args:  # a gradient scaler's
+        return name_of(node.args[0])
+    if isinstance(called, ast.Attribute) and called.attr in _READS:
+        return name_of(called.value)
+    if isinstance(called, ast.Name) and called.id in _CASTS and node.args:
+        return name_of(node.args[0])
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ast.unparse(node)[:_LONGEST]
+
+
+@lru_cache(maxsize=64)
+def _calls_in(path: str) -> tuple[ast.Call, ...]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _calls_at(path: str, line: int) -> list[ast.Call]:
+    """The calls around a line, the shortest first."""
+    around = [one for one in _calls_in(path) if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    return sorted(around, key=lambda one: (one.end_lineno or one.lineno) - one.lineno)
+
+
+@lru_cache(maxsize=512)
+def loss_name(path: str, line: int) -> str | None:
+    """What the loss of the `backward` on that line is called; None where the source does not say."""
+    for call in _calls_at(path, line):
+        if not isinstance(call.func, ast.Attribute) or "backward" not in call.func.attr:
+            continue
+        is_method = not call.args or (call.func.attr == "backward" and not _is_helper(call.func.value))
+        name = name_of(call.func.value if is_method else call.args[0])
+        return name if re.fullmatch(r"\w+", name) else None
+    return None
+
+
+def _is_helper(node: ast.expr) -> bool:
+    """`accelerator.backward(loss)`, `fabric.backward(loss)`, `torch.autograd.backward(loss)`."""
+    return re.search(r"accelerator|fabric|engine|autograd|manual|self$", ast.unparse(node)) is not None
+
+
+@lru_cache(maxsize=512)
+def _printed_at(path: str, line: int) -> tuple[re.Pattern[str], tuple[str, ...]] | None:
+    for call in _calls_at(path, line):
+        if isinstance(call.func, ast.Name) and call.func.id == "print" and call.args:
+            parts = [_pattern_of(argument) for argument in call.args]
+            pattern = r"\s*".join(pattern for pattern, _ in parts)
+            names = tuple(name for _, found in parts for name in found)
+            return re.compile(rf"\s*{pattern}\s*"), names
+    return None
+
+
+def _pattern_of(node: ast.expr) -> tuple[str, list[str]]:
+    if isinstance(node, ast.Constant):
+        return re.escape(str(node.value).strip()), []
+    if not isinstance(node, ast.JoinedStr):
+        return r"(\S+)", [name_of(node)]
+    pieces, names = [], []
+    for value in node.values:
+        if isinstance(value, ast.FormattedValue):
+            pieces.append(r"\s*(\S+?)")
+            names.append(name_of(value.value))
+        elif isinstance(value, ast.Constant):
+            pieces.append(r"\s*".join(map(re.escape, str(value.value).split())) or r"\s+")
+    return "".join(pieces), names
+
+
+def printed_names(path: str, line: int, text: str) -> dict[str, float]:
+    """The numbers with a decimal point in a printed line, by what the `print` on that line of the source is given."""
+    known = _printed_at(path, line)
+    found = None if known is None else known[0].fullmatch(text)
+    if known is None or found is None:
+        return {}
+    pairs = zip(known[1], found.groups(), strict=True)
+    return {name: float(value) for name, value in pairs if re.fullmatch(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", value)}

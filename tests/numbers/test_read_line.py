@@ -1,0 +1,57 @@
+"""Printed lines of many habits, and the numbers in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepscope.launch.printed.read_line import read_line
+from stepscope.launch.printed.series import PrintedSeries
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Epoch [1/5], Step [100/600], Loss: 0.1234", {"Loss": 0.1234}),
+        ("iter 0: loss 4.2000, time 123.45ms, mfu -100.00%", {"loss": 4.2, "time": 123.45, "mfu": -100.0}),
+        ("global_step=1234, episodic_return=23.0", {"episodic_return": 23.0}),
+        ("| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.34 | loss  7.63",
+         {"lr": 20.0, "ms/batch": 12.34, "loss": 7.63}),
+        ("| end of epoch   1 | time: 12.30s | valid loss  5.90", {"time": 12.3, "valid loss": 5.9}),
+        ("[1,  2000] loss: 2.173", {"loss": 2.173}),
+        ("10/10 [==========] - 0s 3ms/step - loss: 0.5 - accuracy: 0.9", {"loss": 0.5, "accuracy": 0.9}),
+        ("2026-01-01 12:00:00 INFO [train.py:12] epoch=1 loss=0.5", {"loss": 0.5}),
+        ("Accuracy of the network on the 10000 test images: 54 %",
+         {"Accuracy of the network on the 10000 test images": 54.0}),
+        ("Loss: tensor(0.53, grad_fn=<NllLossBackward0>)", {"Loss": 0.53}),
+        ("Train Loss: 0.5 Acc: 0.8 | Val Loss: 0.6 Acc: 0.7",
+         {"Train Loss": 0.5, "Train Acc": 0.8, "Val Loss": 0.6, "Val Acc": 0.7}),
+        ("Loss at step 100: 0.53", {"Loss": 0.53}),
+        ("loss: nan", {}),
+        ("step 3 loss: nan grad: 0.5", {"loss": float("nan"), "grad": 0.5}),
+        ("Using device: cuda:0", {}),
+        ("Result: y = 0.01 + 0.85 x", {}),
+        ("saved to /tmp/model_0.53.pt in 1.2.3", {}),
+        ("weights: tensor([[0.25, 0.5]])", {}),
+        ("Namespace(lr=0.1, gamma=0.7)", {}),
+        ("Training complete in 0m 12s", {}),
+    ],
+)  # fmt: skip
+def test_numbers_and_names(text: str, numbers: dict[str, float]) -> None:
+    assert repr(read_line(text).numbers) == repr(numbers)
+
+
+def test_a_name_printed_twice_at_one_step_keeps_both_values() -> None:
+    rows: list[tuple[dict[str, float], int]] = []
+    printed = PrintedSeries(lambda values, step: rows.append((dict(values), step)), lambda: 4, lambda: True)
+    printed.line("Epoch 2")
+    printed.line("loss: 0.5")
+    printed.line("loss: 0.25")
+    assert rows == [({"loss": 0.5, "epoch": 2.0}, 4), ({"loss": 0.25, "epoch": 2.0}, 5)]
+
+
+def test_before_training_only_results_count() -> None:
+    rows: list[dict[str, float]] = []
+    printed = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: None, lambda: False)
+    for line in ("learning rate: 0.1", "Number of parameters: 1234", "val loss: 2.5"):
+        printed.line(line)
+    assert rows == [{"val loss": 2.5}]
