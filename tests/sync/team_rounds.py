@@ -122,8 +122,13 @@ class Rounds:
         self.check_acknowledged()
 
     def _wait_for_server(self) -> None:
-        """A server that is killed before it listens proves nothing; most of the time it is let come up."""
+        """A server that is killed before it listens proves nothing; most of the time it is let come up.
+
+        One that found no database when it started has ended; what started it (systemd, say) starts it again.
+        """
         until = time.monotonic() + _PATIENCE_S
+        if self.server.poll() is not None:
+            self.server = self._start_server()
         while self.dice.random() < 0.95 and time.monotonic() < until:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), timeout=1):
@@ -164,6 +169,7 @@ class Rounds:
         self.proxy.heal()
         until = time.monotonic() + _PATIENCE_S
         while True:
+            self._wait_for_server()
             done = self._start_client(follow=False)
             code = done.wait(_PATIENCE_S)
             if code == 0:

@@ -13,6 +13,7 @@ from stepscope.cli._terminal import clean
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
+    from stepscope.importers.lock import ImportLock
     from stepscope.sync.push import Pushed
     from stepscope.sync.wire import Fate
 
@@ -28,6 +29,9 @@ __all__ = ["command"]
     "--every", type=click.FloatRange(0.05), default=2.0, show_default=True, help="Seconds between looks with --follow."
 )
 @click.option(
+    "--beside", is_flag=True, hidden=True, help="As runs start it: --follow until all have ended and are sent."
+)
+@click.option(
     "--token-file",
     type=click.Path(path_type=Path),
     help="A file that holds a token; else $STEPSCOPE_TOKEN or the one of `stepscope login`.",
@@ -39,6 +43,7 @@ def command(
     origin: str | None,
     follow: bool,
     every: float,
+    beside: bool,
     token_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -68,11 +73,14 @@ def command(
     if to:
         _check(where)
     _be_nice()
+    if beside and not _first_beside(where):
+        return
     with Remote(url, _token(token_file, url)) as remote:
         done = patiently(
             (lambda: push(_runs(where), remote, _fates(where))) if to else (lambda: pull(remote, where)),
-            follow_s=every if follow else None,
-            tries=None if follow else 5,
+            follow_s=every if follow or beside else None,
+            tries=None if follow else 200 if beside else 5,
+            until=lambda done: beside and not done.bytes and not _going_on(where),
             tell=lambda done: _tell(done, "sent" if to else "received", as_json, quiet=follow),
             say=lambda text: click.echo(clean(text), err=True),
         )
@@ -91,6 +99,29 @@ def _runs(where: Path) -> list[Path]:
     from stepscope.runs.format.layout import is_run_folder, run_folders
 
     return [where.resolve()] if is_run_folder(where) else run_folders(where)
+
+
+def _first_beside(where: Path) -> bool:
+    """Whether no other process was started to follow this store; the system forgets ours when it ends."""
+    from stepscope.importers.lock import ImportLock
+
+    return _beside.setdefault(str(where), ImportLock(where, "sync-beside")).take()
+
+
+_beside: dict[str, ImportLock] = {}
+
+
+def _going_on(where: Path) -> bool:
+    from stepscope.errors import StepscopeError
+    from stepscope.runs.read.folder import open_run
+
+    for run in reversed(_runs(where)):  # the newest first: it is the one that goes on, if any
+        try:
+            if open_run(run).status == "running":
+                return True
+        except StepscopeError:
+            continue
+    return False
 
 
 def _fates(where: Path) -> dict[str, Fate]:

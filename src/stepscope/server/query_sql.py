@@ -246,7 +246,7 @@ def order_sql(
         return _segments("run_metrics", parts, has), {"sort": field.name}
     if field.source == "run" or (field.source == "config" and "." not in field.name):
         has = "o.field = :sort AND o.place = 0"
-        parts = [(f"{has} AND o.kind IN ('n', 'b')", f"o.number {way}")]
+        parts = [(f"{has} AND o.kind IN ('n', 'b') AND o.number IS NOT NULL", f"o.number {way}")]
         parts.append((f"{has} AND o.natural IS NOT NULL", f"o.natural {way}"))
         if descending:
             parts.reverse()

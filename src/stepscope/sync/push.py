@@ -68,11 +68,12 @@ def patiently(
     *,
     follow_s: float | None = None,
     tries: int | None = None,
+    until: Callable[[Pushed], bool] = lambda done: False,
     tell: Callable[[Pushed], None] = lambda done: None,
     say: Callable[[str], None] = lambda text: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Pushed:
-    """Do it once, and while the server cannot be reached, again. `follow_s`: go on this often, until interrupted."""
+    """Do it once, and while the server cannot be reached, again. `follow_s`: go on this often, `until` it is enough."""
     failed = 0
     while True:
         try:
@@ -89,7 +90,7 @@ def patiently(
             say("the server answers again")
             failed = 0
         tell(done)
-        if follow_s is None:
+        if follow_s is None or until(done):
             return done
         sleep(follow_s)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from stepscope.common.config_files import servers_file
 from stepscope.errors import ConfigError, Forbidden, StorageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file, read_window
@@ -27,15 +28,6 @@ class Login(msgspec.Struct, frozen=True):
 class _File(msgspec.Struct):
     servers: list[Login]
     """The last one to log in to comes first: it is the usual one."""
-
-
-def servers_file() -> Path:
-    """`$STEPSCOPE_CONFIG/servers.json`, by default in `~/.config/stepscope`."""
-    given = os.environ.get("STEPSCOPE_CONFIG")
-    if given:
-        return Path(given) / "servers.json"
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(home) / "stepscope" / "servers.json"
 
 
 def logins() -> list[Login]:

@@ -16,6 +16,7 @@ from stepscope.runs.format.meta import read_meta
 from stepscope.runs.write.home import Seek
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages, ranks, resume
+from stepscope.track.companion import start_sync
 from stepscope.track.disabled_run import NullWriter
 from stepscope.track.joining import Joining, adopt_parts
 from stepscope.track.masked_writer import MaskedWriter
@@ -49,6 +50,8 @@ def open_run(request: Request) -> Run:
         return _join_rank(request)
     path = _path_to_resume(request)
     run = _resume(request, path) if path is not None else _create(request)
+    if run.path is not None:
+        start_sync(run.path.parent)
     if request.place.world_size > 1 and run.path is not None:
         ranks.leave_note(run.path.parent, request.place, request.turn, run.id, run.attempt)
         run.after_end(partial(adopt_parts, run.path, request.place, request.turn))
