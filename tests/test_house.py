@@ -29,7 +29,7 @@ GROUND = {
     "files",
 }
 MAY_IMPORT = {
-    "common": set(),
+    "common": {"errors"},
     "errors": set(),
     "extension": set(),
     "fence": set(),

@@ -10,12 +10,12 @@ from typing import Any, cast
 import pytest
 import torch
 
+from stepscope.common.units import parse_bytes
 from stepscope.errors import BadData, UsageError
 from stepscope.testing.baseline import Baselines, Measured, known, machine_key
 from stepscope.testing.budget import Budget
 from stepscope.testing.marker import Wishes, wishes_of
 from stepscope.testing.measure import peak_bytes, timed
-from stepscope.testing.sizes import size_of
 
 MACHINE = {"cpu": "one"}
 
@@ -64,7 +64,7 @@ def test_options_go_by_name() -> None:
 
 @pytest.mark.parametrize(("text", "size"), [("2GiB", 2 << 30), ("1.5kb", 1500), (7, 7), ("0.5 MB", 500_000)])
 def test_sizes(text: object, size: int) -> None:
-    assert size_of(text, "it") == size
+    assert parse_bytes(text, "it") == size
 
 
 def test_a_step_may_be_slower_by_the_tolerance_and_by_as_much_as_the_machine_is(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from stepscope.agents.words import cut
 from stepscope.common.code_owner import is_library_path
+from stepscope.common.units import listed
 from stepscope.errors import NotFound, StepscopeError, UsageError
 from stepscope.records import ArtifactFile
 from stepscope.runs.read.folder import RunFolder
@@ -80,18 +81,13 @@ def source_file(folder: RunFolder, path: str) -> SourceFile:
     if not asked:
         if len(found) == 1:
             return next(iter(found.values()))
-        raise UsageError(f"which file? The run kept {_listed(found)}; give one as path")
+        raise UsageError(f"which file? The run kept {listed(found, 20)}; give one as path")
     if asked in found:
         return found[asked]
     fits = [one for key, one in found.items() if key.replace("\\", "/").endswith("/" + asked)]
     if len(fits) == 1:
         return fits[0]
-    raise NotFound(f"the run kept no source of {path[:300]!r}; it has {_listed(found)}. Other files are never read")
-
-
-def _listed(found: dict[str, SourceFile]) -> str:
-    names = list(found)
-    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    raise NotFound(f"the run kept no source of {path[:300]!r}; it has {listed(found, 20)}. Other files are never read")
 
 
 def lines_of(folder: RunFolder, source: SourceFile) -> dict[int, str]:

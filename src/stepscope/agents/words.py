@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections.abc import Sequence
 from typing import Any
 
+from stepscope.common import units
 from stepscope.plain_text import clean
 from stepscope.track.secrets import mask_text
 
-__all__ = ["QUOTED", "age", "block", "code", "cut", "duration", "name", "number", "table", "tidy"]
+__all__ = ["QUOTED", "block", "code", "cut", "name", "table", "tidy"]
 
 QUOTED = "run-data"
 MAX_NAME = 120
@@ -71,43 +71,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(" | ".join(cells) for cells in (heads, *rows))
 
 
-def number(value: object) -> str:
-    """Five significant digits, whatever comes.
-
-    >>> [number(one) for one in (0.0012345678, 3, float("nan"), -float("inf"), None, True)]
-    ['0.0012346', '3', 'NaN', '-Infinity', '-', 'true']
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "NaN"
-        if math.isinf(value):
-            return "Infinity" if value > 0 else "-Infinity"
-        return f"{value:.5g}"
-    return str(value)
-
-
-def duration(seconds: float) -> str:
-    """
-    >>> [duration(one) for one in (0.04, 8.5, 75, 4000, 200000)]
-    ['0.04 s', '8.5 s', '1 min 15 s', '1 h 6 min', '2 d 7 h']
-    """
-    if seconds < 60:
-        return f"{max(seconds, 0):.3g} s"
-    whole = round(seconds)
-    for size, part, words in ((3600, 60, ("min", "s")), (86400, 3600, ("h", "min"))):
-        if whole < size:
-            return f"{whole // part} {words[0]} {whole % part // (part // 60)} {words[1]}"
-    return f"{whole // 86400} d {whole % 86400 // 3600} h"
-
-
-def age(when: float, now: float | None = None) -> str:
-    return f"{duration((time.time() if now is None else now) - when)} ago"
-
-
 def tidy(value: Any, depth: int = 0) -> Any:
     """The structured half of an answer: what JSON can carry, with the same care for the run's text.
 
@@ -121,7 +84,7 @@ def tidy(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int):
         return value if abs(value) < 2**53 else str(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else number(value)
+        return value if math.isfinite(value) else units.number(value)
     if depth >= MAX_DEPTH:
         return "…"
     if isinstance(value, dict):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import __version__
+from stepscope.common.units import bytes_text
 from stepscope.events.doors import DOORS
 from stepscope.events.points import POINTS
 from stepscope.events.presence import presence
@@ -115,7 +116,7 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
     if not runs["is_writable"]:
         tell(f"runs cannot be written to {runs['path']}", "choose another folder with STEPSCOPE_DIR or --dir")
     elif runs["free_bytes"] is not None and runs["free_bytes"] < LITTLE_BYTES:
-        tell(f"only {runs['free_bytes'] >> 20} MB are free where runs go", "free some space, or set STEPSCOPE_DIR")
+        tell(f"only {bytes_text(runs['free_bytes'])} are free where runs go", "free some space, or set STEPSCOPE_DIR")
     if found["mode"] == "off":
         tell("STEPSCOPE_MODE is off: nothing is recorded", "unset it to record runs", "hint")
     if not found["compiled"]["trace scanner"]:

@@ -20,7 +20,6 @@ __all__ = [
     "finding_options",
     "limit_options",
     "options_from",
-    "parsed_size",
     "script_named",
     "split_arguments",
     "stdout_where_no_file",
@@ -152,24 +151,6 @@ def limit_options(function: F) -> F:
     )):  # fmt: skip
         function = option(function)
     return function
-
-
-def parsed_size(text: str) -> int:
-    """Bytes from `500MB`, `2G` or a number.
-
-    >>> parsed_size("2G"), parsed_size("500 MB"), parsed_size("1024")
-    (2147483648, 524288000, 1024)
-    """
-    units = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-    short = text.strip().lower().removesuffix("b").removesuffix("i").strip()
-    number, unit = (short[:-1], short[-1]) if short and short[-1] in units else (short, "")
-    try:
-        size = int(float(number) * units[unit])
-    except ValueError:
-        size = -1
-    if size < 0:
-        raise UsageError(f"{text!r} is no size; write it like 500MB, 2G or 1048576")
-    return size
 
 
 def options_from(values: dict[str, Any], *, check: bool = False) -> Options:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepscope.cli._terminal import clean, duration, number, sparkline
+from stepscope.cli._terminal import clean, number, sparkline
+from stepscope.common.units import duration
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from stepscope.cli._options import catalogue_of, json_option, print_json, store_option
+from stepscope.common.units import bytes_text
 
 __all__ = ["command"]
 
@@ -37,6 +38,6 @@ def command(query: tuple[str, ...], store: Path, as_json: bool) -> None:
         print_json({"runs": runs, "points": points, "bytes_before": before, "bytes_after": after})
     elif runs:
         per_point = f", {after / points:.1f} bytes a point" if points else ""
-        click.echo(f"{runs} runs compacted: {before / 1e6:.1f} MB -> {after / 1e6:.1f} MB{per_point}")
+        click.echo(f"{runs} runs compacted: {bytes_text(before)} -> {bytes_text(after)}{per_point}")
     else:
         click.echo("nothing to compact")

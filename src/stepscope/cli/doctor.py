@@ -11,6 +11,7 @@ import click
 
 from stepscope.cli._options import json_option, print_json, store_option
 from stepscope.cli._terminal import clean, console
+from stepscope.common.units import bytes_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -71,7 +72,7 @@ def _print(found: dict[str, Any], with_all: bool) -> None:
 
 def _runs(runs: dict[str, Any]) -> str:
     state = "writable" if runs["is_writable"] else "NOT writable"
-    free = "" if runs["free_bytes"] is None else f", {runs['free_bytes'] / 1e9:,.0f} GB free"
+    free = "" if runs["free_bytes"] is None else f", {bytes_text(runs['free_bytes'])} free"
     return f"{runs['path']} ({state}{free}{'' if runs['exists'] else '; made by the first run'})"
 
 

@@ -9,6 +9,7 @@ import click
 
 from stepscope.cli._options import catalogue_of, json_option, print_json, store_option
 from stepscope.cli._terminal import clean
+from stepscope.common.units import bytes_text
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
@@ -59,7 +60,7 @@ def command(
             told = {"path": str(first), "runs": len(site.entries), "bytes": written, "left_out": site.left_out}
             print_json(told)
         else:
-            click.echo(f"{first}: {len(site.entries)} runs, {written / 1e6:.1f} MB")
+            click.echo(f"{first}: {len(site.entries)} runs, {bytes_text(written)}")
 
 
 def _context(catalogue: Catalogue) -> Context:

@@ -10,6 +10,7 @@ import click
 
 from stepscope.cli._options import json_option, print_json
 from stepscope.cli._terminal import clean
+from stepscope.common.units import counted
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
@@ -111,9 +112,9 @@ class _Told:
             return
         if landed.new_runs or landed.points or landed.media:
             clock = time.strftime("%H:%M:%S")
-            names = f"{_count(landed.new_runs, 'new run')}, " if landed.new_runs else ""
-            media = f", {_count(landed.media, 'medium', 'media')}" if landed.media else ""
-            click.echo(f"{clock}  {names}{_count(landed.points, 'point')}{media}")
+            names = f"{counted(landed.new_runs, 'new run')}, " if landed.new_runs else ""
+            media = f", {counted(landed.media, 'medium', 'media')}" if landed.media else ""
+            click.echo(f"{clock}  {names}{counted(landed.points, 'point')}{media}")
         _troubles(landed)
 
 
@@ -137,10 +138,10 @@ def _in_words(landed: Landed) -> str:
     if not landed.runs:
         return "nothing new"
     grown = len(landed.runs) - landed.new_runs
-    said = [_count(landed.new_runs, "new run")] if landed.new_runs else []
-    said += [f"{_count(grown, 'run')} that grew"] if grown > 0 else []
-    said += [_count(landed.points, "point")]
-    said += [_count(landed.media, "medium", "media")] if landed.media else []
+    said = [counted(landed.new_runs, "new run")] if landed.new_runs else []
+    said += [f"{counted(grown, 'run')} that grew"] if grown > 0 else []
+    said += [counted(landed.points, "point")]
+    said += [counted(landed.media, "medium", "media")] if landed.media else []
     return ", ".join(said)
 
 
@@ -149,10 +150,6 @@ def _troubles(landed: Landed) -> None:
         click.echo(f"  {click.style('note:', fg='yellow')} {clean(trouble)}", err=True)
     if len(landed.troubles) > _SHOWN:
         click.echo(f"  and {len(landed.troubles) - _SHOWN} more", err=True)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _quoted(path: Path) -> str:

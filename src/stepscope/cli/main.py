@@ -58,6 +58,9 @@ def main(args: list[str] | None = None) -> None:
         commands(args=words, prog_name="stepscope", standalone_mode=False)
     except click.Abort:
         sys.exit(130)
+    except click.exceptions.NoArgsIsHelpError as error:  # `stepscope` alone: the help is the answer
+        click.echo(error.format_message())
+        sys.exit(0)
     except click.ClickException as error:
         _fail("UsageError", error.format_message(), error.exit_code, words)
     except StepscopeError as error:

@@ -66,7 +66,13 @@ class ProfileCommand(LaunchCommand):
 )
 @click.option("--keep-running", is_flag=True, help="Let the script run to its end.")
 @click.option("--on-signal", metavar="SIGNAL", help="Another window whenever the process gets this signal (USR2).")
-@click.option("--try", "try_advice", is_flag=True, help="Try advice that can be tried, and say what it really gains.")
+@click.option(
+    "--try/--no-try",
+    "try_advice",
+    default=None,
+    help="Advice is tried in the running training where it can be switched there. --try: run the script again for the "
+    "rest; --no-try: only estimate.",
+)
 @click.option("--select", multiple=True, metavar="RULE", help="Only this advice (perf.tensor-loop, perf.*).")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Leave this advice out.")
 @click.option("--ideal-loader", is_flag=True, help="How fast would it be with free data? Repeats the first batches.")
@@ -170,7 +176,7 @@ def _launch(ctx: click.Context, values: dict[str, Any], wanted: Wanted, store: P
         raise UsageError("--no-run goes with --open; a script's profile needs its run folder (choose where with --dir)")
     script = script_named(ctx)
     profiling = _profiling(values)
-    trying, ui = values.pop("try_advice"), values.pop("ui")
+    trying, ui = bool(values.pop("try_advice")), values.pop("ui")
     options = options_from({**values, "dir": store, "profiling": profiling, "diagnose": False, "capsule": False})
     if options.limits.fast_dev_run is not None:
         raise UsageError("--fast-dev-run saves nothing, and so leaves no profile; use --max-steps")
@@ -198,6 +204,7 @@ def _profiling(values: dict[str, Any]) -> Profiling:
         asked=Asked(**{name: values.pop(name) for name in names}),
         keep_running=values.pop("keep_running"),
         ideal=values.pop("ideal_loader"),
+        tries=values["try_advice"] is not False,
     )
 
 

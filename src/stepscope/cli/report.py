@@ -10,6 +10,7 @@ import click
 
 from stepscope.cli._options import catalogue_of, json_option, print_json, store_option
 from stepscope.cli._terminal import clean
+from stepscope.common.units import bytes_text
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
@@ -192,7 +193,7 @@ def _write(ctx: Context, text: str, out: Path, max_mb: float) -> dict[str, Any]:
     _put(out, data)
     panels, runs = len(report.bound), len(report.entries)
     click.echo(
-        f"{out}: {_size(len(data))}, {panels} panel{'s' * (panels != 1)}, {runs} run{'s' * (runs != 1)}", err=True
+        f"{out}: {bytes_text(len(data))}, {panels} panel{'s' * (panels != 1)}, {runs} run{'s' * (runs != 1)}", err=True
     )
     problems = [{"line": one.line + 1, "text": one.text} for one in report.problems]
     return {
@@ -241,7 +242,7 @@ def _save(ctx: Context, text: str) -> dict[str, Any]:
 def _list(ctx: Context, as_json: bool) -> None:
     import time
 
-    from stepscope.cli._terminal import age
+    from stepscope.common.units import ago
     from stepscope.views.report.reports import ReportsRequest, reports
 
     found = reports(ctx, ReportsRequest()).reports
@@ -254,13 +255,5 @@ def _list(ctx: Context, as_json: bool) -> None:
         click.echo("no reports yet; make one with `stepscope report RUN --save`, or in the browser app", err=True)
     for row in found:
         links = f"  {row.shares} link{'s' * (row.shares != 1)}" if row.shares else ""
-        when = age(time.time() - row.changed)
+        when = ago(time.time() - row.changed)
         click.echo(f"{row.id}  {clean(row.title)}  version {row.version}, {when}, {clean(row.author)}{links}")
-
-
-def _size(count: int) -> str:
-    """
-    >>> _size(1_234_567), _size(45_600)
-    ('1.2 MB', '46 kB')
-    """
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{max(1, round(count / 1e3))} kB"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
-from stepscope.cli._terminal import age, clean, console
+from stepscope.cli._terminal import clean, console
+from stepscope.common.units import ago
 
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
@@ -82,7 +83,7 @@ def _list(run: RunFolder) -> None:
     for one in run.artifacts:
         size = sum(file.size for file in one.files)
         aliases = ", ".join(clean(alias) for alias in one.aliases)
-        when = age(time.time() - one.time)
+        when = ago(time.time() - one.time)
         table.add_row(
             clean(one.name), f"v{one.version}", clean(one.type), aliases, str(len(one.files)), f"{size:,}", when
         )

@@ -13,10 +13,10 @@ from stepscope.cli._launch import (
     finding_options,
     limit_options,
     options_from,
-    parsed_size,
     script_named,
     switch_options,
 )
+from stepscope.common.units import parse_bytes
 from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = ["command"]
 @limit_options
 @switch_options
 @finding_options
+@click.option("--kill-hang", is_flag=True, help="End a job whose ranks wait for each other, once that is explained.")
 @click.option("--no-capsule", is_flag=True, help="Do not keep a failing step for `stepscope replay`.")
 @click.option("--capsule-size", default="1G", show_default=True, help="The most a kept step may take.")
 @click.option(
@@ -62,7 +63,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     values["record"] = not values.pop("no_run")
     values["diagnose"] = not values.pop("no_diagnose")
     values["capsule"] = not values.pop("no_capsule")
-    values["capsule_bytes"] = parsed_size(values.pop("capsule_size"))
+    values["capsule_bytes"] = parse_bytes(values.pop("capsule_size"), "--capsule-size")
     if values["profile_on"] and not values["record"]:
         raise UsageError("--profile-on needs the run folder to put its profiles in; leave --no-run out")
     values["profiling"] = _profiling(values.pop("profile_on"), values.pop("on_signal"))

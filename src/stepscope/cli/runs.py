@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._options import catalogue_of, json_option, print_json, store_option
-from stepscope.cli._terminal import STATUS_STYLE, age, clean, console, duration, number, sparkline
+from stepscope.cli._terminal import STATUS_STYLE, clean, console, number, sparkline
+from stepscope.common.units import ago, duration
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -86,7 +87,7 @@ def _table(entries: Sequence[RunEntry], columns: Sequence[str]) -> Table:
         table.add_row(
             clean(entry.name),
             Text(entry.status, style=STATUS_STYLE[entry.status]),
-            age(now - entry.created),
+            ago(now - entry.created),
             duration(entry.duration_s),
             *[_cell(entry.value(field, now)) for field in fields],
             sparkline(entry.spark) + _marks(entry),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from stepscope.cli._json import json_option, print_json_line
 from stepscope.cli._server_database import database_option, people_of
+
+if TYPE_CHECKING:
+    from stepscope.server.oidc import Oidc
 
 __all__ = ["command"]
 
@@ -56,6 +61,16 @@ def command() -> None:
 @database_option
 @click.option("--allow-host", multiple=True, help="A host name the server may be reached under (behind a proxy).")
 @click.option("--objects", metavar="PLACE", help="Where runs go that have ended: s3://bucket/prefix, or a folder.")
+@click.option(
+    "--oidc", metavar="URL", help="An OpenID provider where people sign in; its secret: $STEPSCOPE_OIDC_SECRET."
+)
+@click.option("--oidc-client", metavar="ID", help="This server's client id at the provider.")
+@click.option(
+    "--oidc-role",
+    type=click.Choice(["viewer", "writer", "admin"]),
+    help="The role of newcomers in every project; without, only people whom an admin has added can sign in.",
+)
+@click.option("--public-url", metavar="URL", help="The address browsers use, where a proxy stands in front.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(
@@ -65,6 +80,10 @@ def start(
     database: str | None,
     allow_host: tuple[str, ...],
     objects: str | None,
+    oidc: str | None,
+    oidc_client: str | None,
+    oidc_role: str | None,
+    public_url: str | None,
     log_format: str | None,
     as_json: bool,
 ) -> None:
@@ -102,10 +121,25 @@ def start(
             allow_hosts=allow_host,
             ingest=folder,
             people=people,
+            oidc=_oidc(oidc, oidc_client, oidc_role, public_url),
             objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
             on_address=_print_address if as_json else None,
         )
+
+
+def _oidc(issuer: str | None, client: str | None, role: str | None, public_url: str | None) -> Oidc | None:
+    from stepscope.errors import UsageError
+    from stepscope.people.caller import checked_role
+
+    if issuer is None:
+        return None
+    if client is None:
+        raise UsageError("--oidc needs --oidc-client, the id under which the provider knows this server")
+    from stepscope.server.oidc import Oidc
+
+    secret = os.environ.get("STEPSCOPE_OIDC_SECRET", "")
+    return Oidc(issuer, client, secret, None if role is None else checked_role(role), public_url).checked()
 
 
 def objects_place(folder: Path, given: str | None) -> str | None:

@@ -10,7 +10,8 @@ import click
 
 from stepscope.cli._json import print_json_line
 from stepscope.cli._options import json_option, open_named, store_option
-from stepscope.cli._terminal import STATUS_STYLE, clean, console, duration, number
+from stepscope.cli._terminal import STATUS_STYLE, clean, console, number
+from stepscope.common.units import duration
 
 if TYPE_CHECKING:
     from rich.console import Console

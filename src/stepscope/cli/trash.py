@@ -97,7 +97,7 @@ def _ask(chosen: list[Trashed]) -> None:
 def _list(chosen: list[Trashed]) -> None:
     from rich.table import Table
 
-    from stepscope.cli._terminal import age
+    from stepscope.common.units import ago
 
     if not chosen:
         click.echo("the trash is empty", err=True)
@@ -110,6 +110,6 @@ def _list(chosen: list[Trashed]) -> None:
         table.add_column(title, justify="right", no_wrap=True)
     for one in chosen:
         left = max(0.0, one.purged - now) / 86400
-        cells = (clean(one.name), clean(one.project), one.id, f"{one.bytes:,}", age(now - one.deleted), f"{left:.1f}")
+        cells = (clean(one.name), clean(one.project), one.id, f"{one.bytes:,}", ago(now - one.deleted), f"{left:.1f}")
         table.add_row(*cells)
     console().print(table)

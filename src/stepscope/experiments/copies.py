@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from stepscope.common.units import bytes_text
 from stepscope.experiments.experiment import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.own_frames import is_own
@@ -101,7 +102,7 @@ def _refs(tape: Tape) -> list[Any]:
 def _check(module: Any) -> None:
     size = sum(p.numel() * p.element_size() for p in (*module.parameters(), *module.buffers()))
     if size > MOST_BYTES:
-        raise NotChecked(f"the model is larger than {MOST_BYTES >> 30} GB; it is not copied")
+        raise NotChecked(f"the model is larger than {bytes_text(MOST_BYTES)}; it is not copied")
     if type(module).__name__ in ("DistributedDataParallel", "FullyShardedDataParallel", "OptimizedModule"):
         raise NotChecked(f"a {type(module).__name__} is not copied")
     for part in module.modules():

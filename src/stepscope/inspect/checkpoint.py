@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, MissingExtra, NotFound
 from stepscope.files.opening import open_file, read_window
 from stepscope.files.packed import check_zip, is_zip
-from stepscope.inspect.figures import size
 from stepscope.inspect.safetensors import looks_like_safetensors, read_header
 from stepscope.inspect.table import Row, Table
 from stepscope.inspect.tensor_values import Floats, stats_of, torch_pieces
@@ -71,7 +71,7 @@ class Checkpoint:
         own = [tensor for tensor in self.tensors if tensor.same_as is None]
         totals = {"params": sum(t.numel for t in own), "bytes": sum(t.bytes for t in own)}
         many = f"{len(self.tensors)} tensor{'' if len(self.tensors) == 1 else 's'}"
-        title = f"{self.path}: {many}, {size(totals['bytes'])} ({self.format})"
+        title = f"{self.path}: {many}, {bytes_text(totals['bytes'])} ({self.format})"
         rows = [_row(tensor) for tensor in self.tensors]
         return Table(COLUMNS, rows, totals, title, self._notes())
 

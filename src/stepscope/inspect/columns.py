@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.common.units import bytes_text, micros_text
 from stepscope.errors import UsageError
-from stepscope.inspect.figures import count, duration, shape, size
+from stepscope.inspect.figures import count, shape
 from stepscope.plain_text import clean
 
 __all__ = ["COLUMNS", "Column", "choose_columns"]
@@ -76,17 +77,17 @@ COLUMNS: dict[str, Column] = {
     "params": Column("params", "parameters, shared ones counted once, at their first place", _exact, 1),
     "params_percent": Column("params %", "share of all parameters", _percent, 19),
     "trainable": Column("trainable", "parameters that ask for a gradient", _exact, 15),
-    "param_bytes": Column("param bytes", "memory of the parameters", size, 16),
+    "param_bytes": Column("param bytes", "memory of the parameters", bytes_text, 16),
     "flops": Column(
         "FLOPs", "floating-point operations; a multiply-add is two. Of a module or line: without backward", count, 5
     ),
     "macs": Column("MACs", "multiply-adds forward", count, 13),
     "backward_flops": Column("backward FLOPs", "floating-point operations backward", count, 17),
-    "time_us": Column("time", "all of its ops; on the device where there is one, else on the host", duration, 7),
+    "time_us": Column("time", "all of its ops; on the device where there is one, else on the host", micros_text, 7),
     "time_percent": Column("time %", "share of the time of all ops", _percent, 11),
-    "forward_us": Column("forward", "time of the ops forward", duration, 8),
-    "backward_us": Column("backward", "time of the ops backward", duration, 9),
-    "saved_bytes": Column("saved", "kept for backward, each memory counted once", size, 10),
+    "forward_us": Column("forward", "time of the ops forward", micros_text, 8),
+    "backward_us": Column("backward", "time of the ops backward", micros_text, 9),
+    "saved_bytes": Column("saved", "kept for backward, each memory counted once", bytes_text, 10),
     "ops": Column("ops", "how many operations ran", count, 18),
     "calls": Column("calls", "how many times the module ran", count, 14),
     "module_path": Column("module", "the module it ran in", _text, 5, False, 12),
@@ -96,18 +97,18 @@ COLUMNS: dict[str, Column] = {
     "forward_op": Column("of", "the forward op that a backward op differentiates", _text, 19, False),
     # profile_layers
     "kind": Column("kind", "layer: a module with all inside it; op: one operation", _text, 21, False),
-    "forward_spread_us": Column("±", "interquartile range of the forward time", duration, 12),
-    "backward_spread_us": Column("±", "interquartile range of the backward time", duration, 13),
-    "update_us": Column("update", "time of the optimizer's step for its parameters", duration, 10),
-    "update_spread_us": Column("±", "interquartile range of the update time", duration, 14),
+    "forward_spread_us": Column("±", "interquartile range of the forward time", micros_text, 12),
+    "backward_spread_us": Column("±", "interquartile range of the backward time", micros_text, 13),
+    "update_us": Column("update", "time of the optimizer's step for its parameters", micros_text, 10),
+    "update_spread_us": Column("±", "interquartile range of the update time", micros_text, 14),
     "flops_per_s": Column("FLOPs/s", "forward FLOPs per second", _rate, 11),
     "runs": Column("runs", "how many runs it was seen in", count, 20),
     # time_steps
     "step": Column("step", "which turn of the loop", _text, 0),
-    "other_us": Column("other", "time in neither forward, backward nor update: data, loss, logging", duration, 11),
-    "total_us": Column("total", "time of the whole step", duration, 1),
+    "other_us": Column("other", "time in neither forward, backward nor update: data, loss, logging", micros_text, 11),
+    "total_us": Column("total", "time of the whole step", micros_text, 1),
     # checkpoints
-    "bytes": Column("bytes", "memory of the values", size, 5),
+    "bytes": Column("bytes", "memory of the values", bytes_text, 5),
     "min": Column("min", "smallest finite value", _number, 7),
     "max": Column("max", "largest finite value", _number, 8),
     "mean": Column("mean", "of the finite values", _number, 6),

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from stepscope.common.units import bytes_text, micros_text
 from stepscope.inspect.changes import Change
 from stepscope.inspect.diff_modules import module_changes
-from stepscope.inspect.figures import count, duration, shape, size
+from stepscope.inspect.figures import count, shape
 from stepscope.inspect.tally import Tally
 from stepscope.inspect.visit import Lookup
 from stepscope.records.step import Op, StepRecord, TensorInfo
@@ -28,7 +29,7 @@ def step_changes(before: StepRecord, after: StepRecord) -> tuple[list[Change], i
 
 def _cost_changes(before: StepRecord, after: StepRecord) -> Iterator[Change]:
     left, right = Tally(before.ops), Tally(after.ops)
-    for name, show in (("ops", count), ("flops", count), ("time_us", duration), ("saved_bytes", size)):
+    for name, show in (("ops", count), ("flops", count), ("time_us", micros_text), ("saved_bytes", bytes_text)):
         old, new = getattr(left, name), getattr(right, name)
         if old is None or new is None or old == new:
             continue

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import UsageError
-from stepscope.inspect.figures import share, size
+from stepscope.inspect.figures import share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,20 +68,20 @@ class Estimate:
     def lines(self) -> list[str]:
         at = f" at batch size {self.batch_size}" if self.batch_size is not None else ""
         parts = [
-            f"parameters {size(self.parameters)}",
-            f"gradients {size(self.gradients)}",
-            f"{self.optimizer} state {size(self.optimizer_state)}",
-            f"activations {size(self.activations)}",
+            f"parameters {bytes_text(self.parameters)}",
+            f"gradients {bytes_text(self.gradients)}",
+            f"{self.optimizer} state {bytes_text(self.optimizer_state)}",
+            f"activations {bytes_text(self.activations)}",
         ]
         if self.buffers:
-            parts.insert(1, f"buffers {size(self.buffers)}")
-        lines = [f"memory to train{at}, estimated: {size(self.total)} ({', '.join(parts)})"]
+            parts.insert(1, f"buffers {bytes_text(self.buffers)}")
+        lines = [f"memory to train{at}, estimated: {bytes_text(self.total)} ({', '.join(parts)})"]
         measured = []
         if self.measured_activations is not None:
             ratio = share(self.activations, self.measured_activations) if self._same_batch else "other batch size"
-            measured.append(f"activations {size(self.measured_activations)} (estimate: {ratio} of it)")
+            measured.append(f"activations {bytes_text(self.measured_activations)} (estimate: {ratio} of it)")
         if self.measured_peak is not None:
-            measured.append(f"peak {size(self.measured_peak)}")
+            measured.append(f"peak {bytes_text(self.measured_peak)}")
         return lines + ([f"measured in this step: {', '.join(measured)}"] if measured else [])
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["count", "duration", "shape", "share", "size"]
+__all__ = ["count", "shape", "share"]
 
 
 def count(value: float | None) -> str:
@@ -21,37 +21,6 @@ def count(value: float | None) -> str:
         if abs(value) >= scale * 0.99995:
             return f"{value / scale:.4g} {unit}"
     return f"{value:.4g}"
-
-
-def size(value: float | None) -> str:
-    """Bytes, in powers of 1024.
-
-    >>> [size(v) for v in (None, 0, 999, 4096, 157_286_400)]
-    ['-', '0', '999 B', '4 KiB', '150 MiB']
-    """
-    if value is None:
-        return "-"
-    if value == 0:
-        return "0"
-    if abs(value) < 1024:
-        return f"{value:.0f} B"
-    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if abs(value) >= scale * 0.9995:
-            return f"{value / scale:.4g} {unit}"
-    return f"{value / 1024:.4g} KiB"
-
-
-def duration(us: float | None) -> str:
-    """Microseconds, in the unit that fits.
-
-    >>> [duration(v) for v in (None, 0.4, 12.3, 4567.0, 2_500_000.0)]
-    ['-', '0.4 us', '12.3 us', '4.57 ms', '2.5 s']
-    """
-    if us is None:
-        return "-"
-    if us < 999.5:
-        return f"{us:.3g} us"
-    return f"{us / 1e3:.3g} ms" if us < 999_500 else f"{us / 1e6:.3g} s"
 
 
 def share(part: float | None, whole: float | None) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, NotFound, UsageError
-from stepscope.inspect.figures import shape, size
+from stepscope.inspect.figures import shape
 
 __all__ = ["InputSpec", "device_of", "load_inputs", "make_inputs", "make_tensor", "moved", "parse_input"]
 
@@ -81,7 +82,7 @@ def make_tensor(spec: InputSpec, model: Any, device: Any, seed: int = 0) -> torc
     try:
         return _values(spec, dtype, seed).to(device=device, dtype=dtype)
     except (RuntimeError, MemoryError):
-        needed = size(math.prod(spec.shape) * dtype.itemsize)
+        needed = bytes_text(math.prod(spec.shape) * dtype.itemsize)
         raise UsageError(
             f"an input of {shape(spec.shape)} does not fit into memory ({needed}); give a smaller one"
         ) from None

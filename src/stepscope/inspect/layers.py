@@ -193,10 +193,10 @@ class LayerProfile:
         return Table(columns, self._ops, {}, self._title(), hidden=("macs", "runs", "flops", "params"))
 
     def _title(self) -> str:
-        from stepscope.inspect.figures import duration
+        from stepscope.common.units import micros_text
 
         what = self.step.record.model
-        return f"{what}: median of {self.runs} runs; a whole step without recording takes {duration(self.step_us)}"
+        return f"{what}: median of {self.runs} runs; a whole step without recording takes {micros_text(self.step_us)}"
 
     def _all(self) -> Table:
         rows = [Row(row.label, {"kind": "layer", **row.cells}) for row in self._layers]

@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from stepscope.common.units import bytes_text, micros_text
 from stepscope.inspect.arguments import argument_text
-from stepscope.inspect.figures import count, duration, shape, size
+from stepscope.inspect.figures import count, shape
 from stepscope.inspect.tally import Tally, footnotes
 from stepscope.inspect.visit import OpView, describe_stats, place
 from stepscope.plain_text import clean
@@ -68,9 +69,9 @@ def _op_lines(view: OpView) -> Iterator[tuple[str, str]]:
     if cost.flops:
         facts.append(f"{count(cost.flops)} FLOPs")
     if took is not None:
-        facts.append(duration(took))
+        facts.append(micros_text(took))
     if cost.saved_bytes:
-        facts.append(f"saves {size(cost.saved_bytes)}")
+        facts.append(f"saves {bytes_text(cost.saved_bytes)}")
     if view.inplace:
         facts.append("in place")
     elif view.view:
@@ -105,7 +106,7 @@ def _summary(step: Step) -> Iterator[tuple[str, str]]:
     trainable = sum(module.trainable for module in record.modules)
     yield "", ""
     yield (
-        f"{clean(record.model) or 'recorded code'}: {count(len(record.ops))} ops in {duration(record.wall_us)}"
+        f"{clean(record.model) or 'recorded code'}: {count(len(record.ops))} ops in {micros_text(record.wall_us)}"
         " with the recording",
         "bold",
     )
@@ -116,11 +117,11 @@ def _summary(step: Step) -> Iterator[tuple[str, str]]:
     if forward.flops is not None:
         facts.append(f"{count(forward.flops)} FLOPs forward")
     if total.forward_us is not None:
-        facts.append(f"forward {duration(total.forward_us)}")
+        facts.append(f"forward {micros_text(total.forward_us)}")
     if total.backward_us is not None:
-        facts.append(f"backward {duration(total.backward_us)}")
+        facts.append(f"backward {micros_text(total.backward_us)}")
     if total.saved_bytes:
-        facts.append(f"{size(total.saved_bytes)} saved for backward")
+        facts.append(f"{bytes_text(total.saved_bytes)} saved for backward")
     if facts:
         yield "  " + ", ".join(facts), ""
     for note in footnotes(total):

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import MissingExtra, UsageError
 from stepscope.inspect.estimate import Estimate, estimate_memory
 from stepscope.inspect.failure import Failure, failure_of
-from stepscope.inspect.figures import count, size
+from stepscope.inspect.figures import count
 from stepscope.inspect.step import By, Step
 from stepscope.inspect.table import Table
 from stepscope.inspect.tally import Tally
@@ -150,7 +151,9 @@ class Summary:
             self.failure.cut(table)
         frozen = self.parameters - self.trainable
         parts = [
-            f"{self.parameters:,} parameters ({size(self.parameter_bytes)})" if self.parameters else "no parameters"
+            f"{self.parameters:,} parameters ({bytes_text(self.parameter_bytes)})"
+            if self.parameters
+            else "no parameters"
         ]
         if self.parameters:
             parts.append("all trainable" if not frozen else f"{self.trainable:,} trainable, {frozen:,} frozen")

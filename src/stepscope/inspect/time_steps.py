@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
+from stepscope.common.units import micros_text
 from stepscope.errors import UsageError
 from stepscope.events import Subscription, subscribe
-from stepscope.inspect.figures import duration
 from stepscope.inspect.layer_times import middle_and_spread
 from stepscope.inspect.table import Row, Table
 
@@ -131,7 +131,7 @@ class StepTimes:
         for phase in (*_PHASES, "total") if counted else ():
             middle, spread = middle_and_spread([one[phase] for one in counted])
             totals[f"{phase}_us"] = middle
-            words.append(f"{phase} {duration(middle)} ± {duration(spread)}")
+            words.append(f"{phase} {micros_text(middle)} ± {micros_text(spread)}")
         left = f", without the first{f' {self._skip}' if self._skip > 1 else ''}" if len(counted) < len(rows) else ""
         note = f"± is the distance between the quartiles of {len(counted)} steps{left}: {', '.join(words)}"
         title = f"{len(rows)} step{'' if len(rows) == 1 else 's'}"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from stepscope.inspect.figures import duration, shape
+from stepscope.common.units import micros_text
+from stepscope.inspect.figures import shape
 from stepscope.plain_text import clean
 from stepscope.records.edges import edges
 
@@ -240,7 +241,7 @@ class OpView:
         head = f"{self.index:>5}  {self.phase:<9}  {clean(where) + call:<28}"
         parts = [head, f"{clean(self.name)}: {reads} -> {writes}{mark}"]
         if took is not None:
-            parts.append(duration(took))
+            parts.append(micros_text(took))
         if (site := self.site) is not None:
             parts.append(place(site))
         if self.error:

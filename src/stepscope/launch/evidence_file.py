@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope import fence
+from stepscope.common.units import bytes_text
 from stepscope.evidence.bundle import FOLDER, MOST_BYTES, Bundle, pack
 from stepscope.evidence.registry import tables
 from stepscope.runs.format.filesystem import make_folder
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["EvidenceFile", "ForProcess"]
 
 _MOST_SOURCE = 2 << 20
-_EVERY_S = 60.0
-"""A long run writes it when a stretch of close looking is over, and no more often than this."""
+_FIRST_S, _EVERY_S = 10.0, 60.0
+"""A run writes it when a stretch of close looking is over: once it has lasted a while, then no more often than this."""
 
 
 class ForProcess(NamedTuple):
@@ -46,7 +47,7 @@ class EvidenceFile:
         self.rank = rank
         """A process may learn its rank late, when it joins a group."""
         self._stem = f"{beside or rank}.{new_run_id()}"
-        self._written = time.monotonic() - _EVERY_S / 2
+        self._written = time.monotonic() - _EVERY_S + _FIRST_S
 
     @classmethod
     def of_process(cls, evidence: Evidence, given: ForProcess) -> EvidenceFile:
@@ -81,7 +82,7 @@ class EvidenceFile:
         data = pack(bundle, mask_text)
         self._written = time.monotonic()
         if len(data) > MOST_BYTES:
-            why = f"it takes {len(data) / 1e6:.0f} MB, and {MOST_BYTES / 1e6:.0f} MB are the most that is kept"
+            why = f"it takes {bytes_text(len(data))}, and {bytes_text(MOST_BYTES)} is the most that is kept"
             data = pack(Bundle(rank=self.rank, script=self._script, left_out=why))
         make_folder(run / FOLDER, exist_ok=True)
         write_file(run / FOLDER / f"{self._stem}.gz", data)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.common.units import counted
 from stepscope.events import Installed
 from stepscope.launch.loader_roles import Role, Roles
 from stepscope.launch.loop import Loop
@@ -129,7 +130,7 @@ class Limiter:
         if self.roles.of(loader) == "train":
             done, most = self._epochs_of.get(loader, 0), self._max_epochs
             if most is not None and done >= most:
-                self._stop(f"after {_count(done, 'epoch')} ({self._because('--max-epochs')})")
+                self._stop(f"after {counted(done, 'epoch')} ({self._because('--max-epochs')})")
             if self._steps_are_done:
                 self._stop_for_steps()
 
@@ -212,7 +213,7 @@ class Limiter:
         return "--fast-dev-run" if self._limits.fast_dev_run is not None else option
 
     def _stop_for_steps(self) -> None:
-        self._stop(f"after {_count(self._loop.steps, 'step')} ({self._because('--max-steps')})")
+        self._stop(f"after {counted(self._loop.steps, 'step')} ({self._because('--max-steps')})")
 
     def end(self, reason: str) -> None:
         """End the script here, at a station of its loop, as a limit does."""
@@ -265,7 +266,3 @@ class _Shortened:
         if self._total is None or self._amount is None:
             return len(self._sampler)
         return min(self._total, self._amount + self._with_last)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -17,7 +17,7 @@ from stepscope.launch.status import raw_write
 from stepscope.records import Event, Finding, FindingEvent
 from stepscope.records.verdict import ScriptVerdict
 
-__all__ = ["Reporter", "counted"]
+__all__ = ["Reporter", "by_severity"]
 
 
 class Reporter:
@@ -141,10 +141,10 @@ class Reporter:
         return strict and any(finding.severity != "info" for finding in self.findings)
 
 
-def counted(findings: list[Finding]) -> str:
+def by_severity(findings: list[Finding]) -> str:
     """How many of each severity, in words.
 
-    >>> counted([Finding(rule="a.b", severity="error", message=""), Finding(rule="a.c", severity="info", message="")])
+    >>> by_severity([Finding(rule="a.b", severity=one, message="") for one in ("error", "info")])
     '1 error, 1 hint'
     """
     names = {"error": "error", "warning": "warning", "info": "hint"}

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from stepscope.common.units import counted
 from stepscope.diagnose.completeness import incomplete, needs_of
 from stepscope.launch.coverage import coverage_of, coverage_text
 from stepscope.launch.missing_evidence import missing_evidence
-from stepscope.launch.reporting import counted
+from stepscope.launch.reporting import by_severity
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
 from stepscope.records.verdict import Answer, ScriptVerdict
@@ -105,7 +106,7 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     reasons = [reason for rule, reason in unchecked.items() if rule in names or _fits(rule, question.rules)]
     reasons += [why] if why else []
     reasons += _short_of(unproven, missing)
-    count = _count(len(asked) - len(unproven), "rule")
+    count = counted(len(asked) - len(unproven), "rule")
     return Answer(question.text, "passed", f"{count}; not all of it: {'; '.join(reasons)}" if reasons else count)
 
 
@@ -181,21 +182,21 @@ def _ended(ended: Ending | None, crashed: bool) -> str:
 
 
 def _headline(findings: list[Finding], given: list[Answer], ended: str) -> str:
-    shown = counted([one for one in findings if one.severity != "info"])
+    shown = by_severity([one for one in findings if one.severity != "info"])
     if ended:
         told = "it does not run" if ended == "crashed" else f"it {ended}"
         return f"{told}; {shown}" if shown else told
     doubts = sum(answer.state == "suspicious" for answer in given)  # a probe can doubt what no rule accuses
-    return shown or (f"{_count(doubts, 'doubt')}, nothing proven" if doubts else "nothing suspicious was found")
+    return shown or (f"{counted(doubts, 'doubt')}, nothing proven" if doubts else "nothing suspicious was found")
 
 
 def _tried(case: Case, ended: str) -> str:
     loop = case.loop
-    parts = [_count(loop.steps, "training step")]
+    parts = [counted(loop.steps, "training step")]
     if case.limiter.epochs:
-        parts.append(_count(case.limiter.epochs, "epoch"))
+        parts.append(counted(case.limiter.epochs, "epoch"))
     if loop.batches:
-        parts.append(f"{_count(loop.batches, 'batch', 'batches')} of {_count(_loaders(case), 'loader')}")
+        parts.append(f"{counted(loop.batches, 'batch', 'batches')} of {counted(_loaders(case), 'loader')}")
     if ended:
         return f"{', '.join(parts)}; then it {ended}"
     stopped = case.limiter.stopped
@@ -205,10 +206,6 @@ def _tried(case: Case, ended: str) -> str:
 def _loaders(case: Case) -> int:
     watcher = case.watcher
     return 0 if watcher is None else sum(1 for loader in watcher.loaders.all if loader.epochs)
-
-
-def _count(number: int, noun: str, many: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def is_success(error: BaseException | None) -> bool:

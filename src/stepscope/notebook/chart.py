@@ -7,7 +7,8 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stepscope.notebook.parts import COLOURS, number, safe, sparkline
+from stepscope.common.units import number
+from stepscope.notebook.parts import COLOURS, safe, sparkline
 
 __all__ = ["ChartLine", "chart_group", "chart_html", "image", "spark_html"]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
-from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, table
+from stepscope.common.units import duration, number
+from stepscope.notebook.parts import SEVERITY, STATUS, box, pill, safe, soft, table
 
 if TYPE_CHECKING:
     from stepscope.inspect.diff import Diff

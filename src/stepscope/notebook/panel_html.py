@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from stepscope.common.units import duration, number
 from stepscope.notebook.chart import HEIGHT, WIDTH, chart_group, chart_html
-from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, sparkline
+from stepscope.notebook.parts import SEVERITY, STATUS, box, pill, safe, soft, sparkline
 from stepscope.notebook.run_overview import Glance
 from stepscope.records import Finding
 

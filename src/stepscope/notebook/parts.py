@@ -14,7 +14,7 @@ from stepscope.plain_text import clean
 from stepscope.records import Severity, Status
 
 __all__ = [
-    "COLOURS", "SEVERITY", "STATUS", "box", "duration", "number", "pill", "safe", "soft", "sparkline", "table",
+    "COLOURS", "SEVERITY", "STATUS", "box", "pill", "safe", "soft", "sparkline", "table",
 ]  # fmt: skip
 
 # Each has a contrast of 3 and more against white and against a page of #1e1e1e.
@@ -73,42 +73,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[b
     style = "border-collapse:collapse;border:0;margin:6px 0;font-size:12.5px;color:inherit;white-space:nowrap"
     top = f'<thead><tr style="{line};opacity:.8">{row("th", heads)}</tr></thead>' if head else ""
     return f'<table cellpadding="3" style="{style}">{top}<tbody>{body}</tbody></table>'
-
-
-def number(value: object) -> str:
-    """As short as it can be read.
-
-    >>> [number(one) for one in (0.00123456, 12345.0, 7, float("nan"), None, True)]
-    ['0.001235', '1.234e+04', '7', 'NaN', '–', 'true']
-    """
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "NaN"
-        return f"{value:.4g}" if math.isfinite(value) else ("Inf" if value > 0 else "-Inf")
-    return str(value)
-
-
-def duration(seconds: float) -> str:
-    """
-    >>> [duration(one) for one in (0.4, 42, 75, 4000, 200000)]
-    ['0.4 s', '42 s', '1 min 15 s', '1 h 6 min', '2 d 7 h']
-    """
-    if seconds < 10:
-        return f"{max(seconds, 0):.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return (
-        f"{whole // 3600} h {whole % 3600 // 60} min"
-        if whole < 86400
-        else f"{whole // 86400} d {whole % 86400 // 3600} h"
-    )
 
 
 def sparkline(values: Sequence[float | None], width: int = 24) -> str:

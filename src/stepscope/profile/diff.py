@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.common.units import time_text
 from stepscope.errors import UsageError
 from stepscope.profile.analyses.analysis import all_analyses
 from stepscope.profile.noise import Change, changes
@@ -223,9 +224,9 @@ def _summed_up(sheets: list[Sheet], names: tuple[str, str], steps_a: int, steps_
     ]
     if noise is None:
         notes.append("with one step each nothing can be said of noise: profile more steps")
-    times = f"{_time(b)} in {names[1]}, {_time(a)} in {names[0]}"
+    times = f"{time_text(b / 1e9)} in {names[1]}, {time_text(a / 1e9)} in {names[0]}"
     if not clear or abs(by) < _WORTH * a:
-        known = "" if noise is None else f", known to {_time(noise)}"
+        known = "" if noise is None else f", known to {time_text(noise / 1e9)}"
         return ProfileDiff(
             a=names[0],
             b=names[1],
@@ -238,8 +239,8 @@ def _summed_up(sheets: list[Sheet], names: tuple[str, str], steps_a: int, steps_
     return ProfileDiff(
         a=names[0],
         b=names[1],
-        headline=f"{names[1]} is {word}: a step takes {times} ({'+' if by > 0 else '-'}{_time(abs(by))}, "
-        f"known to {_time(noise)}){blame}",
+        headline=f"{names[1]} is {word}: a step takes {times} ({'+' if by > 0 else '-'}{time_text(abs(by) / 1e9)}, "
+        f"known to {time_text(noise / 1e9)}){blame}",
         faster=by < 0,
         sheets=sheets,
         notes=notes,
@@ -256,16 +257,5 @@ def _blame(sheets: list[Sheet], by: float, a: float) -> str:
         if clear and sheet.id in (phases, "diff-operators", "diff-kernels"):
             name = str(clear[0][0])
             short = name if len(name) <= 60 else name[:57] + "..."
-            said.append(f"{short} {'+' if clear[0][1] > 0 else '-'}{_time(abs(clear[0][1]))}")
+            said.append(f"{short} {'+' if clear[0][1] > 0 else '-'}{time_text(abs(clear[0][1]) / 1e9)}")
     return ": " + ", ".join(dict.fromkeys(said)) if said else ""
-
-
-def _time(ns: float) -> str:
-    """
-    >>> _time(950), _time(12_340), _time(41_200_000), _time(3.2e9)
-    ('950 ns', '12.3 us', '41.2 ms', '3.20 s')
-    """
-    for limit, unit, digits in ((1e3, "ns", 0), (1e6, "us", 1), (1e9, "ms", 1)):
-        if abs(ns) < limit:
-            return f"{ns / (limit / 1e3):.{digits}f} {unit}"
-    return f"{ns / 1e9:.2f} s"

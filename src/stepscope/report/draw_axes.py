@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from stepscope.common.units import duration
 from stepscope.plain_text import clean
 
 __all__ = ["DASHES", "PALETTE", "Scale", "frame", "legend", "nice_ticks", "number", "safe", "scale_for", "style"]
@@ -113,18 +114,12 @@ def frame(x: Scale, y: Scale, x_words: str, seconds: bool = False, numbers: bool
         parts.append(f'<text class="n e" x="{x.start - 8:.1f}" y="{at + 4:.1f}">{number(tick)}</text>')
     for tick in x.ticks(7):
         at = x.place(tick)
-        words = _seconds(tick) if seconds else number(tick)
+        words = duration(tick) if seconds else number(tick)
         parts.append(f'<line class="g" x1="{at:.1f}" x2="{at:.1f}" y1="{y.end:.1f}" y2="{y.start:.1f}"/>')
         parts.append(f'<text class="n m" x="{at:.1f}" y="{y.start + 18:.1f}">{words}</text>')
     parts.append(f'<line class="a" x1="{x.start:.1f}" x2="{x.end:.1f}" y1="{y.start:.1f}" y2="{y.start:.1f}"/>')
     parts.append(f'<text class="n m" x="{(x.start + x.end) / 2:.1f}" y="{y.start + 36:.1f}">{safe(x_words)}</text>')
     return parts
-
-
-def _seconds(value: float) -> str:
-    if value >= 5400:
-        return f"{value / 3600:.4g} h"
-    return f"{value / 60:.4g} min" if value >= 90 else f"{value:.4g} s"
 
 
 def legend(names: Sequence[tuple[str, str]], left: float, top: float, width: float) -> tuple[list[str], float]:

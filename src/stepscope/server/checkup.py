@@ -15,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import StepscopeError
 from stepscope.files.elsewhere import is_hollow
 from stepscope.runs.format.filesystem import create_file, is_remote, sync_data
@@ -81,7 +82,7 @@ def _disk(folder: Path) -> Iterator[Check]:
         return
     space = shutil.disk_usage(folder)
     share = space.free / space.total
-    text = f"{space.free / 1e9:,.1f} GB free of {space.total / 1e9:,.1f}"
+    text = f"{bytes_text(space.free)} free of {bytes_text(space.total)}"
     hint = "; a full disk refuses what clients send (nothing is lost: they keep it)"
     yield Check("disk", "warning" if share < _LITTLE_SPACE else "ok", text + (hint if share < _LITTLE_SPACE else ""))
 

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import StepscopeError, UsageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.server.answers import json_response
@@ -83,7 +84,7 @@ def _parameters(route: Route, request: Request) -> dict[str, Any]:
 
 async def body_of(request: Request, max_body: int) -> bytes:
     """The body of a request, refused as soon as it is seen to be too large."""
-    too_large = TooLarge(f"the request is larger than {max_body / (1 << 20):g} MiB, the most this server takes")
+    too_large = TooLarge(f"the request is larger than {bytes_text(max_body)}, the most this server takes")
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > max_body:
         raise too_large

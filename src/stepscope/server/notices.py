@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from stepscope.common.units import duration
 from stepscope.errors import StepscopeError
 from stepscope.records import FindingEvent
 from stepscope.runs.catalogue.entry import RunEntry
@@ -123,8 +124,8 @@ class Notices:
 
     def _no_step(self, one: StalledRun) -> Notice:
         at = "" if one.step is None else f" after step {one.step:,}"
-        usual = f"; a step usually takes {_seconds(one.usual_s)}" if one.usual_s else ""
-        text = f"no new value for {_seconds(one.silent_s)}{at}{usual}"
+        usual = f"; a step usually takes {duration(one.usual_s)}" if one.usual_s else ""
+        text = f"no new value for {duration(one.silent_s)}{at}{usual}"
         title = f"{one.entry.name} does not get on"
         return self._made(one.entry, "stalled", str(one.points), title, text, error=False)
 
@@ -148,14 +149,3 @@ class Notices:
             return self._runs.get(entry.id).standing.detail
         except StepscopeError:
             return ""
-
-
-def _seconds(value: float) -> str:
-    """A length of time in a word.
-
-    >>> [_seconds(value) for value in (0.25, 42, 372, 7300)]
-    ['0.25 s', '42 s', '6 min', '2.0 h']
-    """
-    if value < 60:
-        return f"{value:.2g} s"
-    return f"{value / 60:.0f} min" if value < 3600 else f"{value / 3600:.1f} h"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from stepscope.common.units import bytes_text, time_text
 from stepscope.testing.baseline import NAME, Measured, known
 from stepscope.testing.measure import peak_bytes, reference_ms, timed
-from stepscope.testing.sizes import bytes_text
 
 if TYPE_CHECKING:
     from stepscope.testing.marker import Wishes
@@ -109,13 +109,14 @@ class Budget:
     def _of_time(self, now: float) -> list[str]:
         found = []
         if self.wishes.max_ms is not None and now > self.wishes.max_ms:
-            found.append(
-                _told("time", f"a step takes {_ms(now)}; at most {_ms(self.wishes.max_ms)} is allowed (max_ms)")
-            )
+            most = time_text(self.wishes.max_ms / 1e3)
+            found.append(_told("time", f"a step takes {time_text(now / 1e3)}; at most {most} is allowed (max_ms)"))
         limit = self._limit_ms(self._busy)
         if limit is not None and self._base is not None and now > limit:
             then = float(median(self._base["ms"]))
-            words = f"a step takes {_ms(now)}; its baseline is {_ms(then)} ({_percent(now, then)})"
+            words = (
+                f"a step takes {time_text(now / 1e3)}; its baseline is {time_text(then / 1e3)} ({_percent(now, then)})"
+            )
             found.append(_told("time", words, *self._spread(then), self._way_out()))
         return found
 
@@ -178,13 +179,9 @@ def _told(kind: str, first: str, *lines: str) -> str:
     return "\n".join([f"{kind}: {first}", *(f"  {line}" for line in lines)])
 
 
-def _ms(value: float) -> str:
-    return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
-
-
 def _range(values: list[float]) -> str:
-    low, high = min(values), max(values)
-    return f"{_ms(float(median(values)))} (of {len(values)} calls, {_ms(low)} to {_ms(high)})"
+    low, middle, high = (time_text(value / 1e3) for value in (min(values), float(median(values)), max(values)))
+    return f"{middle} (of {len(values)} calls, {low} to {high})"
 
 
 def _percent(now: float, then: float) -> str:

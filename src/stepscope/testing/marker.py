@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from stepscope.common.units import parse_bytes
 from stepscope.errors import UsageError
-from stepscope.testing.sizes import size_of
 
 __all__ = ["Wishes", "wishes_of"]
 
@@ -50,7 +50,7 @@ def wishes_of(item: pytest.Item) -> Wishes:
             f"{item.nodeid}: @pytest.mark.stepscope has no option {unknown[0]!r}; it has allow, steps, max_ms, "
             "max_memory, baseline, tolerance and repeats"
         )
-    wishes = Wishes(**given, max_bytes=None if memory is None else size_of(memory, "max_memory"))
+    wishes = Wishes(**given, max_bytes=None if memory is None else parse_bytes(memory, "max_memory"))
     _check(wishes, item.nodeid)
     return wishes
 

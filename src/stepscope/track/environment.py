@@ -14,7 +14,7 @@ from typing import Any
 
 from stepscope.records import Environment
 from stepscope.track.git import full_state, quick_state
-from stepscope.track.names import script_path
+from stepscope.track.names import code_folder, script_path, working_folder
 from stepscope.track.secrets import mask_argv, mask_text, mask_value
 
 __all__ = ["cpu_name", "quick_facts", "slow_facts"]
@@ -31,10 +31,9 @@ _DIST = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist-info|eg
 
 def quick_facts() -> dict[str, Any]:
     """Fields of `RunMeta` that cost a millisecond or two together."""
-    folder = _working_folder()
     return {
         "command": mask_argv(command_line()),
-        "cwd": str(folder),
+        "cwd": str(working_folder()),
         "script": _script(),
         "host": socket.gethostname(),
         "user": _user(),
@@ -43,7 +42,7 @@ def quick_facts() -> dict[str, Any]:
         "packages": installed_packages(),
         "hardware": {"cpu": cpu_name(), "cpu_count": os.cpu_count() or 0, "memory_bytes": _memory_bytes()},
         "env": allowed_variables(os.environ),
-        "git": quick_state(folder),
+        "git": quick_state(code_folder()),
     }
 
 
@@ -52,7 +51,7 @@ def slow_facts(with_git: bool = True) -> Environment:
     gpus = _gpus()
     return Environment(
         time=time.time(),
-        git=full_state(_working_folder()) if with_git else None,
+        git=full_state(code_folder()) if with_git else None,
         hardware={"gpus": gpus} if gpus else {},
     )
 
@@ -79,13 +78,6 @@ def installed_packages() -> dict[str, str]:
             if name.endswith((".dist-info", ".egg-info")) and (match := _DIST.fullmatch(name)):
                 found.setdefault(match["name"].replace("_", "-").lower(), match["version"])
     return dict(sorted(found.items()))
-
-
-def _working_folder() -> Path:
-    try:
-        return Path.cwd()
-    except OSError:  # removed under our feet
-        return Path("/")
 
 
 def _script() -> str | None:

@@ -16,7 +16,7 @@ from stepscope.files.opening import read_text
 from stepscope.records import GitState
 from stepscope.track.secrets import mask_text
 
-__all__ = ["full_state", "quick_state"]
+__all__ = ["full_state", "quick_state", "repository_name"]
 
 MAX_DIFF_BYTES = 1 << 20
 TIMEOUT_S = 10.0
@@ -38,6 +38,18 @@ def quick_state(folder: Path) -> GitState | None:
     except OSError:
         return None
     return GitState(commit=commit or "", branch=reference.removeprefix("refs/heads/"))
+
+
+def repository_name(folder: Path) -> str | None:
+    """What the repository is called: by its `origin`, else by its folder; None outside one, and for a home folder."""
+    try:
+        root = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+        if root is None or root == Path.home() or root == root.parent:
+            return None
+    except (OSError, RuntimeError):
+        return None
+    remote = (_remote(folder) or "").rstrip("/").removesuffix(".git")
+    return re.split(r"[/:]", remote)[-1] or root.name
 
 
 def _git_dir(folder: Path) -> Path | None:

@@ -6,7 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["as_name", "default_project", "friendly_name"]
+from stepscope.track.git import repository_name
+
+__all__ = ["as_name", "code_folder", "default_project", "friendly_name", "working_folder"]
 
 _FIRST = (
     "amber autumn bold brave bright calm clear cosmic crisp dawn deep eager early fair fleet fresh gentle golden "
@@ -21,6 +23,11 @@ _SECOND = (
     "robin sage seal shore sky sparrow spruce star stone stork stream summit swan tern thistle tide valley wave willow "
     "wolf wren"
 )
+
+_TOOLS = frozenset({"ipykernel_launcher", "colab_kernel_launcher", "pytest", "__main__"})
+"""What is started in the place of a script. `__main__` is that of a package, whose folder says more."""
+_COMMON_SCRIPTS = frozenset({"main", "train", "training", "trainer", "run", "script", "experiment", "finetune", "test"})
+"""Names that say nothing."""
 
 
 def as_name(key: object) -> str:
@@ -46,16 +53,34 @@ def friendly_name() -> str:
 
 
 def default_project() -> str:
-    """The script's name, else the folder's: what people would have typed."""
+    """What people would have typed: the git repository's name, else the script's, else its folder's.
+
+    Half of all scripts are called `train.py`: the folder tells them apart.
+    """
     script = script_path()
-    if script is not None and script.stem not in ("__main__", "ipykernel_launcher", "pytest"):
+    started_by_tool = script is None or script.stem in _TOOLS
+    folder = working_folder() if script is None or started_by_tool else script.absolute().parent
+    repository = repository_name(folder)
+    if repository:
+        return repository
+    if script is not None and not started_by_tool and script.stem.lower() not in _COMMON_SCRIPTS:
         return script.stem
-    if script is not None and script.stem == "__main__":
-        return script.parent.name
+    return folder.name or "default"
+
+
+def working_folder() -> Path:
     try:
-        return Path.cwd().name or "default"
-    except OSError:  # the working directory was removed
-        return "default"
+        return Path.cwd()
+    except OSError:  # removed under our feet
+        return Path("/")
+
+
+def code_folder() -> Path:
+    """Where the script lies; the working folder in a session that has none."""
+    script = script_path()
+    if script is None or script.stem in _TOOLS or not script.exists():
+        return working_folder()
+    return script.absolute().parent
 
 
 def notebook_path() -> Path | None:

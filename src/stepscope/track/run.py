@@ -151,8 +151,8 @@ class Run:
         return self._notes
 
     @notes.setter
-    def notes(self, text: str) -> None:
-        self._notes = as_name(text)
+    def notes(self, text: str | None) -> None:
+        self._notes = as_name(text or "")
         self._writer.event(NotesChange(time=time.time(), text=self._notes))
 
     @property

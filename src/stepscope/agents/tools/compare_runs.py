@@ -8,7 +8,8 @@ from pydantic import Field
 
 from stepscope.agents.tool import Answer, tool
 from stepscope.agents.tool_context import Desk
-from stepscope.agents.words import name, number, table
+from stepscope.agents.words import name, table
+from stepscope.common.units import number
 from stepscope.errors import UsageError
 from stepscope.views.compare.changed import ChangedRequest, WhatChanged, compare_changed
 from stepscope.views.compare.metrics import MetricsRequest, MetricsTable, compare_metrics

@@ -8,7 +8,8 @@ from typing import Any
 
 from stepscope.agents.tool import Answer, RunRef, tool
 from stepscope.agents.tool_context import Desk
-from stepscope.agents.words import age, block, cut, duration, name, number, table
+from stepscope.agents.words import block, cut, name, table
+from stepscope.common.units import ago, duration, number
 from stepscope.views.run import RunDetail, RunRequest, run as run_page
 
 __all__ = ["get_run"]
@@ -32,7 +33,8 @@ def _head(found: RunDetail) -> str:
     lines = [
         f"Run {name(found.name)} ({found.id}), project {name(found.project)}: **{found.status}**"
         + (f", {name(found.status_detail, 300)}" if found.status_detail and found.status != "finished" else ""),
-        f"started {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(found.created))} ({age(found.created)}), "
+        f"started {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(found.created))} "
+        f"({ago(time.time() - found.created)}), "
         f"{'took' if found.ended else 'so far'} {duration(found.duration_s)}, folder {name(found.path, 300)}",
     ]
     if found.command:

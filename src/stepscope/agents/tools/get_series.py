@@ -10,7 +10,8 @@ from pydantic import Field
 
 from stepscope.agents.tool import Answer, RunRef, tool
 from stepscope.agents.tool_context import Desk
-from stepscope.agents.words import name, number, table
+from stepscope.agents.words import name, table
+from stepscope.common.units import number
 from stepscope.errors import NotFound, UsageError
 from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder

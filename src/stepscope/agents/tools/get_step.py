@@ -8,7 +8,8 @@ from pydantic import Field
 
 from stepscope.agents.tool import Answer, Limit, Offset, RunRef, tool
 from stepscope.agents.tool_context import Desk
-from stepscope.agents.words import name, number, table
+from stepscope.agents.words import name, table
+from stepscope.common.units import number
 from stepscope.views.step.op import BirthStory, OpRow, OpTensor
 from stepscope.views.step.open_steps import recordings_of
 from stepscope.views.step.step import RecordedRequest, StepHead, StepOpsRequest, recorded, step_ops

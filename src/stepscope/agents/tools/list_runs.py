@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 from pydantic import Field
 
 from stepscope.agents.tool import Answer, Limit, Offset, tool
 from stepscope.agents.tool_context import Desk
-from stepscope.agents.words import age, duration, name, number, table
+from stepscope.agents.words import name, table
+from stepscope.common.units import ago, duration, number
 from stepscope.views.runs import ColumnsRequest, RunsRequest, columns, runs
 
 __all__ = ["list_runs"]
@@ -49,7 +51,14 @@ def list_runs(
         return Answer(f"No runs: {why} (stores: {stores}).", {"runs": [], "matched": page.matched, "total": page.total})
     heads = ["run", "id", "status", "started", "took", "findings", *(name(one) for one in shown)]
     rows = [
-        [name(row.name), row.id, row.status, age(row.created), duration(row.duration_s), str(row.findings)]
+        [
+            name(row.name),
+            row.id,
+            row.status,
+            ago(time.time() - row.created),
+            duration(row.duration_s),
+            str(row.findings),
+        ]
         + [name(cell, 40) if isinstance(cell, str) else number(cell) for cell in row.cells]
         for row in page.rows
     ]

@@ -10,7 +10,8 @@ from stepscope.agents.tool_context import Desk
 from stepscope.agents.tools.get_console import console_text
 from stepscope.agents.tools.get_findings import finding_data, finding_text
 from stepscope.agents.tools.get_series import not_finite
-from stepscope.agents.words import block, duration, name, number
+from stepscope.agents.words import block, name
+from stepscope.common.units import duration, number
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.finding_evidence import TellingMetrics
 from stepscope.views.findings import ShownFinding, findings_of

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from stepscope.common.units import bytes_text
 from stepscope.importers.foreign import Traces
 
 __all__ = ["SESSION", "is_trace", "traces"]
@@ -46,7 +47,7 @@ def traces(folder: Path, files: list[Path], state: dict[str, Any], troubles: lis
             continue
         known[name] = mark
         if sum(size for size, _ in mark) > _LARGEST:
-            troubles.append(f"{session}: larger than {_LARGEST >> 20} MiB; look at it with stepscope profile --open")
+            troubles.append(f"{session}: larger than {bytes_text(_LARGEST)}; look at it with stepscope profile --open")
             continue
         yield Traces(_id_of(name), sessions[session], _stamp(sessions[session][0]))
     state["traces"] = known

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stepscope.inspect.figures import count, duration, size
+from stepscope.common.units import bytes_text, micros_text
+from stepscope.inspect.figures import count
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode
 from stepscope.inspect.graph.families import family_of
 from stepscope.inspect.graph.palette import CATEGORIES, HEAT_STEPS
@@ -19,8 +20,8 @@ __all__ = ["Colour", "Colouring", "colouring"]
 Colour = Literal["kind", "time", "memory", "flops", "dtype", "device", "nonfinite"]
 Thing = GraphNode | GraphBox
 _AMOUNTS: dict[str, tuple[Callable[[Thing], float | None], Callable[[float | None], str]]] = {
-    "time": (lambda thing: thing.time_us, duration),
-    "memory": (lambda thing: float(thing.saved_bytes), size),
+    "time": (lambda thing: thing.time_us, micros_text),
+    "memory": (lambda thing: float(thing.saved_bytes), bytes_text),
     "flops": (lambda thing: thing.flops, count),
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stepscope.inspect.figures import count, duration, shape, size
+from stepscope.common.units import bytes_text, micros_text
+from stepscope.inspect.figures import count, shape
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode, GraphTensor
 from stepscope.plain_text import clean
 
@@ -134,11 +135,11 @@ class Labels:
     def _cost(self, thing: GraphNode | GraphBox) -> Iterator[str]:
         parts = []
         if thing.time_us is not None:
-            parts.append(duration(thing.time_us))
+            parts.append(micros_text(thing.time_us))
         if thing.flops is not None:
             parts.append(f"{count(thing.flops)} FLOPs")
         if thing.saved_bytes:
-            parts.append(f"{size(thing.saved_bytes)} kept for backward")
+            parts.append(f"{bytes_text(thing.saved_bytes)} kept for backward")
         if parts:
             yield ", ".join(parts)
         if thing.nonfinite:

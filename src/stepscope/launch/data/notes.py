@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepscope.inspect.figures import size
+from stepscope.common.units import bytes_text
 from stepscope.launch.data.field_stats import Field, as_array
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ def _on_field(one: Field, survey: Survey) -> Iterator[str]:
         yield f"{name} has {len(one.shapes)} different shapes ({shapes}){more}"
     is_bytes = one.whole and one.low is not None and one.high is not None and one.low >= 0 and 1 < one.high <= 255
     if numbers >= _MANY_VALUES and is_bytes and one.high is not None and one.high > 16 and one.dtype.startswith(_WIDE):
-        takes = f"{size(one.bytes)} a sample where uint8 takes {size(numbers)}"
+        takes = f"{bytes_text(one.bytes)} a sample where uint8 takes {bytes_text(numbers)}"
         yield (
             f"{name} is {one.dtype} but holds whole numbers {one.low:g}..{one.high:g}: {takes}"
             + ("; and a network wants them scaled" if one.dtype.startswith("float") else "")
         )
     elif one.dtype == "float64" and numbers > 1:
-        yield f"{name} is float64: {size(one.bytes)} a sample, twice that of float32, which weights are"
+        yield f"{name} is float64: {bytes_text(one.bytes)} a sample, twice that of float32, which weights are"
     elif one.bytes > _LARGE_BYTES:
-        yield f"{name} takes {size(one.bytes)} a sample"
+        yield f"{name} takes {bytes_text(one.bytes)} a sample"
     if numbers >= _MANY_VALUES and one.low is not None and one.low == one.high:
         yield f"{name} is {one.low:g} everywhere"
     elif not one.whole and one.high is not None and one.low is not None and max(one.high, -one.low) > 1000:

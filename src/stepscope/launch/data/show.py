@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stepscope.inspect.figures import size
+from stepscope.common.units import bytes_text
 from stepscope.launch.data.field_stats import Field
 from stepscope.plain_text import clean
 
@@ -67,8 +67,8 @@ def _head(survey: Survey) -> str:
 
 
 def _table(fields: list[Field]) -> list[Line]:
-    rows = [(one.path or "(whole)", _type(one), _shape(one), _range(one), _spread(one), size(one.bytes) if one.bytes
-             else "") for one in fields]  # fmt: skip
+    rows = [(one.path or "(whole)", _type(one), _shape(one), _range(one), _spread(one),
+             bytes_text(one.bytes) if one.bytes else "") for one in fields]  # fmt: skip
     return laid_out(_HEADS, [tuple(map(clean, row)) for row in rows])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stepscope import fence
+from stepscope.common.units import bytes_text
 from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.part import Ended
 from stepscope.launch.parts.watch import Companion
@@ -80,7 +81,7 @@ class Capsules(Companion):
     def _say_kept(self, kept: Kept) -> None:
         run = self._around.tracking.run
         again = f"stepscope replay {'last' if run is None else run.name}"
-        size = f"{kept.bytes / 1e6:.1f} MB" if kept.bytes >= 1e5 else f"{kept.bytes / 1e3:.1f} kB"
+        size = bytes_text(kept.bytes)
         self._around.reporter.note(f"step {kept.step} is kept ({size}); repeat it with: {again}")
 
     def end(self, ended: Ended) -> None:

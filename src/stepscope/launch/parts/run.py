@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import traceback
+
+from stepscope.events.patches import is_ours
 from stepscope.launch.loop import Loop
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.tracking import Tracking
 from stepscope.track.ending import Ending, ending_of
 
 __all__ = ["OpenedRun", "RunAtTheEnd"]
+
+
+_PARSERS = frozenset(
+    ["argparse", "click", "typer", "fire", "absl", "tyro", "jsonargparse", "simple_parsing", "hydra", "docopt"]
+)
+
+
+def ended_by_parser(error: BaseException | None) -> bool:
+    """Whether a script ended before it began: `--help`, a wrong argument, a syntax error in the script itself."""
+    if isinstance(error, SyntaxError):
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return not any(frame.f_globals.get("__name__") == "__main__" for frame in frames)
+    if not isinstance(error, SystemExit):
+        return False
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if not is_ours(frame)]
+    return bool(frames) and str(frames[-1].f_globals.get("__name__", "")).partition(".")[0] in _PARSERS
 
 
 class OpenedRun(Part):
@@ -40,5 +59,8 @@ class RunAtTheEnd(Part):
         self._loop = loop
 
     def end(self, ended: Ended) -> None:
+        if ended_by_parser(ended.error) and not self._loop.steps:
+            self._tracking.drop_empty()
+            return
         if ended.crash is not None or self._loop.steps:
             self._tracking.ensure()

@@ -9,7 +9,7 @@ from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.watch import Watch
-from stepscope.launch.reporting import counted
+from stepscope.launch.reporting import by_severity
 from stepscope.launch.session_context import Around
 from stepscope.launch.status import StatusLine
 
@@ -20,7 +20,7 @@ def status_text(around: Around, logbook: Logbook) -> Callable[[int], str]:
     """Step, loss, speed and findings in one line."""
 
     def text(width: int) -> str:
-        return logbook.status(counted([one for one in around.reporter.findings if one.severity != "info"]))
+        return logbook.status(by_severity([one for one in around.reporter.findings if one.severity != "info"]))
 
     return text
 

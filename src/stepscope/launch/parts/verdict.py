@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
+
 from stepscope import fence
 from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.coverage import keep_coverage
 from stepscope.launch.part import Ended, Part
-from stepscope.launch.reporting import counted
+from stepscope.launch.reporting import by_severity
 from stepscope.launch.session_context import Around
 from stepscope.launch.status import StatusLine
 from stepscope.launch.verdict import judge, verdict_text
 from stepscope.launch.verdict_facts import Case
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
+from stepscope.runs.store import usual_store
+from stepscope.track.run import Run
 
 __all__ = ["Judged", "SummedUp"]
 
 _RECORDED = "what it logs and prints and the system are recorded; findings, steps and phases need PyTorch"
+
+
+def _as_shown(run: Run) -> str:
+    """What to type after `stepscope show`; with its folder where it does not lie in the usual one."""
+    store = None if run.path is None else run.path.parent
+    is_usual = store is None or store == usual_store().absolute()
+    return run.name if is_usual else f"{run.name} --dir {shlex.quote(str(store))}"
 
 
 class Judged(Part):
@@ -70,15 +81,17 @@ class SummedUp(Part):
         without = needs_torch(around.script.name, around.loop.steps)
         if without is None or self._case.children.steps or not around.options.record:
             return False
+        if around.tracking.is_dropped:
+            return True
         run = around.tracking.run
-        where = "" if run is None else f"; see it with: stepscope show {run.name}"
+        where = "" if run is None else f"; see it with: stepscope show {_as_shown(run)}"
         around.reporter.note(f"{without}: {_RECORDED}{where}")
         return True
 
     def _count(self, shown: list[Finding]) -> None:
         around, judged = self._case.around, self._case.around.judged
         run = around.tracking.run
-        said = f"{counted(shown) or 'no findings'} in {around.loop.steps or self._case.children.steps} steps"
-        where = "" if run is None or run.path is None else f"; see the run with: stepscope show {run.name}"
+        said = f"{by_severity(shown) or 'no findings'} in {around.loop.steps or self._case.children.steps} steps"
+        where = "" if run is None or run.path is None else f"; see the run with: stepscope show {_as_shown(run)}"
         watched = f"; {judged.watched}" if judged is not None and judged.watched else ""
         around.reporter.note(f"{around.script.name}: {said}{watched}{where}")

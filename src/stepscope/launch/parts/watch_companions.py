@@ -10,8 +10,10 @@ from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.child_processes import Children
 from stepscope.launch.governor_wakes import wake_on_signs
 from stepscope.launch.limits import Limiter
+from stepscope.launch.loader_roles import Roles
 from stepscope.launch.part import Ended
 from stepscope.launch.parts.watch import Companion
+from stepscope.launch.printed.series import PrintedSeries
 from stepscope.launch.session_context import Around
 from stepscope.launch.trainers import Boundaries
 
@@ -29,13 +31,20 @@ PROBE_AT_STEP = 3
 class EvaluatedResults(Companion):
     """Results of evaluations that nobody logs, within the boundaries of a trainer where there is one."""
 
-    def __init__(self, boundaries: Boundaries, told: Sequence[Callable[[dict[str, float]], None]]) -> None:
-        self._boundaries, self._told = boundaries, told
+    def __init__(
+        self,
+        boundaries: Boundaries,
+        told: Sequence[Callable[[dict[str, float]], None]],
+        roles: Roles,
+        printed: PrintedSeries,
+    ) -> None:
+        self._boundaries, self._told, self._roles, self._printed = boundaries, told, roles, printed
 
     def watcher_made(self, watcher: Watcher) -> None:
         from stepscope.launch.evaluations import Evaluations
 
-        boundaries, evaluations = self._boundaries, Evaluations(watcher, self._evaluated)
+        boundaries = self._boundaries
+        evaluations = Evaluations(watcher, self._evaluated, roles=self._roles, printed=self._printed)
         watcher.add(evaluations)
         boundaries.facts = watcher.trainer
         boundaries.on_enter.append(evaluations.begin)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from stepscope.common.units import counted
 from stepscope.launch.capsule.manifest import Manifest
 from stepscope.launch.replay.replay import Outcome, said
 
@@ -65,31 +66,27 @@ def _not_reached(outcome: Outcome) -> Iterator[str]:
 def _put_in_place(outcome: Outcome) -> Iterator[str]:
     manifest = outcome.manifest
     source = "out of the capsule" if outcome.stage.from_capsule else "on this disk"
-    yield f"  code      {_counted(len(manifest.sources), 'file')} {source}"
+    yield f"  code      {counted(len(manifest.sources), 'file')} {source}"
     if manifest.has_batch:
         more = len(outcome.batch_tensors) - _FEW
         shown = outcome.batch_tensors[:_FEW] + ([f"{more} more"] if more > 0 else [])
         yield f"  batch     {', '.join(shown) or 'without a tensor'}"
     for one in outcome.loaded:
         note = f"; {one.note}" if one.note else ""
-        yield f"  state     {one.what.rpartition('.')[2]}: {_counted(one.tensors, 'tensor')}{note}"
-    plain = [f"{_counted(outcome.values_set, 'variable')} set"] if outcome.values_set else []
+        yield f"  state     {one.what.rpartition('.')[2]}: {counted(one.tensors, 'tensor')}{note}"
+    plain = [f"{counted(outcome.values_set, 'variable')} set"] if outcome.values_set else []
     if outcome.arguments_replaced:
-        count = _counted(outcome.arguments_replaced, "argument")
+        count = counted(outcome.arguments_replaced, "argument")
         plain.append(f"{count} of the model replaced by the saved")
     if plain:
         yield f"  values    {', '.join(plain)}"
     if manifest.steps_taken:
-        count = _counted(manifest.steps_taken, "optimizer step")
+        count = counted(manifest.steps_taken, "optimizer step")
         yield f"  resumed   after {count} that this turn of the loop had already taken"
     for missing in manifest.missing[:_FEW]:
         yield f"  missing   {missing}"
     if manifest.late:
         yield "  note      it was seen a step late (on a device); the parameters may already have been spoiled"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def _compared(outcome: Outcome) -> Iterator[str]:

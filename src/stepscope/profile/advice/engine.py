@@ -12,6 +12,7 @@ from stepscope.diagnose.inquiry import Inquiry
 from stepscope.diagnose.rule import Proof, Rule, finding_of, rules_for
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip
+from stepscope.profile.advice.tried import gain_range, trial_of
 from stepscope.records import Finding
 
 if TYPE_CHECKING:
@@ -57,8 +58,23 @@ def advise(run: Measured, settings: Silencer | None = None) -> list[Advised]:
     inquiry = ProfileInquiry(run, settings)
     inquiry.ask("profile")
     tips = [_capped(proof, run) for proof in inquiry.proofs]
-    found = sorted(zip(inquiry.findings, tips, strict=True), key=lambda one: (-one[1].saving_ns, one[0].rule))
-    return _without_promising_twice(found, run)
+    found = [_as_tried(finding, tip, run) for finding, tip in zip(inquiry.findings, tips, strict=True)]
+    kept = sorted((one for one in found if one is not None), key=lambda one: (-one[1].saving_ns, one[0].rule))
+    return _without_promising_twice(kept, run)
+
+
+def _as_tried(finding: Finding, tip: Tip, run: Measured) -> tuple[Finding, Tip] | None:
+    """The advice with what its trial measured; None where the trial contradicts it: then it is withdrawn."""
+    trial = trial_of(run.facts.get("trials", []), finding.rule, tip)
+    if trial is None or not trial.is_clear:
+        return finding, tip
+    if trial.gain < 1 + SMALLEST:
+        run.withdrawn.append(f"{tip.fix.split(' (')[0]}: {trial.gain:.2f}x when tried on {trial.steps} steps")
+        return None
+    tip = replace(tip, saving_ns=int(run.step_ns * (1 - 1 / trial.gain)))
+    evidence = {**_evidence(tip, run), "basis": "measured", "measured": trial.as_dict()}
+    evidence["gain_range"] = [round(trial.low, 3), round(trial.high, 3)]
+    return with_fields(finding, evidence=evidence, label=_label(tip, run)), tip
 
 
 def is_for(wanted: str, kind: str) -> bool:
@@ -103,6 +119,7 @@ def _evidence(tip: Tip, run: Measured) -> dict[str, Any]:
     evidence: dict[str, Any] = {"share": round(tip.share, 3), **tip.evidence}
     if tip.saving_ns:
         evidence |= {"saving_ms": round(tip.saving_ns / 1e6, 3), "saving_share": round(run.share(tip.saving_ns), 3)}
+        evidence |= {"basis": "estimated", "gain_range": gain_range(tip.saving_ns, tip.share, run.step_ns)}
     return {**evidence, "how": tip.how} if tip.how else evidence
 
 

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["well_formed"]
 
 _TABLES = ("device", "cpu", "flags", "environment", "compile", "look", "amp", "convolutions")
-_LISTS = ("optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models")
+_LISTS = ("optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models", "trials")
 _CALL: dict[str, Any] = {"file": str, "line": int, "op": str, "calls": int | float, "ns": int | float, "fetching": bool}
 
 

@@ -40,6 +40,8 @@ class Measured:
         self.rank = rank
         self.found: list[str] = []
         """The ids of the rules that have found something in it so far."""
+        self.withdrawn: list[str] = []
+        """Advice that a trial has contradicted, and what it measured."""
         self.damaged = ""
         """What of the profile could not be read; advice is given from the rest."""
         self.facts: dict[str, Any] = self._read_facts() if facts is None else facts

@@ -94,6 +94,7 @@ def verdict(profile: Profile, rank: int = 0, settings: Settings | None = None) -
 def _notes(run: Measured) -> list[str]:
     why = str(run.facts.get("look", {}).get("why_not", ""))
     notes = [f"single lines were not looked at: {why}"] if why else []
+    notes += [f"tried and withdrawn: {one}" for one in run.withdrawn]
     if run.damaged:
         notes.append(run.damaged)
     if not run.facts and run.trace is not None and run.trace.events.header.fields.get("with_stack"):
@@ -129,24 +130,30 @@ def _entry(
 
 
 def gain_in_words(evidence: dict[str, Any], step_ns: int) -> str:
-    """Measured where it was tried, else estimated.
+    """Measured where it was tried, else estimated; always with a range.
 
-    >>> gain_in_words({"saving_ms": 31.0}, 49_000_000)
-    'saves about 31 ms a step (2.7x)'
-    >>> gain_in_words({"measured": {"gain": 3.1, "steps": 200, "noise": 0.04}}, 49_000_000)
-    '3.1x, measured on 200 steps (noise 4%)'
+    >>> gain_in_words({"saving_ms": 31.0, "gain_range": [1.6, 4.1]}, 49_000_000)
+    'saves about 31 ms a step (2.7x; estimated, 1.6x to 4.1x)'
+    >>> gain_in_words({"measured": {"gain": 3.1, "steps": 200, "noise": 0.04}, "gain_range": [3.0, 3.2]}, 49_000_000)
+    '3.1x, measured on 200 steps (3.0x to 3.2x)'
     """
+    low, high = evidence.get("gain_range") or (0.0, 0.0)
     tried = evidence.get("measured")
     if isinstance(tried, dict) and tried.get("gain"):
-        return f"{tried['gain']:.1f}x, measured on {tried['steps']} steps (noise {tried.get('noise', 0):.0%})"
+        between = f"{_factor(low)} to {_factor(high)}" if high else f"noise {tried.get('noise', 0):.0%}"
+        return f"{_factor(tried['gain'])}, measured on {tried['steps']} steps ({between})"
     saving = float(evidence.get("saving_ms", 0)) * 1e6
     if not saving:
         return "gain not known" if not evidence.get("gain") else str(evidence["gain"])
     left = max(step_ns - saving, step_ns / 20)
     factor = step_ns / left if step_ns else 1.0
-    return f"saves about {in_words(saving)} a step" + (
-        f" ({factor:.1f}x)" if factor >= 1.05 else f" ({factor - 1:.0%})"
-    )
+    between = f"; estimated, {_factor(low)} to {_factor(high)}" if high else "; estimated"
+    return f"saves about {in_words(saving)} a step ({_factor(factor)}{between})"
+
+
+def _factor(value: float) -> str:
+    """1.6x, and where a tenth says little 1.04x."""
+    return f"{value:.1f}x" if value >= 1.15 else f"{value:.2f}x"
 
 
 class _Paint:

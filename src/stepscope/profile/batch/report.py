@@ -79,8 +79,8 @@ class BatchReport:
         gain = "-" if self.now is None else f"{one.samples_s / self.now.samples_s:.2f}x"
         rates = self.rate(one.size)[1]
         waits, rate = f"{one.wait_s / one.step_s:.0%}", f"{rates[0]:.3g}" if rates else "-"
-        return [str(one.size), time_text(one.step_s), time_text(one.step_s / one.size), f"{one.samples_s:,.0f}", gain, waits,
-                bytes_text(one.peak_bytes), rate]  # fmt: skip
+        return [str(one.size), time_text(one.step_s), time_text(one.step_s / one.size), f"{one.samples_s:,.0f}", gain,
+                waits, bytes_text(one.peak_bytes), rate]  # fmt: skip
 
     def _verdict(self) -> list[Line]:
         best, largest = self.best, self.search.largest

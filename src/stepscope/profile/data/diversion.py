@@ -22,10 +22,11 @@ _POINTS = (
 class Diversion:
     """Stands where loaders hand out batches. `give(iterator, loader, ask)` answers instead; `ask()` asks the loader."""
 
-    def __init__(self, give: Give) -> None:
+    def __init__(self, give: Give, begun: Mapping[Any, Any] | None = None) -> None:
+        """`begun`: the loader of each iterator that is there already."""
         self._give = give
         self._installed = events.Installed(stays_in_parent=True)
-        self._loader_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self._loader_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary(dict(begun or {}))
         self.own: WeakSet[Any] = WeakSet()
         """Iterators of our own: left alone."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, NotFound
 from stepscope.files.opening import read_text
 from stepscope.profile.python.tree_builder import TreeBuilder
@@ -23,7 +24,7 @@ def read_collapsed(path: str | Path) -> Stack:
     except FileNotFoundError:
         raise NotFound(f"there is no file {str(path)!r}") from None
     if size > MOST_BYTES:
-        raise BadData(f"{path} has {size >> 20} MiB; collapsed stacks up to {MOST_BYTES >> 20} MiB are read")
+        raise BadData(f"{path} has {bytes_text(size)}; collapsed stacks up to {bytes_text(MOST_BYTES)} are read")
     return collapsed_in(read_text(path, MOST_BYTES), str(path))
 
 

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, NotFound
 from stepscope.files.opening import read_file
 from stepscope.profile.python.stats import ProfStats
@@ -42,7 +43,7 @@ def read_prof(path: str | Path) -> ProfStats:
         size = path.stat().st_size
         if size > MOST_BYTES:
             raise BadData(
-                f"{path} has {size >> 20} MiB; profiles of cProfile up to {MOST_BYTES >> 20} MiB are read. "
+                f"{path} has {bytes_text(size)}; profiles of cProfile up to {bytes_text(MOST_BYTES)} are read. "
                 "Profile a shorter part of the program"
             )
         data = read_file(path, MOST_BYTES)
@@ -54,7 +55,9 @@ def read_prof(path: str | Path) -> ProfStats:
 def stats_in(data: bytes, name: str = "the profile") -> ProfStats:
     """The statistics in the bytes of a `.prof` file; `name` is for messages."""
     if len(data) > MOST_BYTES:
-        raise BadData(f"{name} has {len(data) >> 20} MiB; profiles of cProfile up to {MOST_BYTES >> 20} MiB are read")
+        raise BadData(
+            f"{name} has {bytes_text(len(data))}; profiles of cProfile up to {bytes_text(MOST_BYTES)} are read"
+        )
     if not data:
         raise BadData(f"{name} is empty; cProfile writes its file when the program has ended")
     try:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, NotFound
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
@@ -85,7 +86,7 @@ def read_speedscope(path: str | Path) -> Stack:
     except FileNotFoundError:
         raise NotFound(f"there is no file {str(path)!r}") from None
     if size > MOST_BYTES:
-        raise BadData(f"{path} has {size >> 20} MiB; speedscope files up to {MOST_BYTES >> 20} MiB are read")
+        raise BadData(f"{path} has {bytes_text(size)}; speedscope files up to {bytes_text(MOST_BYTES)} are read")
     return speedscope_in(read_file(path, MOST_BYTES), str(path))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData
 from stepscope.profile.trace.build import base_of, name_lane
 from stepscope.profile.trace.events import Events
@@ -68,7 +69,7 @@ class Reading:
                 return
             if len(held) > _LARGEST_EVENT:
                 raise BadData(
-                    f"{self.source.path}: one event is longer than {_LARGEST_EVENT >> 20} MB, as none of torch's is; "
+                    f"{self.source.path}: one event is longer than {bytes_text(_LARGEST_EVENT)}; torch's are shorter; "
                     "is this a trace of torch.profiler?"
                 )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, Forbidden, NotFound
 from stepscope.files.opening import open_file
 
@@ -98,7 +99,7 @@ class Source:
     def _check_size(self) -> None:
         if self.json_bytes > self.largest:
             raise BadData(
-                f"{self.path} holds more than {self.largest >> 20:,} MB of JSON; record fewer steps, or allow "
+                f"{self.path} holds more than {bytes_text(self.largest)} of JSON; record fewer steps, or allow "
                 f"more with STEPSCOPE_LARGEST_TRACE={2 * self.largest >> 20}M"
             )
         if self._gzipped and self.json_bytes > _RATIO_FROM and self.json_bytes > _RATIO * self.file_bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections import deque
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import torch
 import torch.distributed as dist
 
 from stepscope import fence
+from stepscope.common.code_owner import is_own_file
 from stepscope.events import Installed, caller
 from stepscope.events.quiet import quietly
 from stepscope.evidence.collectives import Collective, Collectives
@@ -18,6 +21,7 @@ from stepscope.record.observers.distributed import spot, world
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
 from stepscope.record.observers.ranks import Returned
+from stepscope.records.hang import Call
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward, Step
@@ -33,6 +37,8 @@ _NAMES = (
 _SAME_SHAPE = ("all_reduce", "broadcast", "reduce")
 """Those whose first tensor must have the same shape on all ranks."""
 _KEPT = 200
+_RECENT = 32
+"""Of as many calls the others can be told, when the ranks do not go on."""
 
 
 class CollectiveObserver(Observer, Collectives):
@@ -45,6 +51,19 @@ class CollectiveObserver(Observer, Collectives):
         self._inside = 0
         self._after_backward = False
         self._synced: set[tuple[str, bool, str]] = set()
+        self._now: Call | None = None
+        self._chain = 0
+        self._recent: deque[Call] = deque(maxlen=_RECENT)
+
+    @property
+    def now(self) -> Call | None:
+        """The collective of all ranks that this one is inside of."""
+        return self._now
+
+    @property
+    def recent(self) -> list[Call]:
+        """The last ones, each with a digest of all before it."""
+        return list(self._recent)
 
     def install(self, installed: Installed) -> None:
         if not dist.is_available():
@@ -70,6 +89,7 @@ class CollectiveObserver(Observer, Collectives):
                 result = original(*args, **kwargs)
             finally:
                 observer._inside -= 1
+                observer._now = None
             observer._return(number)
             return result
 
@@ -92,6 +112,7 @@ class CollectiveObserver(Observer, Collectives):
             tensors = tensors_in((args, kwargs))
             if tensors and name in ("all_reduce", "broadcast", "reduce", "all_gather"):
                 self._tell_what(tensors)
+        self._remember(number, name, tensors, frame)
         if number >= _KEPT:
             return None
         shape = tuple(tensors[0].shape) if tensors and name in _SAME_SHAPE else ()
@@ -103,6 +124,16 @@ class CollectiveObserver(Observer, Collectives):
             self.watcher.distributed.say_rank()
             notes.write(Called(number, name, list(shape), spot(call.place)))
         return number
+
+    def _remember(self, number: int, name: str, tensors: list[Any], frame: Any) -> None:
+        shape = tuple(tensors[0].shape) if tensors else ()
+        compared = shape if name in _SAME_SHAPE else ()
+        self._chain = zlib.crc32(f"{name}{compared}".encode(), self._chain)
+        while frame is not None and not is_own_file(frame.f_code.co_filename):
+            frame = frame.f_back
+        file, line = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        self._now = Call(number, name, shape, file, line, self._chain)
+        self._recent.append(self._now)
 
     @fence.fenced("following a collective")
     def _return(self, number: int | None) -> None:

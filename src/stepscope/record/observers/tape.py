@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common.units import bytes_text
 from stepscope.events.unpatched_torch import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.observer import Observer
@@ -250,7 +251,7 @@ class Tapes(Observer):
             return known[2]
         self._bytes += tensor.numel() * tensor.element_size()
         if self._bytes > MOST_BYTES:
-            raise Unreplayable(f"the batch is larger than {MOST_BYTES >> 20} MB")
+            raise Unreplayable(f"the batch is larger than {bytes_text(MOST_BYTES)}")
         constant = Constant(raw.clone(raw.detach(tensor)))
         self._constants[id(tensor)] = (weakref.ref(tensor), _version(tensor), constant)
         return constant

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media.arrays import hold, shaped
@@ -46,7 +47,7 @@ class Embedding:
         rows, width = shape
         if rows * width * 4 > MAX_BYTES:
             raise UsageError(
-                f"an embedding of {rows:,} x {width:,} values is larger than the {MAX_BYTES >> 20} MiB that are kept; "
+                f"an embedding of {rows:,} x {width:,} values is larger than the {bytes_text(MAX_BYTES)} that are kept; "
                 "take a sample of the rows"
             )
         self._held = hold(vectors, "an embedding")

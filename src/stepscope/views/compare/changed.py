@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from stepscope.common.units import counted, duration
 from stepscope.errors import NotFound, StepscopeError
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.points.series import Series
@@ -21,7 +22,6 @@ from stepscope.views.compare.metrics import values_of
 from stepscope.views.compare.pair import choose_pair, is_broken, main_of
 from stepscope.views.compare.reasons import Change
 from stepscope.views.context import Context
-from stepscope.views.duration_text import duration_text
 from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.route import route
 
@@ -192,7 +192,7 @@ def _mean_words(values: Sequence[float]) -> str:
 
 
 def _duration(seconds: Sequence[float]) -> str:
-    return duration_text(sum(seconds) / max(1, len(seconds)))
+    return duration(sum(seconds) / max(1, len(seconds)))
 
 
 def _differs(entries: tuple[list[RunEntry], list[RunEntry]], partings: Sequence[Parting], main: str | None) -> bool:
@@ -208,7 +208,7 @@ def _no_difference(changes: Sequence[Change], partings: Sequence[Parting]) -> st
     words = f"No difference beyond noise: {curves}."
     if not changes:
         return f"{words} Nothing that was recorded differs either."
-    return f"{words} {_count(len(changes), 'recorded difference')} had no effect that can be seen here."
+    return f"{words} {counted(len(changes), 'recorded difference')} had no effect that can be seen here."
 
 
 def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
@@ -218,7 +218,7 @@ def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
     if not changes:
         words = "Nothing that was recorded differs: not config, code, packages nor machine. What is left is chance."
     elif not telling:
-        words = f"{_count(len(changes), 'difference')}, none of which usually matters much."
+        words = f"{counted(len(changes), 'difference')}, none of which usually matters much."
     else:
         named = ", ".join(f"`{change.key}`" for change in telling[:3])
         more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
@@ -231,7 +231,3 @@ def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
 
 def _less(rest: int) -> str:
     return "1 other difference matters less" if rest == 1 else f"{rest} other differences matter less"
-
-
-def _count(amount: int, noun: str) -> str:
-    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"

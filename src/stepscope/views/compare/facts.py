@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import StepscopeError
 from stepscope.records import RunMeta
 from stepscope.runs.catalogue.ordering import natural_key
@@ -143,7 +144,7 @@ def environment_facts(meta: RunMeta) -> dict[str, Facts]:
 
 def _hardware(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, (int, float)):
-        return f"{value / 2**30:.4g} GiB"
+        return bytes_text(value)
     if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
         names = [str(one["name"]) for one in value]
         return ", ".join(f"{names.count(name)} x {name}" for name in dict.fromkeys(names))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
+from stepscope.common.units import listed
 from stepscope.errors import NotFound, UsageError
 from stepscope.runs.read.folder import RunFolder
-from stepscope.views.panels._panel import Bound, listed
+from stepscope.views.panels._panel import Bound
 
 __all__ = ["folders", "keys_of", "need_keys", "smooth_words"]
 

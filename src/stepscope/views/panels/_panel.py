@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.views.report.pack import Packing
     from stepscope.views.report.pictures import Pictures
 
-__all__ = ["Bound", "Choice", "Options", "PanelKind", "all_panels", "listed", "names_of", "panel_named", "read_options"]
+__all__ = ["Bound", "Choice", "Options", "PanelKind", "all_panels", "names_of", "panel_named", "read_options"]
 
 MOST_RUNS = 200
 USUAL_RUNS = 10
@@ -143,14 +143,3 @@ def names_of(value: str | list[str]) -> list[str]:
     """
     parts = value.split(",") if isinstance(value, str) else value
     return [part.strip() for part in parts if part.strip()]
-
-
-def listed(names: Iterable[str], most: int = 8) -> str:
-    """Some names for a message.
-
-    >>> listed(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
-    found = list(names)
-    shown = ", ".join(found[:most])
-    return shown + (f" and {len(found) - most} more" if len(found) > most else "")

@@ -6,11 +6,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from stepscope.common.units import listed
 from stepscope.errors import UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import fence
 from stepscope.views.findings import FindingsRequest, RuleRequest, RunFindings, ShownFinding, findings
-from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
+from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_place, short_places
 from stepscope.views.report.pack import Packing
 from stepscope.views.report.pictures import Pictures, markdown_text, told

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from stepscope.common.units import listed
 from stepscope.errors import UsageError
 from stepscope.records.profile import Sheet
 from stepscope.views.findings import RuleRequest
-from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
+from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_places
 from stepscope.views.profile.advice import ProfileAdvice, profile_advice
 from stepscope.views.profile.profile import (

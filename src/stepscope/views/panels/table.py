@@ -6,9 +6,9 @@ import time
 
 from msgspec.structs import replace
 
+from stepscope.common.units import duration
 from stepscope.errors import QueryError, UsageError
 from stepscope.runs.query.query import parse_field
-from stepscope.views.duration_text import duration_text
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pack import Packing
 from stepscope.views.report.pictures import Marked, Pictures
@@ -81,7 +81,7 @@ def _cell(value: Cell, best: float | None, type: str) -> Cell:
         if type == "time":
             return time.strftime("%Y-%m-%d %H:%M", time.gmtime(value)) + " UTC"
         if type == "duration":
-            return duration_text(value)
+            return duration(value)
         if best is not None and value == best:
             return Marked(f"**{value:.6g}**")
     return value

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.common.units import duration, listed
 from stepscope.errors import NotFound, StepscopeError, UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import panel_text
@@ -225,10 +226,10 @@ def _block(panel: str, **options: Any) -> str:
 
 def _summary(about: _About) -> str:
     names = [f"**{markdown_text(_name(entry))}**" for entry in about.entries]
-    listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    shown = listed(names, MOST_NAMED)
     projects = sorted({entry.project for entry in about.entries})
     where = f" of {markdown_text(projects[0])}" if len(projects) == 1 else ""
-    text = f"{len(names)} runs{where}: {listed}." if len(names) > 1 else f"One run{where}: {listed}."
+    text = f"{len(names)} runs{where}: {shown}." if len(names) > 1 else f"One run{where}: {shown}."
     states = [f"{count} {status}" for status, count in _counted(entry.status for entry in about.entries)]
     if len(names) > 1 and states != [f"{len(names)} finished"]:
         text += f" Of these, {', '.join(states)}."
@@ -239,15 +240,7 @@ def _summary(about: _About) -> str:
 
 def _how(entry: RunEntry) -> str:
     words = {"finished": "finished", "failed": "failed", "running": "is still running"}.get(entry.status, entry.status)
-    minutes = entry.duration_s / 60
-    took = (
-        f"{minutes / 60:.1f} h"
-        if minutes >= 90
-        else f"{minutes:.0f} min"
-        if minutes >= 1.5
-        else f"{entry.duration_s:.0f} s"
-    )
-    return f"{words} after {took}" if entry.status != "running" else words
+    return f"{words} after {duration(entry.duration_s)}" if entry.status != "running" else words
 
 
 def _counted(values: Any) -> list[tuple[str, int]]:

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stepscope.common.units import bytes_text
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.tensors import named_tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.inspect.figures import size
 
 
 @rule("mem.out-of-memory", severity="error", needs="crash")
@@ -29,8 +29,8 @@ def out_of_memory(run: Evidence) -> Iterator[Proof]:
         return
     wanted = _wanted(crash)
     held = sorted(_held(crash).items(), key=lambda item: -item[1][1])[:5]
-    largest = ", ".join(f"{name} {shape} {size(count)}" for name, (shape, count) in held[:3])
-    asked = f"asking for {size(wanted)}" if wanted else "asking for more"
+    largest = ", ".join(f"{name} {shape} {bytes_text(count)}" for name, (shape, count) in held[:3])
+    asked = f"asking for {bytes_text(wanted)}" if wanted else "asking for more"
     yield Proof(
         where=crash.site,
         message=f"the memory ran out, {asked} here",

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.units import bytes_text
 from stepscope.diagnose.rule import rule
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip
@@ -38,7 +39,7 @@ def memory_grows(run: Measured) -> Iterator[Tip]:
         each = (sizes[-1] - sizes[0]) / (steps[-1] - steps[0])
         yield Tip(
             where=None,
-            message=f"memory of {name} grows by {each / 1e6:.2f} MB with every step",
+            message=f"memory of {name} grows by {bytes_text(each)} with every step",
             fix="keep numbers (.item(), .detach()), not tensors with their graphs",
             share=0.0,
             saving_ns=0,

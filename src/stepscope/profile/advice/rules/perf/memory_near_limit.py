@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.units import bytes_text
 from stepscope.diagnose.rule import rule
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip
@@ -34,7 +35,7 @@ def memory_near_limit(run: Measured) -> Iterator[Tip]:
     said = f"; the allocator started over {retries} times" if retries else ""
     yield Tip(
         where=None,
-        message=f"{reserved / 1e9:.1f} of {total / 1e9:.1f} GB of the device's memory are in use{said}",
+        message=f"{bytes_text(reserved)} of the device's {bytes_text(total)} are in use{said}",
         fix="expandable_segments:True" if spare < 0.8 else "activation checkpointing, or a smaller batch",
         share=0.0,
         saving_ns=0,

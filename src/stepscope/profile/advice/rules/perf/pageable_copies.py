@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.units import bytes_text
 from stepscope.diagnose.rule import rule
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip, Trial
@@ -40,7 +41,7 @@ def pageable_copies(run: Measured) -> Iterator[Tip]:
     saving = took - moved / _PINNED_BYTES_PER_NS
     yield Tip(
         where=run.where(loader, "made", "iterated"),
-        message=f"{moved / 1e6:.1f} MB a step are copied to the device out of memory that is not pinned",
+        message=f"{bytes_text(moved)} a step are copied to the device out of memory that is not pinned",
         fix="pin_memory=True in the DataLoader, non_blocking=True in .to()",
         share=run.share(run.on_device(took)),
         saving_ns=run.on_device(max(0.0, saving)),
