@@ -148,6 +148,9 @@ def test_sql_and_python_find_the_same_runs_in_the_same_order(table: RunTable, se
     while tried < 250:
         text = a_query(luck)
         sort = luck.choice([*FIELDS[:5], *METRICS, *FACTS, *TIMES])
+        if luck.random() < 0.2:  # sorted by what is bounded
+            sort = luck.choice(["config.lr", "loss.min", "loss", "val/acc.count"])
+            text = f"({text}) and {sort} {luck.choice(['<', '<=', '>', '>='])} {luck.choice(ASKED[:7])}"
         descending = luck.random() < 0.5
         try:
             query = parse(text)

@@ -18,7 +18,7 @@ from stepscope.runs.query.fields import Field
 from stepscope.runs.query.literals import Literal
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, Word
 
-__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "order_sql"]
+__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "narrowed", "order_sql"]
 
 NUMBER_FACTS = {
     "created": "r.created",
@@ -32,6 +32,7 @@ TEXT_COLUMNS = ("name", "project", "status", "id")
 """Text facts with a column of their own; all others are rows of `run_values`."""
 _FLOATS = ("last", "first", "min", "max", "mean")
 _NEWEST = "r.created DESC, r.id DESC"
+_BOUNDS = ("<", "<=", ">", ">=")
 _FLIPPED = {"<=": "<", ">": ">="}
 
 
@@ -253,6 +254,25 @@ def order_sql(
         any_of = f"{has} AND (o.kind IN ('n', 'b') OR o.natural IS NOT NULL)"
         return _segments("run_values", parts, any_of), {"sort": f"{field.source}:{field.name}"}
     raise NotInSql(field.key)
+
+
+def narrowed(tree: Node, field: Field, segments: list[Segment], values: dict[str, Any]) -> list[Segment]:
+    """Segments sorted by a field that the query bounds, with these bounds: only that part of the index is read.
+
+    They say nothing new, only of the row that sorts; the query's own condition is about a row that it looks for.
+    """
+    column = {"metric": _stat("o", field.stat or "last"), "config": "o.number"}.get(field.source, "")
+    parts = tree.parts if isinstance(tree, AllOf) else (tree,)
+    bounds = [one for one in parts if isinstance(one, Compare) and one.field == field and one.operator in _BOUNDS]
+    wanted = [one for one in bounds if one.values[0].kind in ("number", "duration")]
+    if not column or not wanted or len(segments) < 2:
+        return segments
+    more = []
+    for number, one in enumerate(wanted):
+        values[f"bound{number}"] = float(one.values[0].number)
+        more.append(f"{column} {one.operator} CAST(:bound{number} AS double precision)")
+    by_number = [one for one in segments if one.order.startswith(column)]
+    return [one._replace(where=" AND ".join((one.where, *more))) if one in by_number else one for one in segments]
 
 
 def _segments(table: str, parts: list[tuple[str, str]], any_of: str) -> list[Segment]:

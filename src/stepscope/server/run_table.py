@@ -27,7 +27,7 @@ from stepscope.runs.catalogue.index import Row
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.catalogue.ordering import natural_key
 from stepscope.runs.query.query import Query, parse, parse_field
-from stepscope.server.query_sql import Segment, compile_sql, order_sql
+from stepscope.server.query_sql import Segment, compile_sql, narrowed, order_sql
 
 __all__ = ["CHANNEL", "Page", "RunTable"]
 
@@ -165,12 +165,15 @@ class RunTable:
         """Some of the runs that match, in order, and how many match. `NotInSql` where only Python can say."""
         asked = parse(query) if isinstance(query, str) else query
         where, values = compile_sql(asked.tree, self._has_field, self._has_metric)
-        segments, more = order_sql(parse_field(sort), descending, self._has_metric)
+        by = parse_field(sort)
+        segments, more = order_sql(by, descending, self._has_metric)
         values = {**values, **more, "now": time.time() if now is None else now}
+        narrow = {**values}
+        segments = narrowed(asked.tree, by, segments, narrow)
         if not archived:
             where = f"{where} AND NOT r.archived"
         with self._database.reading() as connection:
-            found = _rows_of(connection, segments, where, values, offset, limit)
+            found = _rows_of(connection, segments, where, narrow, offset, limit)
             matched, exact = self._count(connection, where, values)
         return Page([self._entry(*row) for row in found], matched, exact)
 
