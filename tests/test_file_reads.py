@@ -11,6 +11,7 @@ SOURCE = ROOT / "src" / "stepscope"
 
 # file -> the calls it may make, and why these need no room of their own
 MAY_READ: dict[str, dict[str, str]] = {
+    "database/engine.py": {"os.open": "the server's own database file, made with its mode"},
     "diagnose/catalogue.py": {".read_text": "the source of our own rules, from our own package"},
     "diagnose/rule.py": {"open": "the source of a rule that Python has imported already"},
     "events/presence.py": {".read_bytes": "the source of a module that Python is about to import"},
@@ -57,6 +58,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     "sweep/file.py": {"yaml.load": "a sweep file that the user named, by a loader of plain values"},
     "sweep/journal.py": {"os.open": "the journal of this sweep, made and locked for writing"},
     "sweep/process.py": {".read_text": "a file of the kernel"},
+    "sync/locks.py": {"os.open": "a lock that is made and never read"},
     "track/environment.py": {"open": "a file of the kernel", ".read_text": "files of the kernel"},
     "wandb/artifacts.py": {
         "open": "a new file that the script writes",
