@@ -84,7 +84,7 @@ describe.skipIf(noBrowser)("media", () => {
     await typeInto(page, "/", page.getByLabel("Find media"), "attention");
     await expect.poll(() => page.locator(".media-key").count()).toBe(1);
     await page.getByRole("button", { name: "Adjust pictures" }).click();
-    await page.getByLabel("Colours", { exact: true }).selectOption("viridis");
+    await page.getByLabel("Colors", { exact: true }).selectOption("viridis");
     await expect.poll(() => row(page, "val/attention").locator("canvas").count()).toBe(3);
     await expect.poll(() => painted(page, '[data-key="val/attention"] canvas')).toBeGreaterThan(0);
     await steady(page.locator('[data-key="val/attention"] canvas'));
@@ -207,7 +207,7 @@ describe.skipIf(noBrowser)("media", () => {
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     }
     await expect.poll(() => page.locator(".near-list li").count()).toBe(10);
-    await page.getByLabel("Colour by").selectOption("loss");
+    await page.getByLabel("Color by").selectOption("loss");
     await expect.poll(() => page.locator(".scale-bar").count()).toBe(1);
     expect(await axeFaults(page)).toEqual([]);
     expect(tab.errors).toEqual([]);

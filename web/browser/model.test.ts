@@ -176,7 +176,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
   test("colours by each measure, backward and optimizer when wanted, and all of it is in the address", async () => {
     const { page } = tab;
     for (const by of ["memory", "flops", "dtype", "device", "phase", "nonfinite"]) {
-      await page.getByRole("combobox", { name: "Colour by" }).selectOption(by);
+      await page.getByRole("combobox", { name: "Color by" }).selectOption(by);
       await page.locator(".graph-legend").waitFor();
     }
     await page.getByRole("switch", { name: "Backward" }).check({ force: true });
@@ -191,7 +191,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
     const { page } = tab;
     await page.getByRole("combobox", { name: "Run" }).selectOption({ label: "diverging" });
     await item(page, "Diverging").waitFor({ state: "attached" });
-    await page.getByRole("combobox", { name: "Colour by" }).selectOption("nonfinite");
+    await page.getByRole("combobox", { name: "Color by" }).selectOption("nonfinite");
     await page.getByRole("button", { name: "Go to the first" }).click();
     await settled(page);
     await expect.poll(() => page.locator(".graph-details h2").textContent()).toBe("log");

@@ -37,7 +37,7 @@ function everywhere(): Action[] {
   const themes = (["light", "dark", "system"] as const).map((theme) => ({
     id: `theme.${theme}`,
     title: `Theme: ${theme}`,
-    words: "colours appearance night day",
+    words: "colors colours appearance night day",
     run: () => (themeChoice.value = theme),
   }));
   return [

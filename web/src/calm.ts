@@ -30,14 +30,18 @@ export function useCalm<T>(source: ReadonlySignal<T>, worth: (value: T) => boole
   return calm;
 }
 
-const REST_MS = 600;
+const LATEST_MS = 1000;
 
-/** False while what is on the screen comes first: for what nobody sees, such as tables for screen readers. */
+/** False until the page has nothing better to do: for what nobody sees, such as tables for screen readers. */
 export function useRested(): boolean {
   const [rested, setRested] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setRested(true), REST_MS);
-    return () => clearTimeout(timer);
+    if (typeof requestIdleCallback === "undefined") {
+      const timer = setTimeout(() => setRested(true), LATEST_MS / 2); // Safari
+      return () => clearTimeout(timer);
+    }
+    const asked = requestIdleCallback(() => setRested(true), { timeout: LATEST_MS });
+    return () => cancelIdleCallback(asked);
   }, []);
   return rested;
 }

@@ -3,7 +3,8 @@
 const LONG = 22;
 const TAIL = 11;
 
-export function Middle({ text }: { text: string }) {
+export function Middle({ text: name }: { text: string }) {
+  const text = name.replace(/\s/g, " "); // a line break in a name would spill over the rows below
   if (text.length < LONG) return <span class="ellipsis">{text}</span>;
   return (
     <span class="middle">

@@ -18,7 +18,7 @@ export function GraphBar({ state }: { state: GraphState }) {
     <div class="graph-bar" role="toolbar" aria-label="Graph">
       <SearchBox state={state} />
       <Select
-        label="Colour by"
+        label="Color by"
         value={state.colourBy.value}
         options={colours}
         onChange={(value) => (state.colourBy.value = value)}

@@ -14,7 +14,7 @@ function Panel({ options }: PanelProps) {
 export default {
   kind: "note",
   title: "Note",
-  hint: "a coloured box with a few words",
+  hint: "a colored box with a few words",
   needs: 0,
   narrow: true,
   fields: [

@@ -89,8 +89,8 @@ export function Compare() {
     );
   }
   return (
-    <div class="compare">
-      <CompareBar compared={answer.data} />
+    <div class="compare in-order">
+      {answer.data ? <CompareBar compared={answer.data} /> : <WaitingBar />}
       <nav class="compare-nav" aria-label="Sections">
         {SECTIONS.map(([id, title]) => (
           <button key={id} type="button" aria-current={here.value === id || undefined} onClick={() => goTo(id)}>
@@ -171,6 +171,15 @@ function Sections({ shown, compared }: { shown: readonly string[]; compared: Com
         ))}
       </Section>
     </>
+  );
+}
+
+/** How many lines the bar will have is not known before its runs are: what follows waits, so that it does not move. */
+function WaitingBar() {
+  return (
+    <div class="compare-bar" aria-busy="true">
+      <Skeleton width="50%" height={24} />
+    </div>
   );
 }
 

@@ -153,7 +153,7 @@ function AdjustButton() {
         aria-haspopup="dialog"
         aria-expanded={open}
         aria-pressed={on}
-        title="Contrast, gamma, channels and colours"
+        title="Contrast, gamma, channels and colors"
         aria-label="Adjust pictures"
         onClick={() => setOpen(!open)}
       >
@@ -186,8 +186,8 @@ export function AdjustFields() {
         <Select label="Channel" value={now.channel} options={CHANNELS} onChange={(channel) => set({ channel })} />
       </label>
       <label class="adjust-field">
-        <span>Colours</span>
-        <Select label="Colours" value={now.map} options={COLOURS} onChange={(map) => set({ map })} />
+        <span>Colors</span>
+        <Select label="Colors" value={now.map} options={COLOURS} onChange={(map) => set({ map })} />
       </label>
       <label class="adjust-field">
         <span>Gamma</span>

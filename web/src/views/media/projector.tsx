@@ -110,9 +110,9 @@ export function Projector({
         )}
         {columns.length > 1 ? (
           <Select
-            label="Colour by"
+            label="Color by"
             value={column?.name ?? ""}
-            options={columns.map(({ name }) => ({ value: name, label: `Colour by ${visibleText(name)}` }))}
+            options={columns.map(({ name }) => ({ value: name, label: `Color by ${visibleText(name)}` }))}
             onChange={(name) => (setBy(name), setOnly(null))}
           />
         ) : null}

@@ -12,7 +12,7 @@ export function Legend({ scope }: { scope: ParamScope }) {
   return (
     <p
       class="params-legend"
-      title="Coloured by rank: each colour has as many runs, so that outliers do not hide the rest"
+      title="Colored by rank: each color has as many runs, so that outliers do not hide the rest"
     >
       <span class="isolate ellipsis">{visibleText(metric.label)}</span>
       <span>{formatNumber(worst, 3)}</span>

@@ -24,7 +24,7 @@ export function Answers({ spot, tab }: { spot: Spot; tab: ProfileTab }) {
   return (
     <div class="answers in-order">
       {drawn.length > 0 ? (
-        <div class="answers-drawn" data-count={drawn.length}>
+        <div class="answers-drawn in-order" data-count={drawn.length}>
           {drawn.map((one) => (
             <Drawn key={one.id} spot={spot} offered={one} />
           ))}

@@ -1,7 +1,7 @@
 /** The table: only the rows on the screen are drawn, however many there are. */
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useKeys } from "../../keys";
 import { groupKey, visibleSpan } from "../../lib/rows";
 import { go } from "../../router";
@@ -72,7 +72,8 @@ export function RunsTable() {
 /** Which part of the table is on the screen, rounded to a few rows so that most scroll events draw nothing. */
 function useSeen(scroller: { current: HTMLElement | null }): Signal<{ top: number; height: number }> {
   const seen = useSignal({ top: 0, height: 800 });
-  useEffect(() => {
+  // Before the first paint: columns that widen afterwards would jump.
+  useLayoutEffect(() => {
     const box = scroller.current;
     if (!box) return;
     const look = () => {
@@ -81,6 +82,7 @@ function useSeen(scroller: { current: HTMLElement | null }): Signal<{ top: numbe
       if (box.clientWidth > 0) room.value = box.clientWidth;
       if (top !== seen.peek().top || height !== seen.peek().height) seen.value = { top, height };
     };
+    look();
     const watch = new ResizeObserver(look);
     watch.observe(box);
     box.addEventListener("scroll", look, { passive: true });

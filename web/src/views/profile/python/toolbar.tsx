@@ -61,12 +61,12 @@ export function Toolbar({ state }: { state: PythonState }) {
         onChange={(value) => (state.flame.value = value === "flame")}
       />
       <Select
-        label="Colour by"
+        label="Color by"
         value={state.colour.value}
         options={[
-          { value: "package", label: "Colour by package" },
-          { value: "file", label: "Colour by file" },
-          { value: "function", label: "Colour by function" },
+          { value: "package", label: "Color by package" },
+          { value: "file", label: "Color by file" },
+          { value: "function", label: "Color by function" },
         ]}
         onChange={(value) => (state.colour.value = value)}
       />

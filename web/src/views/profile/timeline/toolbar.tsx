@@ -36,11 +36,11 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
       <span class="spring" />
       {ranks.length > 1 ? <Toggle checked={all} label={`All ${ranks.length} ranks`} onChange={onAll} /> : null}
       <Select
-        label="Colour events by"
+        label="Color events by"
         value={state.colourBy.value}
         options={[
-          { value: "name", label: "Colour by name" },
-          { value: "kind", label: "Colour by kind" },
+          { value: "name", label: "Color by name" },
+          { value: "kind", label: "Color by kind" },
         ]}
         onChange={(value) => (state.colourBy.value = value)}
       />

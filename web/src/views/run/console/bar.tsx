@@ -247,7 +247,7 @@ function Download({ run }: { run: RunDetail }) {
   };
   const items: MenuItem[] = [
     { key: "plain", label: "Plain text", onPick: save(false) },
-    { key: "colours", label: "With colours", hint: "less -R", onPick: save(true) },
+    { key: "colours", label: "With colors", hint: "less -R", onPick: save(true) },
   ];
   return (
     <Menu
