@@ -1,23 +1,27 @@
-"""Evaluation results nobody logs: mean loss and accuracy of what runs without gradients between two trainings."""
+"""Evaluation results nobody logs: mean loss and accuracy of each whole pass over a loader without gradients.
+
+While such a pass runs, operations are followed by name, so all of it is seen whatever the budgets of the watch. What
+the script itself prints of an evaluation stands in the run already; then nothing of ours is written beside it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
-from torch.nn.modules.loss import _Loss
 
-from stepscope.events.quiet import quietly
-from stepscope.events.unpatched_torch import raw
-from stepscope.evidence.origins import DATA
-from stepscope.record.observers.module_records import live
+from stepscope import events
+from stepscope.launch.evaluation_pass import ARITHMETIC, EvaluationPass
+from stepscope.launch.loop import samples_in
 from stepscope.record.observers.observer import Observer
 
 if TYPE_CHECKING:
-    from stepscope.evidence.steps import Backward
-    from stepscope.evidence.visits import Visit
-    from stepscope.record.observers.tensor_history import Call
+    from stepscope.events import Installed
+    from stepscope.launch.loader_roles import Roles
+    from stepscope.launch.printed.series import PrintedSeries
     from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["Evaluations"]
@@ -27,96 +31,166 @@ _LOSSES = frozenset((
     "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss", "gaussian_nll_loss", "hinge_embedding_loss",
     "margin_ranking_loss", "triplet_margin_loss", "cosine_embedding_loss", "ctc_loss", "soft_margin_loss",
 ))  # fmt: skip
-_MOST = 100_000
+_PREDICTS = frozenset(("argmax", "max", "topk"))
+_FOLLOWED = _LOSSES | _PREDICTS | {"eq"}
+_KINDS = {
+    "loss": re.compile("loss|nll|bce|mse|perplexity|ppl", re.I),
+    "accuracy": re.compile("acc|correct|err|prec", re.I),
+}
 Told = Callable[[dict[str, float]], None]
 
 
 class Evaluations(Observer):
-    """Adds up losses seen without gradients; `told` gets their mean when training goes on or the script ends.
-
-    Losses stay where they were computed, as one running sum, so that no device is waited for during an evaluation.
-    """
+    """`told` gets the results when training goes on or the script ends; `printed` has what was printed meanwhile."""
 
     steady = True
-    ops: ClassVar[frozenset[str]] = _LOSSES | {"eq", "__eq__"}
 
-    def __init__(self, watcher: Watcher, told: Told) -> None:
+    def __init__(
+        self, watcher: Watcher, told: Told, *, roles: Roles | None = None, printed: PrintedSeries | None = None
+    ) -> None:
         super().__init__(watcher)
         self._told = told
-        self._sum: Any = None
-        self._count = 0
-        self._right: Any = None
-        self._asked = 0
-        self._evaluating = False
-        """The last model ran without gradients; a training step that prints its accuracy is no evaluation."""
-        self._closed = False
-        self._prefix = "eval/"
+        self._roles, self._printed = roles, printed
+        self._pass: EvaluationPass | None = None
+        self._ready: list[dict[str, float]] = []
+        self._unfollow: Callable[[], None] | None = None
+        self._subscription: events.Subscription | None = None
+        self._prefixes: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._stage: str | None = None
 
-    # What a trainer says: its own boundaries are taken for those of the evaluation.
+    def install(self, installed: Installed) -> None:
+        self._subscription = events.subscribe(
+            _Operations.who,
+            thread=self.watcher.thread,
+            pass_began=self._pass_began,
+            batch_given=self._batch_given,
+            pass_ended=self._pass_ended,
+            backward_begins=self._backward_begins,
+        )
+
+    def finish(self) -> None:
+        if self._subscription is not None:
+            self._subscription.remove()
+            self._subscription = None
+        self._leave()
+        self._tell()
+
+    # -- what a trainer says: its own boundaries are those of the evaluation ------------------------------------------
 
     def begin(self, stage: str) -> None:
         """A stage of a trainer begins; only validation and test have results that mean anything."""
-        self.finish()
-        self._closed = stage not in ("validation", "test", "training")
-        self._prefix = "test/" if stage == "test" else "eval/"
+        self._leave()
+        self._tell()
+        self._stage = stage
+        if stage in ("validation", "test"):
+            self._enter(EvaluationPass("test/" if stage == "test" else "eval/"))
 
     def end(self, *, told: bool = False) -> None:
         """It is over; `told`: the trainer has logged results of its own, which need none of ours beside them."""
-        if told:
-            self._sum, self._count, self._right, self._asked = None, 0, None, 0
-        self.finish()
-        self._closed, self._prefix, self._evaluating = False, "eval/", False
+        done, self._stage = self._leave(), None
+        if done is not None and not told:
+            self._keep(done)
+        self._tell()
 
-    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if not isinstance(module, _Loss):
-            self._evaluating = not visit.grad
-        elif self._evaluating and not visit.grad and not self._closed:
-            self._add(result)
+    # -- passes -------------------------------------------------------------------------------------------------------
 
-    def op(self, call: Call) -> None:
-        if call.grad or not self._evaluating or self._closed:
+    def _pass_began(self, loader: Any, iterator: Any, frame: Any) -> None:
+        if self._stage is not None or not self.watcher.listens():
             return
-        if call.name in _LOSSES:
-            if call.visit is None or not isinstance(live(call.visit.root.module), _Loss):  # else root_done has it
-                self._add(call.result)
-        else:
-            self._compare(call)
-
-    def _add(self, loss: Any) -> None:
-        if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or self._count >= _MOST:
+        self._leave()  # another loader while one is open: its pass is not seen to its end
+        if torch.is_grad_enabled() and self._role(loader) in ("train", None):
             return
-        with quietly():
-            value = raw.float(raw.detach(loss)).reshape(())
-            self._sum = raw.clone(value) if self._sum is None or self._sum.device != value.device else self._sum + value
-        self._count += 1
+        if self._printed is not None and not self._ready:
+            self._printed.forget()
+        self._enter(EvaluationPass(self._prefix(loader), iterator))
 
-    def _compare(self, call: Call) -> None:
-        """Predictions (an argmax) against labels (from the data)."""
-        if len(call.origins) != 2 or not isinstance(call.result, torch.Tensor) or call.result.dim() != 1:
-            return
-        found = [origin.comes_from("argmax", "max", "topk", most=6) is not None for origin in call.origins]
-        labels = call.origins[0] if found[1] else call.origins[1]
-        if found[0] == found[1] or not labels.tags & DATA:
-            return
-        right = call.result.sum()
-        self._right = right if self._right is None or self._right.device != right.device else self._right + right
-        self._asked += call.result.numel()
+    def _role(self, loader: Any) -> str | None:
+        return None if self._roles is None else self._roles.of(loader)
 
-    def backward(self, backward: Backward, roots: list[Any]) -> None:
-        self._evaluating = False
-        if self._count or self._asked:
+    def _prefix(self, loader: Any) -> str:
+        """`eval/`, `test/`, `eval/train/`; a second loader of a kind gets a number."""
+        if loader not in self._prefixes:
+            role = self._role(loader)
+            first = {"test": "test/", "train": "eval/train/"}.get(role or "", "eval/")
+            data = getattr(loader, "dataset", None)
+            known = {id(getattr(one, "dataset", None)): prefix for one, prefix in self._prefixes.items()}
+            taken = set(self._prefixes.values())
+            prefix, number = first, 2
+            while prefix in taken and id(data) not in known:
+                prefix, number = f"{first[:-1]}{number}/", number + 1
+            self._prefixes[loader] = known.get(id(data), prefix)
+        return self._prefixes[loader]
+
+    def _batch_given(self, iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
+        now = self._pass
+        if now is not None and (self._stage is not None or now.iterator() is iterator):
+            now.batch(samples_in(batch))
+
+    def _pass_ended(self, iterator: Any) -> None:
+        now = self._pass
+        if now is not None and self._stage is None and now.iterator() is iterator:
+            self._leave()
+            self._keep(now)
+
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        if (self._pass is not None or self._ready) and self._stage is None and self.watcher.listens():
+            self._leave()
             self._tell()
 
-    def finish(self) -> None:
-        if self._count or self._asked:
-            self._tell()
+    def _enter(self, one: EvaluationPass) -> None:
+        self._pass = one
+        self._unfollow = events.follow(_Operations(one, self.watcher))
+
+    def _leave(self) -> EvaluationPass | None:
+        left, self._pass = self._pass, None
+        if self._unfollow is not None:
+            self._unfollow()
+            self._unfollow = None
+        return left
+
+    def _keep(self, done: EvaluationPass) -> None:
+        found = done.results()
+        if found:
+            self._ready.append(found)
 
     def _tell(self) -> None:
-        values = {}
-        with quietly():
-            if self._count:
-                values[f"{self._prefix}loss"] = float(raw.item(self._sum)) / self._count
-            if self._asked:
-                values[f"{self._prefix}accuracy"] = float(raw.item(self._right)) / self._asked
-        self._sum, self._count, self._right, self._asked = None, 0, None, 0
-        self._told(values)
+        """What was not printed; of several passes over one loader since the last step, the last."""
+        ready, self._ready = self._ready, []
+        values = {name: value for found in ready for name, value in found.items()}
+        said = [] if self._printed is None else [name for name, _ in self._printed.latest]
+        for kind, words in _KINDS.items():
+            if any(words.search(name) for name in said):
+                values = {name: value for name, value in values.items() if not name.endswith(kind)}
+        if values:
+            self._told(values)
+
+
+class _Operations:
+    """Follows the operations of one pass by their names."""
+
+    who = "following an evaluation"
+    paused = 0
+    under_modes = False
+
+    def __init__(self, one: EvaluationPass, watcher: Watcher) -> None:
+        self._pass, self._watcher = one, watcher
+
+    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        name = plan[1]
+        if name in ARITHMETIC:
+            self._pass.used(args)
+        elif name in _FOLLOWED and not torch.is_grad_enabled() and not self._watcher.muted:
+            return name, function, args, kwargs
+        return None
+
+    def end(self, begun: Any, result: Any) -> None:
+        name, function, args, kwargs = begun
+        if name in _LOSSES:
+            self._pass.loss(function, args, kwargs, result)
+        elif name in _PREDICTS:
+            self._pass.predicted(result)
+        else:
+            self._pass.compared(args, result)
+
+    def fail(self, begun: Any, error: BaseException) -> None:
+        """The script's own business."""

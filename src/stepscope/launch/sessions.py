@@ -59,7 +59,7 @@ class Pieces:
 
     def watch(self, *more: Companion) -> Watch:
         """The watch, with what goes with it; `more` have observers of their own."""
-        results = EvaluatedResults(self.boundaries, self.evaluated)
+        results = EvaluatedResults(self.boundaries, self.evaluated, self.limiter.roles, self.printed.series)
         wakes = Wakes(self.logbook, self.deep)
         order = [results, *more, self.capsules, self.experimenting, self.evidence, self.processes, wakes]
         return Watch(self.around, order)

@@ -1,0 +1,101 @@
+"""What is recorded of an evaluation that nobody logs: the mean of a whole pass, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+from stepscope.launch.evaluations import Evaluations
+from stepscope.launch.printed.series import PrintedSeries
+from stepscope.record.observers import Watcher
+
+torch.manual_seed(0)
+X, Y = torch.randn(10, 3), torch.tensor([0, 1, 1, 0, 1, 0, 0, 1, 1, 0])
+MODEL = torch.nn.Linear(3, 2)
+LOADER = DataLoader(TensorDataset(X, Y), 4)
+Batch = Callable[[torch.Tensor, torch.Tensor], object]
+
+
+def results_of(batch: Batch, printed: PrintedSeries | None = None, says: str = "", stop: int = 99) -> dict[str, float]:
+    """What is told of one pass without gradients in which `batch(output, target)` runs for each batch."""
+    given: dict[str, float] = {}
+    watcher = Watcher()
+    watcher.add(Evaluations(watcher, given.update, printed=printed))
+    watcher.start()
+    with torch.no_grad():
+        for number, (x, y) in enumerate(LOADER):
+            if number == stop:
+                break
+            batch(MODEL(x), y)
+    if printed is not None:
+        printed.line(says)
+    watcher.stop()
+    return given
+
+
+def true_loss() -> float:
+    with torch.no_grad():
+        return float(F.cross_entropy(MODEL(X), Y))
+
+
+def true_accuracy() -> float:
+    with torch.no_grad():
+        return float((MODEL(X).argmax(1) == Y).float().mean())
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        lambda output, y: F.cross_entropy(output, y).item(),
+        lambda output, y: F.cross_entropy(output, y, reduction="sum").item(),
+        lambda output, y: torch.nn.CrossEntropyLoss(reduction="sum")(output, y).item(),
+        lambda output, y: F.nll_loss(F.log_softmax(output, 1), y),
+    ],
+)
+def test_the_mean_is_over_samples_whatever_the_reduction(batch: Batch) -> None:
+    assert results_of(batch) == {"eval/loss": pytest.approx(true_loss(), rel=1e-6)}
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        lambda output, y: (F.cross_entropy(output, y) + 0.1 * output.pow(2).mean()).item(),
+        lambda output, y: (F.cross_entropy(output, y).item(), F.mse_loss(output[:, 0], y.float()).item()),
+        lambda output, y: F.cross_entropy(output, y, reduction="none").sum().item(),
+        lambda output, y: F.cross_entropy(output, y) if len(y) == 4 else None,
+    ],
+)
+def test_a_part_of_a_loss_is_not_taken_for_the_loss(batch: Batch) -> None:
+    assert results_of(batch) == {}
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        lambda output, y: (output.argmax(1) == y).sum().item(),
+        lambda output, y: (pred := output.argmax(1, keepdim=True)).eq(y.view_as(pred)).sum().item(),
+        lambda output, y: (y == torch.max(output, 1)[1]).float().mean(),
+        lambda output, y: torch.eq(output.topk(1)[1].squeeze(), y).sum(),
+    ],
+)
+def test_predictions_are_compared_in_any_shape(batch: Batch) -> None:
+    assert results_of(batch) == {"eval/accuracy": pytest.approx(true_accuracy())}
+
+
+def test_a_pass_that_is_broken_off_has_no_mean() -> None:
+    assert results_of(lambda output, y: F.cross_entropy(output, y).item(), stop=2) == {}
+
+
+def test_what_the_script_prints_stands_alone() -> None:
+    printed = PrintedSeries(lambda values, step: None, lambda: 1, lambda: True)
+    says = "Test set: Average loss: 0.7"
+
+    def both(output: torch.Tensor, y: torch.Tensor) -> None:
+        F.cross_entropy(output, y).item()
+        (output.argmax(1) == y).sum().item()
+
+    assert results_of(both, printed, says) == {"eval/accuracy": pytest.approx(true_accuracy())}
