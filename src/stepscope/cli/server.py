@@ -42,7 +42,7 @@ class _Server(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(name="server", cls=_Server)
+@click.group(name="server", cls=_Server, short_help="Collect and show the runs of a team.")
 def command() -> None:
     """Collect the runs of several machines in a folder and show them in the browser app.
 

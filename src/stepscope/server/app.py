@@ -115,7 +115,9 @@ def _bell(settings: Settings, watch: Watch) -> Bell | None:
 
 
 def _door(settings: Settings, codes: Codes) -> Door:
-    return TokenDoor(settings.token, codes) if settings.people is None else PeopleDoor(settings.people)
+    if settings.people is None:
+        return TokenDoor(settings.token, codes)
+    return PeopleDoor(settings.people, provider=settings.oidc is not None)
 
 
 def _routes(ctx: Context, settings: Settings, watch: Watch, meters: Meters | None) -> list[Route]:
@@ -135,6 +137,10 @@ def _routes(ctx: Context, settings: Settings, watch: Watch, meters: Meters | Non
         found.append(Route(view.path, answer, methods=[view.method]))
     if team is not None:
         found += team.routes()
+    if settings.people is not None and settings.oidc is not None:
+        from stepscope.server.oidc import OidcLogin
+
+        found += OidcLogin(settings.oidc, settings.people).routes()
     if settings.ingest is not None:
         found += sync_routes(Keep(settings.ingest, lambda: watch.on_change()), settings, SyncAccess(ctx.catalogue))
     if meters is not None:

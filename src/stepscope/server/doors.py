@@ -94,10 +94,11 @@ class TokenDoor:
 class PeopleDoor:
     """A team's server: personal tokens in headers, sessions and view-only links in cookies, looked up each time."""
 
-    where = "Ask an admin of this server for an invitation, and open its whole address."
-
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, provider: bool = False) -> None:
         self._database = database
+        self.where = "Ask an admin of this server for an invitation, and open its whole address."
+        if provider:
+            self.where = '<a href="/login">Sign in</a>'
 
     async def caller(self, scope: Scope, headers: Headers) -> Caller | None:
         for secret in _bearer(headers):

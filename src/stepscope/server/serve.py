@@ -29,6 +29,7 @@ from stepscope.sync.objects import Objects
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
+    from stepscope.server.oidc import Oidc
 
 __all__ = ["PORT", "Running", "running", "serve"]
 
@@ -96,6 +97,7 @@ def serve(
     ingest: Path | None = None,
     objects: Objects | None = None,
     people: Database | None = None,
+    oidc: Oidc | None = None,
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
@@ -119,6 +121,7 @@ def serve(
         ingest=ingest,
         objects=objects,
         people=people,
+        oidc=oidc,
     ).checked()
     with _reading(settings), followed_stores(dirs, say) as stores, _catalogue(stores, settings) as catalogue:
         app = create_app(catalogue, settings)

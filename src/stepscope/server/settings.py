@@ -18,6 +18,7 @@ from stepscope.sync.objects import Objects
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
+    from stepscope.server.oidc import Oidc
 
 __all__ = ["Settings", "is_loopback", "read_token_file"]
 
@@ -62,6 +63,8 @@ class Settings:
     """A store that takes runs sent by `stepscope sync`. Needs `people`."""
     people: Database | None = field(default=None, repr=False)
     """The users of a team's server, who each have tokens of their own instead of `token`."""
+    oidc: Oidc | None = None
+    """Where people sign in with a browser, besides invitations."""
     objects: Objects | None = None
     """Where runs of that store go when they have ended; they stay on its disk without."""
     rest_s: float = 60.0
