@@ -45,7 +45,7 @@ class ProfileCommand(LaunchCommand):
         return ["[OPTIONS]", "(SCRIPT | -m MODULE) [ARGS]..."]
 
 
-@click.command(name="profile", cls=ProfileCommand)
+@click.command(name="profile", cls=ProfileCommand, short_help="Show where time and memory go, and what to change.")
 @click.option(
     "--profiler",
     type=click.Choice(["auto", "simple", "advanced", "pytorch"]),

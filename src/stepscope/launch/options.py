@@ -88,6 +88,8 @@ class Profiling:
     keep_running: bool = False
     ideal: bool = False
     """Hand out the first batches again and again: how fast would it be with free data?"""
+    tries: bool = False
+    """Try advice in the running training before the script is stopped."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ class Options:
     """How findings are shown: with their source, or one line each for an editor."""
     strict: bool = False
     quiet: bool = False
+    kill_hang: bool = False
+    """End the job when its ranks wait for each other."""
     pdb: bool = False
     debugpy: int | None = None
     capsule: bool = True

@@ -175,9 +175,9 @@ def test_reads_as_a_person_would_say_it(only: Any, tmp_path: Path) -> None:
     assert verdict(Told(steps(49, data=41))).text(root=tmp_path) == (
         "84% of each step is spent waiting for data (41 ms of 49 ms)\n"
         "  1  train.py:2  something\n"
-        "                 do it: saves about 31 ms a step (2.7x)\n"
+        "                 do it: saves about 31 ms a step (2.7x; estimated, 1.5x to 6.9x)\n"
         "  2              something\n"
-        "                 do it: 3.1x, measured on 180 steps (noise 4%)\n"
+        "                 do it: 3.1x, measured on 180 steps (3.0x to 3.2x)\n"
         "together: a step of about 11 ms instead of 49 ms (4.3x)\n"
         "stepscope explain perf.a says more about the first"
     )
@@ -196,7 +196,8 @@ def test_findings_carry_share_saving_and_source(only: Any, tmp_path: Path) -> No
     only(("perf.a", tip(31, where=(str(tmp_path / "train.py"), 2), share=0.8, how="by hand")))
     (finding,) = verdict(Told(steps(49, data=41))).findings
     assert (finding.rule, finding.severity, finding.line) == ("perf.a", "warning", 2)
-    assert finding.evidence == {"share": 0.8, "saving_ms": 31.0, "saving_share": 0.633, "how": "by hand"}
+    assert finding.evidence == {"share": 0.8, "saving_ms": 31.0, "saving_share": 0.633, "how": "by hand",
+                                "basis": "estimated", "gain_range": [1.534, 5.0]}  # fmt: skip
     assert (2, "loader = DataLoader(data)") in finding.source
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +25,12 @@ from stepscope.launch.parts.verdict import Judged
 from stepscope.launch.profiling.deep import RANKS_STEPS, Deep
 from stepscope.launch.profiling.keep import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
+from stepscope.launch.profiling.trials import Trials
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
 from stepscope.launch.session_context import Around
 from stepscope.launch.sessions import Pieces
+from stepscope.launch.trial.live import Training
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.collect.schedule import TOO_LONG_S, is_settled
@@ -90,6 +93,8 @@ class Measured(Part):
         self._rank, self._world = around.rank, around.world
         self._enough: str | None = None
         self._began: float | None = None
+        self._trials: Trials | None = None
+        self._optimizers: list[weakref.ref[Any]] = []
         if deep is not None:
             deep.is_disturbed = lambda: self.facts.looking or self.python.counts_calls
 
@@ -99,6 +104,7 @@ class Measured(Part):
         if self.profiling.ideal:
             self.ideal = install_ideal(self._around.imports)
         self.python.sampling(True)  # a script that never makes a step has its Python profiled, and nothing else
+        self.loop.on_optimizer.append(lambda optimizer: self._optimizers.append(weakref.ref(optimizer)))
         self.loop.before_backward.append(self._maybe_end)
         self.loop.before_step.append(lambda optimizer: self._maybe_end())
 
@@ -126,10 +132,34 @@ class Measured(Part):
         if not self.python.calls_done:
             self._count_calls(step)
         self.python.sampling(not busy and not self.python.counts_calls and (self.facts.looked or step > 10))
-        if self._enough is None and not self.profiling.keep_running and self._has_enough:
+        if self._enough is None and not self.profiling.keep_running and self._has_enough and self._has_tried():
             self._enough = f"after {self.loop.steps} steps: that is enough for the profile"
         if self.loop.iterations.asking:
             self._maybe_end()
+
+    def training(self) -> Training:
+        """What a trial switches."""
+
+        def optimizers() -> list[Any]:
+            return [one for found in self._optimizers if (one := found()) is not None]
+
+        loop = self.loop
+        return Training(self._around.imports, optimizers, loop.loader_of, lambda: loop.backwards)
+
+    @property
+    def _is_one_kind(self) -> bool:
+        """Whether one kind of profile was asked for, and no advice."""
+        return self.profiling.profiler != "auto" or self.profiling.ideal
+
+    def _has_tried(self) -> bool:
+        """Whether all advice that can be tried in the running training was; the training is only a trial by then."""
+        if not self.profiling.tries or self._world > 1 or self.profiling.steps is not None or self._is_one_kind:
+            return True
+        if self._trials is None:
+            self.python.sampling(False)
+            self._trials = Trials(self)
+        self.loop.iterations.disturbed = True
+        return self._trials.turn()
 
     def _count_calls(self, step: int) -> None:
         """cProfile, for the steps that were asked for or when the training has settled."""
@@ -190,6 +220,8 @@ class Measured(Part):
             return "recording"
         if self.python.counts_calls:
             return "counting calls"
+        if self._trials is not None and self._enough is None:
+            return "trying the advice"
         if self._enough is not None or (self.deep is not None and self.deep.saved):
             return "recorded" if self.profiling.keep_running else "timing some more steps"
         return "waiting for steps to settle" if self.loop.steps else "waiting for the first step"
@@ -202,7 +234,7 @@ class Measured(Part):
         self.python.stop()
         if self.deep is not None:
             self.deep.stop()
-        facts = self.facts.result()
+        facts = self.facts.result() if self._trials is None else self._trials.end()
         fence.fenced("ending the look")(self.facts.remove)()
         if self.data is not None:
             fence.fenced("timing the loading of data")(self.data.stop)()

@@ -9,10 +9,11 @@ from typing import Any
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 
-__all__ = ["cached_samples", "whole_batches"]
+__all__ = ["cached_samples", "few_samples_kept", "whole_batches"]
 
 _FETCH = "torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch"
 _MOST_SAMPLES = 100_000
+_FEW = 64
 
 
 def cached_samples(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
@@ -75,3 +76,22 @@ def whole_batches(settings: dict[str, Any], imports: Imports, installed: Install
         installed.wrap(_FETCH, layer)
 
     imports.when("torch.utils.data.dataloader", came)
+
+
+def few_samples_kept(installed: Installed) -> None:
+    """Samples are made once and kept: a few of them, standing for all, so that a running training need not wait."""
+    kept: dict[int, list[Any]] = {}
+
+    def layer(plain: Any) -> Any:
+        @wraps(plain)
+        def fetch(fetcher: Any, indices: Any) -> Any:
+            if not fetcher.auto_collation:
+                return plain(fetcher, indices)
+            samples = kept.get(id(fetcher.dataset))
+            if samples is None:
+                samples = kept[id(fetcher.dataset)] = [fetcher.dataset[index] for index in list(indices)[:_FEW]]
+            return fetcher.collate_fn([samples[at % len(samples)] for at in range(len(indices))])
+
+        return fetch
+
+    installed.wrap(_FETCH, layer)

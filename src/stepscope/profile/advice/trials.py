@@ -78,6 +78,11 @@ class Tried:
         ratios = self._ratios
         return (max(ratios) - min(ratios)) / 2 / statistics.median(ratios) if ratios else 0.0
 
+    @property
+    def contradicts(self) -> bool:
+        """Whether the runs say that the change gains nothing."""
+        return self.gain is not None and self.noise <= TOO_NOISY and self.gain * (1 + self.noise) < 1.02
+
     def in_words(self) -> str:
         gain = self.gain
         if gain is None:
@@ -122,8 +127,13 @@ def try_advice(
         say(f"{number + 1:3}  {one.title.ljust(width)}  {one.in_words()}")
         if one.gain is not None and one.noise <= TOO_NOISY:
             measured = {"gain": round(one.gain, 3), "noise": round(one.noise, 3), "steps": one.steps}
-            findings[number] = replace(findings[number], evidence={**findings[number].evidence, "measured": measured})
-    return findings
+            found_range = [round(one.gain * (1 - one.noise), 3), round(one.gain * (1 + one.noise), 3)]
+            basis = {"basis": "measured", "measured": measured, "gain_range": found_range}
+            findings[number] = replace(findings[number], evidence={**findings[number].evidence, **basis})
+    contradicted = [number for (number, _), one in zip(chosen, tried, strict=True) if one.contradicts]
+    for number in contradicted:
+        say(f"{number + 1:3}  is withdrawn: it gains nothing here")
+    return [one for number, one in enumerate(findings) if number not in contradicted]
 
 
 def try_changes(

@@ -134,14 +134,15 @@ def gain_in_words(evidence: dict[str, Any], step_ns: int) -> str:
 
     >>> gain_in_words({"saving_ms": 31.0, "gain_range": [1.6, 4.1]}, 49_000_000)
     'saves about 31 ms a step (2.7x; estimated, 1.6x to 4.1x)'
-    >>> gain_in_words({"measured": {"gain": 3.1, "steps": 200, "noise": 0.04}, "gain_range": [3.0, 3.2]}, 49_000_000)
+    >>> gain_in_words({"measured": {"gain": 3.1, "steps": 200, "noise": 0.04}}, 49_000_000)
     '3.1x, measured on 200 steps (3.0x to 3.2x)'
     """
     low, high = evidence.get("gain_range") or (0.0, 0.0)
     tried = evidence.get("measured")
     if isinstance(tried, dict) and tried.get("gain"):
-        between = f"{_factor(low)} to {_factor(high)}" if high else f"noise {tried.get('noise', 0):.0%}"
-        return f"{_factor(tried['gain'])}, measured on {tried['steps']} steps ({between})"
+        gain, noise = float(tried["gain"]), float(tried.get("noise", 0))
+        between = f"{_factor(gain * (1 - noise))} to {_factor(gain * (1 + noise))}"
+        return f"{_factor(gain)}, measured on {tried['steps']} steps ({between})"
     saving = float(evidence.get("saving_ms", 0)) * 1e6
     if not saving:
         return "gain not known" if not evidence.get("gain") else str(evidence["gain"])
