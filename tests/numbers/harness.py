@@ -40,7 +40,7 @@ class Compared:
 
 
 def printed_numbers(text: str) -> list[str]:
-    """Every number with a decimal point, as its digits stand there; `STEPSCOPE_IGNORE` parts are left out.
+    """Every number with a decimal point, as its digits stand there.
 
     >>> printed_numbers("Epoch 1 loss: 0.530 acc 81.25% at 12:30:01.5 conv2.weight v1.2.3")
     ['0.530', '81.25']
@@ -90,7 +90,7 @@ def compare(name: str, out: str, err: str, folder: Path) -> Compared:
                 series[metric] = [float(value) for value in run.series(metric).values]
     found.derived = {metric: values for metric, values in series.items() if metric.startswith(_OURS)}
     found.said = {metric: values for metric, values in series.items() if metric not in found.derived}
-    found.steps = max((len(one) for metric, one in found.derived.items() if metric.endswith("loss")), default=0)
+    found.steps = max((len(one) for metric, one in found.derived.items() if metric.startswith("train")), default=0)
     pool = [value for values in series.values() for value in values]
     found.missing = [digits for digits in found.printed if not any(is_shown_as(value, digits) for value in pool)]
     return found

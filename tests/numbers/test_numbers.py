@@ -21,6 +21,9 @@ EXPECTED = {
     "two_splits": {"val loss", "val acc", "test loss", "test acc"},
     "quickstart": {"loss", "Test Error Accuracy", "Test Error Avg loss"},
     "silent_evaluation": set(),
+    "siamese_test": {"test_loss"},
+    "manual_foreach": {"mse"},
+    "functional_func": {"loss"},
 }
 """The series each prints; bench/numbers.py runs all scripts."""
 
@@ -35,6 +38,37 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compared]:
 def test_every_printed_number_is_recorded_under_its_printed_name(done: dict[str, Compared], name: str) -> None:
     assert done[name].missing == []
     assert set(done[name].said) == EXPECTED[name]
+
+
+def test_a_step_is_gradients_and_then_changed_weights(done: dict[str, Compared]) -> None:
+    by_hand = {name: done[name].derived for name in ("manual_numpy_style", "manual_data_add", "manual_foreach")}
+    assert {name: len(found["train/loss"]) for name, found in by_hand.items()} == {
+        "manual_numpy_style": 40, "manual_data_add": 12, "manual_foreach": 12,
+    }  # fmt: skip
+    said, felt = done["manual_numpy_style"].said["loss"], by_hand["manual_numpy_style"]["train/loss"]
+    assert felt[9::10] == pytest.approx(said)
+    assert by_hand["manual_foreach"]["train/loss"][::4] == pytest.approx(done["manual_foreach"].said["mse"], abs=5e-6)
+
+
+def test_losses_and_models_have_the_names_of_the_script(done: dict[str, Compared]) -> None:
+    derived, said = done["dcgan"].derived, done["dcgan"].said
+    losses = {name for name in derived if not name.endswith(("/lr", "/grad_norm", "/update_ratio"))}
+    assert losses == {"train/netD/errD_real", "train/netD/errD_fake", "train/netG/loss"}
+    both = zip(derived["train/netD/errD_real"], derived["train/netD/errD_fake"], strict=True)
+    assert [a + b for a, b in both] == pytest.approx(said["Loss_D"], abs=1e-4)
+    assert derived["train/netG/loss"] == pytest.approx(said["Loss_G"], abs=1e-4)
+
+
+def test_no_evaluation_of_ours_stands_beside_what_is_printed_or_was_not_understood(done: dict[str, Compared]) -> None:
+    ours = {name: set(one.derived) & {"eval/loss", "eval/accuracy", "test/loss"} for name, one in done.items()}
+    assert {name for name, found in ours.items() if found} == {"silent_evaluation"}
+    assert len(done["silent_evaluation"].derived["eval/loss"]) == 3
+
+
+def test_a_training_that_cannot_be_seen_is_named_with_what_to_call(done: dict[str, Compared]) -> None:
+    assert "functional_func.py: no training step was recognized" in done["functional_func"].err
+    assert "run.log({'loss': loss}, step=step)" in done["functional_func"].err
+    assert "recognized" not in "".join(one.err for name, one in done.items() if name != "functional_func")
 
 
 def test_there_are_forty_scripts_and_each_says_what_it_is() -> None:

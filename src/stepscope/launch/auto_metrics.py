@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.launch.loop import Loop, Phase
+from stepscope.launch.model_names import model_name, term_name
 
 if TYPE_CHECKING:
     from stepscope.events.cadence import Cadence
@@ -55,7 +56,9 @@ class Logbook:
         self._pulse: Pulse | None = None
         self._ratios: Any = None
         self._before: list[tuple[Any, Any]] = []
+        self._named: dict[int, str] = {}
         loop.on_step.append(self._after_step)
+        loop.on_optimizer.append(self._name)
 
     def start(self) -> None:
         """Feel the pulse too; without it only times and speeds are logged, and no operation of ours is run."""
@@ -111,8 +114,11 @@ class Logbook:
         for listener in self.on_beat:
             fence.call("following the pulse", listener, beat)
         which, number = beat.which, beat.step if beat.number is None else beat.number
-        prefix = "train/" if which == 0 else f"train{which + 1}/"
-        numbers = {"loss": beat.loss, "grad_norm": beat.grad_norm, "lr": beat.lr}
+        prefix = self._prefix(which)
+        losses: dict[str, float | None] = {"loss": beat.loss}
+        if beat.terms:  # several backwards: each by its name, none of them is the loss
+            losses = {term_name(place): value for place, value in beat.terms.items()}
+        numbers = losses | {"grad_norm": beat.grad_norm, "lr": beat.lr}
         values = {prefix + name: value for name, value in numbers.items() if value is not None}
         if beat.loss is not None and which == 0:
             self.losses.append(beat.loss)
@@ -122,6 +128,20 @@ class Logbook:
                 self.lowest_loss = beat.loss if self.lowest_loss is None else min(self.lowest_loss, beat.loss)
         if values:
             self._log(values, number)
+
+    def _name(self, optimizer: Any) -> None:
+        """One of several optimizers is named for the model it trains, by the script's own variable."""
+        name = model_name(optimizer)
+        if name is not None:
+            self._named[self._loop.optimizers.index(id(optimizer))] = f"train/{name}/"
+
+    def _prefix(self, which: int) -> str:
+        return self._named.get(which) or ("train/" if which == 0 else f"train{which + 1}/")
+
+    def step_by_hand(self, number: int, loss: Any) -> None:
+        """The script has changed its weights itself."""
+        if self._pulse is not None:
+            self._pulse.step_by_hand(number, loss)
 
     def _copy(self, optimizer: Any) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
@@ -175,8 +195,7 @@ class Logbook:
             return
         for (step, which), numbers in self._ratios.receive(wait):
             if numbers.get("r") is not None:
-                prefix = "train/" if which == 0 else f"train{which + 1}/"
-                self._log({f"{prefix}update_ratio": float(numbers["r"])}, step)
+                self._log({f"{self._prefix(which)}update_ratio": float(numbers["r"])}, step)
 
     def _set_mark(self) -> None:
         self._mark = (self._clock(), self._loop.steps, self._loop.samples, dict(self._loop.phase_s))

@@ -238,6 +238,15 @@ class Loop:
         if self._open_steps:
             self._open_steps.pop()
 
+    def step_by_hand(self) -> int:
+        """The script has changed its weights without an optimizer; the number of that step."""
+        self.last_number = self.steps
+        self.steps += 1
+        self._leave("optimizer")
+        _tell(self.on_step, None)
+        self.iterations.step_is_made()
+        return self.last_number
+
     def _leave(self, phase: Phase) -> None:
         """What passed since the last station was `phase`."""
         now, before = self._clock(), self.mark

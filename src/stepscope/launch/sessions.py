@@ -17,8 +17,10 @@ from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSe
 from stepscope.launch.parts.printed import PrintedNumbers
 from stepscope.launch.parts.pulse import Logged, Windows, deep_of
 from stepscope.launch.parts.run import OpenedRun, RunAtTheEnd
+from stepscope.launch.parts.steps_by_hand import StepsByHand
 from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
 from stepscope.launch.parts.trainers import FollowedTrainers, HeardTrackers, boundaries_of
+from stepscope.launch.parts.unrecognized import NothingRecognized
 from stepscope.launch.parts.verdict import Judged, SummedUp
 from stepscope.launch.parts.watch import Companion, Watch
 from stepscope.launch.parts.watch_companions import EvaluatedResults, Experimenting, Processes, Wakes
@@ -91,6 +93,7 @@ class Pieces:
             Limited(self.limiter),
             Windows(around, self.deep),
             Logged(self.logbook),
+            StepsByHand(around, self.logbook),
             watch,
             self.evidence,
             self.capsules,
@@ -112,6 +115,7 @@ def run_session(script: Script, options: Options, *, says_verdict: bool = True) 
         around,
         [
             SummedUp(case, pieces.logbook, says_verdict=says_verdict),
+            NothingRecognized(case, pieces.printed.series),
             Judged(case),
             *pieces.entrance(watch),
             *pieces.training(watch),

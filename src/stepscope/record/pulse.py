@@ -8,6 +8,7 @@ the step and are read when a later step begins, so that the training never waits
 from __future__ import annotations
 
 import math
+import os
 import time
 import weakref
 from collections import deque
@@ -41,6 +42,9 @@ _WIDE_TOGETHER = any(one.name == "dtype" for one in torch.ops.aten._foreach_norm
 _FEW = 1 << 17
 """Values that are brought together first: one norm of so many in float32 is off by 5e-6 at most."""
 _MOST_ROWS = 16
+_MOST_TERMS = 5
+_TERM = "term "
+_NOT_THE_SCRIPT = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
 _MOST_TOGETHER = 4
 """Optimizers whose steps are thought to take turns."""
 _has_foreach_copy = hasattr(torch, "_foreach_copy_")
@@ -68,6 +72,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """Tells the optimizers of a GAN apart."""
     number: int | None = None
     """What the step is logged under, where that is not its own count."""
+    terms: dict[str, float] = {}
+    """The losses of a step that backward was called on in several places of the script, by where that was."""
 
     @property
     def bad_loss(self) -> bool:
@@ -118,6 +124,8 @@ class Pulse:
         self._on = False
         self._backwards = 0
         self._loss: Any = None
+        self._terms: dict[tuple[str, int], Any] = {}
+        """The latest loss of each place that has called backward since the last step."""
         self._clipped: tuple[frozenset[int], Any] | None = None
         self._unscaled: tuple[weakref.ref[Any], Any] | None = None
         self._waiting: weakref.ref[Any] | None = None
@@ -187,6 +195,7 @@ class Pulse:
                 self.on_loss(value)
         else:
             self._note_elsewhere(loss)
+        self._terms[_place_of(frame)] = self._loss
 
     def _seeing_scaled(self, scale: Any) -> Any:
         """`scaler.scale(loss).backward()`: the loss people mean is the one before scaling."""
@@ -257,8 +266,31 @@ class Pulse:
             self.cadence.took(_cpu() - began)
         else:
             self.steps += 1
-            self._backwards = 0
-            self._loss = self._clipped = None
+            self._forget_step()
+
+    def _forget_step(self) -> None:
+        self._backwards = 0
+        self._loss = self._clipped = None
+        self._terms.clear()
+
+    def step_by_hand(self, number: int, loss: Any = None) -> None:
+        """The script has changed its weights itself: the step has a loss, and no optimizer that could tell more.
+
+        `loss` is what `autograd.grad` was asked of, where backward was not called.
+        """
+        if self._on:
+            step = (self.steps, time.time(), self._backwards, "", 0, number)
+            self._arrivals.send(step, {"loss": loss if self._loss is None else self._loss} | self._named_terms())
+            self.steps += 1
+            self._forget_step()
+            self._read(wait=False)
+
+    def _named_terms(self) -> dict[str, Any]:
+        """Where backward was called in several places: what each was called on."""
+        if len(self._terms) < 2 or self._adds_losses():
+            return {}
+        places = list(self._terms.items())[:_MOST_TERMS]
+        return {f"{_TERM}{path}:{line}": value for (path, line), value in places}
 
     def _feel_in_full(self, optimizer: Any, is_made: bool) -> None:
         if self._arrivals.queue:
@@ -269,14 +301,14 @@ class Pulse:
             gradients = [grad for group in groups for p in group["params"] if (grad := p.grad) is not None]
             norm = self._norm(gradients, getattr(optimizer, "grad_scale", None))
             numbers = {"loss": self._loss, "grad_norm": norm, "lr": groups[0].get("lr") if groups else None}
+            numbers |= self._named_terms()
             which, number = self._identify(optimizer, is_made)
             if self.cadence.together <= which < _MOST_TOGETHER:
                 self.cadence.together = which + 1
             step = (self.steps, time.time(), self._backwards, type(optimizer).__name__, which, number)
             is_here = self._arrivals.send(step, numbers)
         self.steps += 1
-        self._backwards = 0
-        self._loss = self._clipped = None
+        self._forget_step()
         if is_here:
             self._read(wait=False)
 
@@ -291,10 +323,28 @@ class Pulse:
 
     def _read(self, wait: bool) -> None:
         for (step, at, backwards, name, which, number), numbers in self._arrivals.receive(wait):
-            beat = Beat(step=step, time=at, backwards=backwards, optimizer=name, which=which, number=number, **numbers)
+            terms = {key.removeprefix(_TERM): numbers.pop(key) for key in list(numbers) if key.startswith(_TERM)}
+            known = {place: value for place, value in terms.items() if value is not None}
+            beat = Beat(
+                step=step,
+                time=at,
+                backwards=backwards,
+                optimizer=name,
+                which=which,
+                number=number,
+                terms=known,
+                **numbers,
+            )
             self.beats.append(beat)
             if self._on_beat is not None:
                 fence.call("listening to the pulse", self._on_beat, beat)
+
+
+def _place_of(frame: Any) -> tuple[str, int]:
+    """The line that has called backward, below torch and us."""
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_SCRIPT):
+        frame = frame.f_back
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def total_norm(gradients: list[Any] | tuple[Any, ...]) -> Any:

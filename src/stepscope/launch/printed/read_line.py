@@ -49,7 +49,7 @@ _ROLE = re.compile(
 )
 _METRIC = re.compile(
     r"loss|acc|err|ppl|perplexity|score|f1|reward|return|bleu|rouge|auc|iou|dice|psnr|ssim|map\b|mae|mse|rmse|elbo|kl|nll|bce"
-    r"|recall|precision|fid|bpb|bits|entropy|train|val|test",
+    r"|fitness|recall|precision|fid|bpb|bits|entropy|train|val|test",
     re.IGNORECASE,
 )
 _COUNTER = " \x00 "

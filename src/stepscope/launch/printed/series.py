@@ -36,6 +36,8 @@ class PrintedSeries:
         self._header: list[str] = []
         self._epoch: float | None = None
         self._bar: dict[str, float] = {}
+        self.count = 0
+        """Rows so far."""
         self.latest: deque[tuple[str, float]] = deque(maxlen=64)
         """Names and values since `forget`: what an evaluation of ours is compared with."""
 
@@ -82,6 +84,7 @@ class PrintedSeries:
         if self._epoch is not None and self._at.get("epoch", -1) < step:
             row["epoch"] = self._epoch
             self._at["epoch"] = step
+        self.count += 1
         self._log(row, step)
 
     # -- numbers without words ------------------------------------------------------------------------------------
