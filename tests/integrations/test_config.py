@@ -150,3 +150,16 @@ def test_show_says_where_each_value_comes_from(warm: Warm, tmp_path: Path) -> No
     assert "lr 0.5 command line" in lines
     assert "depth 4 script" in lines
     assert "wide false default" in lines
+
+
+def test_the_documented_import_for_hugging_face_works_under_run(warm: Warm, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    script = """
+import stepscope.integrations.transformers
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
+step(known=INTEGRATION_TO_CALLBACK["stepscope"].__name__)
+"""
+    done = _run(warm, tmp_path, script)
+    assert done.code == 0, done.err
+    assert done.value("used") == {"known": "StepscopeCallback"}
+    assert "failed" not in done.err

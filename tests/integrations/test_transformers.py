@@ -343,3 +343,32 @@ def test_a_recorded_step_of_a_model_from_its_config_changes_nothing(warm: Warm, 
     done = warm.python(tmp_path, PRELUDE + RECORDED)
     assert done.code == 0, done.err
     assert {"transformer.h.0.attn", "lm_head"} <= set(done.value("called"))
+
+
+NAMES = """
+import sys
+report = sys.argv[1]
+if report == "stepscope":
+    import stepscope.integrations.transformers
+trainer = Trainer(bert(), options(report_to=report, eval_strategy="epoch", logging_steps=1, num_train_epochs=2),
+    train_dataset=Pairs(16, 0), eval_dataset=Pairs(8, 1), compute_metrics=lambda found: {"acc": 0.5})
+trainer.train()
+"""
+
+
+def test_series_have_one_name_whatever_report_to_says(warm: Warm, tmp_path: Path) -> None:
+    names = {}
+    for report in ("none", "wandb", "stepscope"):
+        folder = tmp_path / report
+        folder.mkdir()
+        words = ["run", "--no-diagnose", "--dir", str(folder / "runs"), "train.py", report]
+        done = warm.stepscope(folder, PRELUDE + NAMES, *words)
+        assert done.code == 0, done.err
+        assert "circular import" not in done.err
+        assert "failed and was skipped" not in done.err
+        (run,) = stepscope.runs(folder / "runs")
+        ours = ("system/", "time/", "speed/", "memory/")
+        names[report] = sorted(name for name in run.metrics() if not name.startswith(ours))
+    assert names["wandb"] == names["none"]
+    assert names["stepscope"] == names["none"]
+    assert {"eval/acc", "eval/loss", "train/epoch"} <= set(names["none"])

@@ -99,7 +99,7 @@ def test_variables_of_a_function_are_read_and_not_kept_alive() -> None:
         pass
 
     def training() -> tuple[list[Mapping[str, Any]], Any]:
-        config, heavy = {"lr": 0.1}, Heavy()
+        config, heavy = {"lr": 0.1}, Heavy()  # noqa: F841
         return list(names_in_reach(sys._getframe())), weakref.ref(heavy)
 
     found, heavy = training()

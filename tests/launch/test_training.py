@@ -248,7 +248,7 @@ def test_switches(done: dict[str, Done]) -> None:
 def test_the_run_has_what_nobody_logged(done: dict[str, Done], folder: Path) -> None:
     run = only_run(folder / "watched" / "watched")
     assert run.name == "first"
-    assert run.project == "train"
+    assert run.project == "watched"  # the folder: `train` would say nothing
     assert len(run.series("train/loss").values) == 15
     assert {"train/lr", "train/grad_norm", "train/update_ratio", "eval/loss", "eval/accuracy"} <= set(run.metrics())
     assert run.config["optimizer/lr"] == 0.1

@@ -18,6 +18,23 @@ from stepscope.errors import StepscopeError
 __all__ = ["commands", "main"]
 
 
+_START = """\
+Start here:
+  stepscope run train.py      run your script unchanged: track it, and say what is wrong
+  stepscope check train.py    try it on a few batches first
+  stepscope ui                look at the runs in the browser
+  stepscope demo              see all of it on small trainings"""
+SECTIONS = {
+    "Debug": ("run", "check", "data", "diagnose", "replay", "stacks", "rules", "explain"),
+    "Inspect and profile": ("inspect", "profile", "tune-data", "tune-batch"),
+    "Look at runs": ("ui", "runs", "show", "tail", "compare", "report", "export-site", "demo"),
+    "Keep runs": ("import", "export", "edit", "delete", "trash", "restore", "compact", "scrub", "merge"),
+    "Teams and sweeps": ("sweep", "server", "login", "sync", "mcp"),
+    "Set up": ("doctor", "init-vscode"),
+}
+"""Every command, by what it is for; `tests/cli/test_help.py` keeps it complete."""
+
+
 class Commands(click.Group):
     """The folder is the registry; a subcommand is imported when it is asked for."""
 
@@ -32,6 +49,13 @@ class Commands(click.Group):
         module = import_module(f"stepscope.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(f"\n{_START}\n")
+        for title, names in SECTIONS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(70)) for name, one in found if one is not None])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

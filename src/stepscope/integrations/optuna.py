@@ -177,6 +177,7 @@ class StepscopeCallback:
             run.summary[name] = value
             if not reports.has(name):  # as a series too, so that charts and tables of metrics have it
                 run.log({name: value})
+            reports.conclude(name, value)
         if ending is _PRUNED:
             run.tags.add("pruned")
         run._end(ending)
@@ -202,7 +203,7 @@ class Reports:
         self._metric = metric
         self._logger = Logger(run._sink)
         self._waiting: tuple[float, int] | None = None
-        self._wrote = False
+        self._written: tuple[float, int] | None = None
 
     def take(self, value: float, step: int) -> None:
         self.write()
@@ -211,12 +212,17 @@ class Reports:
     def write(self) -> None:
         if self._waiting is not None and not self._logged(self._metric):
             self._logger.log({self._metric: self._waiting[0]}, self._waiting[1])
-            self._wrote = True
+            self._written = self._waiting
         self._waiting = None
+
+    def conclude(self, name: str, value: float) -> None:
+        """The series ends with what the objective returned: the last report of a trial may be another number."""
+        if name == self._metric and self._written is not None and self._written[0] != value:
+            self._logger.log({name: value}, self._written[1] + 1)
 
     def has(self, name: str) -> bool:
         """Whether the run has a series of this name."""
-        return self._logged(name) or (self._wrote and name == self._metric)
+        return self._logged(name) or (self._written is not None and name == self._metric)
 
     def _logged(self, name: str) -> bool:
         return name in self._run._logger._with_name

@@ -41,6 +41,8 @@ class Tracking:
         self._origins: dict[str, str] = {}
         self._base, self._last = 0, -1
         """The first step of this run in our own count, and the last one of all."""
+        self.is_dropped = False
+        """The run is removed when it ends."""
         self._waits = on and _opens_its_own(script)
         offer_name(name)
 
@@ -181,6 +183,14 @@ class Tracking:
             self._logger.flush()
         if self._own is not None and ending is not None:
             self._own._end(ending)
+
+    @fence.fenced("removing an empty run")
+    def drop_empty(self) -> None:
+        """Remove our own run once it has ended: the script ended before it began, and nothing was logged."""
+        own = self._own
+        if own is not None and self._last < 0:
+            self.is_dropped = True
+            own.after_end(lambda: _discard(own))
 
     @property
     def seconds(self) -> float:

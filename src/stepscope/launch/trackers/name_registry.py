@@ -47,6 +47,11 @@ class Target(Protocol):
     @property
     def step(self) -> int: ...
 
+    @property
+    def is_told_by_trainer(self) -> bool:
+        """Whether a trainer is handing its values to loggers, which it has told us of itself."""
+        ...
+
 
 class Hub:
     """One for a launched script. `hear` is the fence: nothing that goes wrong behind it reaches the script."""
@@ -80,6 +85,8 @@ class Hub:
 
     def log(self, origin: Origin, values: Mapping[str, Any], step: Any) -> None:
         """Keep values under the names they get here."""
+        if self.target.is_told_by_trainer:  # and the names are the trainer's: nothing here may claim them
+            return
         at = None if step is None else int(step)
         kept = {}
         for name, value in values.items():

@@ -28,9 +28,12 @@ class RunTarget:
         return self._loop.steps
 
     def log(self, values: Mapping[str, Any], step: int | None) -> None:
-        if not self._boundaries.is_logging:
-            self._tracking.ensure()
-            self._tracking.log(values, self.step if step is None else step)
+        self._tracking.ensure()
+        self._tracking.log(values, self.step if step is None else step)
+
+    @property
+    def is_told_by_trainer(self) -> bool:
+        return self._boundaries.is_logging
 
     def settings(self, values: Mapping[str, Any], overrule: bool) -> None:
         self._tracking.settings(values, overrule=overrule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -117,6 +118,9 @@ def _reports_itself(trainer: Any) -> bool:
 def _make_known(installed: Installed, module: Any) -> None:
     """`report_to="stepscope"` works without an import of ours. The callback is found by its name: it lies above us."""
     known = module.INTEGRATION_TO_CALLBACK
+    ours = sys.modules.get("stepscope.integrations.transformers")
+    if ours is not None and not hasattr(ours, "StepscopeCallback"):
+        return  # it is being imported, which is why transformers is; it makes its name known itself
     if "stepscope" not in known:
         known["stepscope"] = import_module("stepscope.integrations.transformers").StepscopeCallback
         installed.add(lambda: known.pop("stepscope", None))
