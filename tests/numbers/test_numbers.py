@@ -25,7 +25,7 @@ EXPECTED = {
     "manual_foreach": {"mse"},
     "functional_func": {"loss"},
 }
-"""The series each prints; bench/numbers.py runs all scripts."""
+"""The series each prints; bench/printed_numbers.py runs all scripts."""
 
 
 @pytest.fixture(scope="module")

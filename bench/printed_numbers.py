@@ -1,7 +1,7 @@
 """Every number that forty scripts of public shape print, against what `stepscope run` records of them.
 
-python bench/numbers.py            the table, and what is missing
-python bench/numbers.py vae dcgan  only these
+python bench/printed_numbers.py            the table, and what is missing
+python bench/printed_numbers.py vae dcgan  only these
 """
 
 from __future__ import annotations
