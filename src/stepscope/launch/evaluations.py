@@ -54,12 +54,11 @@ class Evaluations(Observer):
         self._pass: EvaluationPass | None = None
         self._ready: list[dict[str, float]] = []
         self._unfollow: Callable[[], None] | None = None
-        self._subscription: events.Subscription | None = None
         self._prefixes: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._stage: str | None = None
 
     def install(self, installed: Installed) -> None:
-        self._subscription = events.subscribe(
+        subscription = events.subscribe(
             _Operations.who,
             thread=self.watcher.thread,
             pass_began=self._pass_began,
@@ -67,12 +66,10 @@ class Evaluations(Observer):
             pass_ended=self._pass_ended,
             backward_begins=self._backward_begins,
         )
+        installed.add(subscription.remove)
+        installed.add(self._leave)
 
     def finish(self) -> None:
-        if self._subscription is not None:
-            self._subscription.remove()
-            self._subscription = None
-        self._leave()
         self._tell()
 
     # -- what a trainer says: its own boundaries are those of the evaluation ------------------------------------------
