@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import stepscope
+from stepscope.launch.parts.verdict import as_shown
+
 PARSES = 'import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument("--lr")\nparser.parse_args()\n'
 
 
@@ -38,13 +41,13 @@ def test_a_script_that_exits_by_itself_is_kept(tmp_path: Path) -> None:
     assert len(list((tmp_path / "runs").glob("*/meta.json"))) == 1
 
 
-def test_the_hint_names_the_folder_where_the_run_is_not_in_the_usual_one(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(PARSES)
-    done = _stepscope(tmp_path, "run", "--dir", str(tmp_path / "other"), "train.py")
-    hint = done.stderr.rpartition("stepscope ")[2].split()
-    assert hint[0] == "show"
-    assert hint[2:] == ["--dir", str(tmp_path / "other")]
-    assert _stepscope(tmp_path, *hint).returncode == 0
+def test_the_hint_names_the_folder_where_the_run_is_not_in_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEPSCOPE_DIR", str(tmp_path / "usual"))
+    for folder, hint in (("usual", "mine"), ("refuge", f"mine --dir {tmp_path / 'refuge'}")):
+        with stepscope.init(dir=tmp_path / folder, name="mine", system=False, console=False) as run:
+            assert as_shown(run) == hint
 
 
 def test_the_command_alone_prints_the_help(tmp_path: Path) -> None:

@@ -6,6 +6,13 @@ export type Severity = "error" | "info" | "warning";
 export type Status = "failed" | "finished" | "killed" | "lost" | "preempted" | "running" | "stopped";
 export type Unit = "bytes" | "count" | "factor" | "flag" | "flops" | "line" | "ns" | "number" | "share" | "text";
 
+export interface AddCommentRequest {
+  run: string;
+  text: string;
+  chart?: string | null;
+  step?: number | null;
+}
+
 export interface AddPersonRequest {
   name: string;
   email?: string | null;
@@ -419,6 +426,27 @@ export interface ColumnsRequest {
   query?: string;
   /** Only those of these runs. */
   runs?: string[];
+}
+
+export interface CommentRow {
+  id: string;
+  run: string;
+  chart: string | null;
+  step: number | null;
+  user: string;
+  /** Markdown; `@name` mentions somebody. */
+  text: string;
+  created: number;
+  /** The caller may remove it. */
+  mine: boolean;
+}
+
+export interface Comments {
+  comments: CommentRow[];
+}
+
+export interface CommentsRequest {
+  run: string;
 }
 
 /** A run, or a group of runs. */
@@ -1865,6 +1893,10 @@ export interface Refused {
   reason: string;
 }
 
+export interface RemoveCommentRequest {
+  id: string;
+}
+
 export interface ReportDraft {
   title: string;
   text: string;
@@ -2270,6 +2302,10 @@ export interface SearchResult {
   groups: HitGroup[];
   /** Runs that there was no time to look into; asking again goes on with them. */
   unread: number;
+}
+
+export interface SeenRequest {
+  comments: string[];
 }
 
 export interface Selection {
@@ -2988,12 +3024,17 @@ export interface Routes {
   "POST /api/views/save": { request: SaveViewRequest; response: SavedViews };
   "GET /api/me": { request: Empty; response: Me };
   "POST /api/audit": { request: AuditRequest; response: AuditLog };
+  "POST /api/comments": { request: CommentsRequest; response: Comments };
+  "POST /api/comments/add": { request: AddCommentRequest; response: Comments };
+  "POST /api/comments/remove": { request: RemoveCommentRequest; response: Comments };
   "POST /api/links": { request: Empty; response: ViewLinks };
   "POST /api/links/make": { request: MakeLinkRequest; response: MadeLink };
   "POST /api/links/revoke": { request: RevokeLinkRequest; response: ViewLinks };
   "POST /api/logout": { request: Empty; response: Empty };
   "POST /api/members": { request: MembersRequest; response: Members };
   "POST /api/members/set": { request: SetMemberRequest; response: Members };
+  "POST /api/mentions": { request: Empty; response: Comments };
+  "POST /api/mentions/seen": { request: SeenRequest; response: Comments };
   "POST /api/people": { request: Empty; response: People };
   "POST /api/people/add": { request: AddPersonRequest; response: Invitation };
   "POST /api/people/change": { request: ChangePersonRequest; response: People };

@@ -18,12 +18,12 @@ from stepscope.records import Finding
 from stepscope.runs.store import usual_store
 from stepscope.track.run import Run
 
-__all__ = ["Judged", "SummedUp"]
+__all__ = ["Judged", "SummedUp", "as_shown"]
 
 _RECORDED = "what it logs and prints and the system are recorded; findings, steps and phases need PyTorch"
 
 
-def _as_shown(run: Run) -> str:
+def as_shown(run: Run) -> str:
     """What to type after `stepscope show`; with its folder where it does not lie in the usual one."""
     store = None if run.path is None else run.path.parent
     is_usual = store is None or store == usual_store().absolute()
@@ -84,7 +84,7 @@ class SummedUp(Part):
         if around.tracking.is_dropped:
             return True
         run = around.tracking.run
-        where = "" if run is None else f"; see it with: stepscope show {_as_shown(run)}"
+        where = "" if run is None else f"; see it with: stepscope show {as_shown(run)}"
         around.reporter.note(f"{without}: {_RECORDED}{where}")
         return True
 
@@ -92,6 +92,6 @@ class SummedUp(Part):
         around, judged = self._case.around, self._case.around.judged
         run = around.tracking.run
         said = f"{by_severity(shown) or 'no findings'} in {around.loop.steps or self._case.children.steps} steps"
-        where = "" if run is None or run.path is None else f"; see the run with: stepscope show {_as_shown(run)}"
+        where = "" if run is None or run.path is None else f"; see the run with: stepscope show {as_shown(run)}"
         watched = f"; {judged.watched}" if judged is not None and judged.watched else ""
         around.reporter.note(f"{around.script.name}: {said}{watched}{where}")

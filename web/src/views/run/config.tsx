@@ -7,7 +7,12 @@ import { visibleText } from "../../lib/format";
 import { foldersOf, searchFolders } from "../../lib/nested";
 import { CardSearch, NothingFits, PairRow, Section, wordsOf } from "./pieces";
 
-export function Config({ config }: { config: Readonly<Record<string, unknown>> }) {
+interface ConfigProps {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly origins?: Readonly<Record<string, string>>;
+}
+
+export function Config({ config, origins = {} }: ConfigProps) {
   const [search, setSearch] = useState("");
   const folders = useMemo(() => foldersOf(config), [config]);
   const amount = Object.keys(config).length;
@@ -43,7 +48,13 @@ export function Config({ config }: { config: Readonly<Record<string, unknown>> }
             {name ? <h3 class="isolate mono">{visibleText(name)}</h3> : null}
             <dl class="pairs">
               {entries.map((entry) => (
-                <PairRow key={entry.key} name={entry.name} title={entry.key} value={entry.value} />
+                <PairRow
+                  key={entry.key}
+                  name={entry.name}
+                  title={entry.key}
+                  value={entry.value}
+                  note={origins[entry.key]}
+                />
               ))}
             </dl>
           </div>

@@ -44,6 +44,7 @@ function merged(known: RunDetail, found: RunDetail): RunDetail {
     git: same(git, known.git),
     environment: same({ ...found.environment, packages: known.environment.packages }, known.environment),
     config: same(found.config, known.config),
+    config_origins: same(found.config_origins, known.config_origins),
     findings: same(found.findings, known.findings),
     alerts: same(found.alerts, known.alerts),
     artifacts: same(found.artifacts, known.artifacts),

@@ -111,7 +111,15 @@ export function PairList({ pairs, label }: { pairs: readonly Pair[]; label: stri
   );
 }
 
-export function PairRow({ name, value, title = name }: { name: string; value: unknown; title?: string }) {
+interface PairProps {
+  readonly name: string;
+  readonly value: unknown;
+  readonly title?: string;
+  /** Where the value comes from. */
+  readonly note?: string | undefined;
+}
+
+export function PairRow({ name, value, title = name, note }: PairProps) {
   return (
     <div>
       <dt class="isolate" title={visibleText(title)}>
@@ -119,6 +127,7 @@ export function PairRow({ name, value, title = name }: { name: string; value: un
       </dt>
       <dd class="isolate" title={typeof value === "number" ? String(value) : undefined}>
         {visibleText(wordsOf(value))}
+        {note ? <span class="pair-note"> {visibleText(note)}</span> : null}
       </dd>
     </div>
   );

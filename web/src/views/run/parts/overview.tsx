@@ -31,7 +31,7 @@ export function OverviewPart({ run }: { run: RunDetail }) {
         <div class="run-side">
           <Reproduce run={run} />
           <Git run={run} />
-          <Config config={run.config} />
+          <Config config={run.config} origins={run.config_origins} />
           <Machine run={run} />
           <Packages run={run} />
           <Artifacts run={run} />
