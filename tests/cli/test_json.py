@@ -67,6 +67,7 @@ CASES: dict[str, list[str]] = {
     "scrub": ["second", "nothing-like-it", "--dir", "mine"],
     "server": ["made", "--token-file", "nowhere/token"],
     "show": ["first"],
+    "stacks": ["first"],
     "sweep": ["sweep.yaml", "--dry-run"],
     "sync": ["nowhere", "--to", "http://127.0.0.1:1"],
     "tail": ["first"],
@@ -75,7 +76,7 @@ CASES: dict[str, list[str]] = {
     "tune-data": ["--seconds", "2", "--batches", "5", "--max-workers", "0", "train.py"],
     "ui": ["--test-webhook"],
 }
-EXITS = {"import": 3, "replay": 1, "server": 2, "sync": 3, "ui": 2}
+EXITS = {"stacks": 3, "import": 3, "replay": 1, "server": 2, "sync": 3, "ui": 2}
 """Paths that are not there, a step that fails again, no webhook to test."""
 
 
@@ -124,7 +125,7 @@ def test_every_command_prints_one_document(name: str, done: dict[str, Done]) -> 
     assert told.code == EXITS.get(name, 0), told
     found = [parsed(line) for line in told.out.splitlines()] if name == "tail" else parsed(told.out)
     assert isinstance(found, dict | list)
-    fails = name in ("import", "server", "sync", "ui")
+    fails = name in ("import", "server", "stacks", "sync", "ui")
     assert ("error" in found and "exit_code" in found["error"]) == fails, told.out
 
 

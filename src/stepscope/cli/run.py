@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="run", cls=LaunchCommand)
+@click.command(name="run", cls=LaunchCommand, short_help="Run a script unchanged; track it and find what is wrong.")
 @click.option("--name", help="The run's name; one is made up by default.")
 @click.option("--project", help="The project it belongs to.")
 @click.option("--dir", type=click.Path(path_type=Path), help="Where the run goes ($STEPSCOPE_DIR or stepscope-runs).")

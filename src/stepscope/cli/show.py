@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="show")
+@click.command(name="show", short_help="Show one run: overview, metrics, config, findings.")
 @click.argument("run", default="last")
 @store_option
 @click.option("--packages", is_flag=True, help="Also list the installed packages.")
@@ -48,6 +48,7 @@ def command(run: str, store: Path, packages: bool, diff: bool, printed: bool, as
         return
     out = console()
     _overview(out, folder)
+    _stuck(out, folder)
     _troubles(out, folder)
     _metrics(out, folder)
     _pairs(out, "config", folder.config, folder.config_origins)
@@ -85,6 +86,16 @@ def _overview(out: Console, run: RunFolder) -> None:
         out.print("command " + clean(shlex.join(run.meta.command)))
     if run.notes:
         out.print("notes   " + clean(run.notes, keep_newlines=True))
+
+
+def _stuck(out: Console, run: RunFolder) -> None:
+    """A job whose ranks wait for each other right now."""
+    from stepscope.diagnose.hangs import explain, is_stuck_now, read_hang
+
+    hang = read_hang(run.path)
+    if hang is not None and is_stuck_now(hang, run.status):
+        seconds = hang.idle_s + time.time() - hang.time
+        out.print(f"stuck for {duration(seconds)}: {clean(explain(hang))}", style="red", highlight=False)
 
 
 def _troubles(out: Console, run: RunFolder) -> None:

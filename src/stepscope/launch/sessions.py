@@ -11,6 +11,7 @@ from stepscope.launch.limits import Limiter
 from stepscope.launch.options import Options
 from stepscope.launch.part import Part
 from stepscope.launch.parts.final_rules import LastLook
+from stepscope.launch.parts.hangs import WatchedForHangs
 from stepscope.launch.parts.hooks import DryRun, Hooks, Switched
 from stepscope.launch.parts.keep_evidence import Capsules, KeptEvidence
 from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSettings
@@ -99,6 +100,7 @@ class Pieces:
             self.capsules,
             self.experimenting,
             LastLook(around, watch, self.children, self.experimenting),
+            WatchedForHangs(around, watch),
         ]
 
     def ends(self) -> RunAtTheEnd:

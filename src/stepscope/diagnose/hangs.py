@@ -1,0 +1,185 @@
+"""A job that is stuck: what each rank was doing, and what that means, in words. Knows nothing of torch."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from stepscope.files.opening import read_file
+from stepscope.records import Finding, Related
+from stepscope.records.hang import Call, Hang, RankState
+
+__all__ = [
+    "ANSWERED", "ASKED", "FILE", "FIX", "FOLDER", "evidence_of", "explain", "finding_of", "is_stuck_now", "label_of",
+    "message_of",
+    "parting", "place_in_doubt", "rank_names", "read_hang",
+]  # fmt: skip
+
+FOLDER = "ranks"
+FILE = "hang.json"
+ASKED, ANSWERED = ".asked", ".stacks.json"
+"""Names of what `stepscope stacks` leaves in the folder of a run, and of the answer."""
+_LARGEST = 64 << 20
+
+
+def read_hang(run: Path) -> Hang | None:
+    """The last hang that was recorded in a run's folder, if there was one."""
+    try:
+        return msgspec.json.decode(read_file(run / FOLDER / FILE, _LARGEST, within=run), type=Hang)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def explain(hang: Hang) -> str:
+    """What the ranks are doing, those that do the same together, and why they cannot go on.
+
+    >>> where = dict(kind="collective", doing="all_reduce", number=7, file="/a/train.py", line=88)
+    >>> waiting = [RankState(rank=rank, **where) for rank in (0, 1, 2)]
+    >>> late = RankState(rank=3, kind="data", doing="DataLoader next", file="/a/data.py", line=41)
+    >>> explain(Hang(time=0.0, ranks=(*waiting, late)))
+    'ranks 0-2 wait in all_reduce #7 (train.py:88); rank 3 is in DataLoader next (data.py:41)'
+    """
+    said = "; ".join(_doing(group) for group in _groups(hang.ranks))
+    why = parting(hang.ranks) or _fewer(hang.ranks)
+    return f"{said}: {why}" if why else said
+
+
+def _groups(ranks: Iterable[RankState]) -> list[list[RankState]]:
+    """Ranks that do the same, the largest group that waits first."""
+    groups: dict[tuple[object, ...], list[RankState]] = {}
+    for one in ranks:
+        groups.setdefault((one.kind, one.doing, one.number, one.file, one.line, one.error), []).append(one)
+    return sorted(groups.values(), key=lambda group: (group[0].kind != "collective", -len(group), group[0].rank))
+
+
+def _doing(group: list[RankState]) -> str:
+    one, many = group[0], len(group) > 1
+    who = rank_names(each.rank for each in group)
+    where = f" ({os.path.basename(one.file)}:{one.line})" if one.file else ""
+    number = "" if one.number is None else f" #{one.number}"
+    if one.kind in ("collective", "backward"):
+        return f"{who} {'wait' if many else 'waits'} in {one.doing}{number}{where}"
+    if one.kind == "ended":
+        how = f" with {one.error}" if one.error else ""
+        return f"{who} {'have' if many else 'has'} ended{how} after {one.step} steps"
+    if one.kind == "silent":
+        return f"{who} {'do' if many else 'does'} not answer{one.error and f' ({one.error})'}"
+    return f"{who} {'are' if many else 'is'} in {one.doing}{where}"
+
+
+def rank_names(ranks: Iterable[int]) -> str:
+    """Ranks in words.
+
+    >>> rank_names([0, 1, 2, 5]), rank_names([3]), rank_names([0, 1])
+    ('ranks 0-2, 5', 'rank 3', 'ranks 0, 1')
+    """
+    runs: list[list[int]] = []
+    for number in sorted(ranks):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    single = len(runs) == 1 and len(runs[0]) == 1
+    return f"rank{'' if single else 's'} {', '.join(parts)}"
+
+
+def parting(ranks: Iterable[RankState]) -> str:
+    """Where the collectives of two ranks are not the same for the first time; "" where they are."""
+    known = [{call.number: call for call in one.calls} for one in ranks]
+    states = list(ranks)
+    for index in range(1, len(known)):
+        for number in sorted(known[0].keys() & known[index].keys()):
+            mine, theirs = known[0][number], known[index][number]
+            if mine.chain != theirs.chain:
+                return (
+                    f"they part at collective #{number}, which is {_call(mine)} on rank {states[0].rank} "
+                    f"and {_call(theirs)} on rank {states[index].rank}"
+                )
+    return ""
+
+
+def _call(call: Call) -> str:
+    shape = f" of {list(call.shape)}" if call.shape else ""
+    where = f" ({os.path.basename(call.file)}:{call.line})" if call.file else ""
+    return f"{call.name}{shape}{where}"
+
+
+def _fewer(ranks: Iterable[RankState]) -> str:
+    """Whether some ranks have had fewer batches than those that wait."""
+    states = [one for one in ranks if one.kind != "silent"]
+    waiting = [one.batches for one in states if one.kind in ("collective", "backward")]
+    if not waiting or not any(waiting):
+        return ""
+    most = max(waiting)
+    short = [one for one in states if one.kind not in ("collective", "backward") and 0 < one.batches < most]
+    if not short:
+        return ""
+    count = most - max(one.batches for one in short)
+    return f"{rank_names(one.rank for one in short)} had {count} batch{'es' * (count != 1)} fewer"
+
+
+def place_in_doubt(hang: Hang) -> tuple[str, int] | None:
+    """The line to look at first: where the fewest ranks are, and of those a collective first."""
+    counts = Counter((one.file, one.line) for one in hang.ranks if one.file)
+    places = [one for one in hang.ranks if one.file]
+    if not places:
+        return None
+    odd = min(places, key=lambda one: (counts[one.file, one.line], one.kind != "collective", one.rank))
+    return odd.file, odd.line
+
+
+FIX = "let all ranks call the same collectives, equally often; only printing and saving belong under `if rank == 0`"
+
+
+def message_of(hang: Hang) -> str:
+    """The hang in a line.
+
+    >>> message_of(Hang(time=0.0, idle_s=31.4, ranks=(RankState(rank=0, kind="silent"),)))
+    'no progress for 31 s: rank 0 does not answer'
+    """
+    return f"no progress for {hang.idle_s:.0f} s: {explain(hang)}"
+
+
+def evidence_of(hang: Hang) -> dict[str, object]:
+    """What proves it: where each rank was."""
+    where = {str(one.rank): f"{one.doing or one.kind} {one.file}:{one.line}".strip() for one in hang.ranks[:64]}
+    return {"ranks": where, "idle_s": hang.idle_s, "usual_step_s": hang.usual_s}
+
+
+def label_of(hang: Hang) -> str:
+    """Who is at the line in doubt."""
+    return _who_is_at(hang, place_in_doubt(hang))
+
+
+def _who_is_at(hang: Hang, where: tuple[str, int] | None) -> str:
+    there = [one.rank for one in hang.ranks if (one.file, one.line) == where]
+    return f"{rank_names(there)} {'is' if len(there) == 1 else 'are'} here" if there else ""
+
+
+def finding_of(hang: Hang) -> Finding:
+    """As it is told while the job runs."""
+    file, line = place_in_doubt(hang) or (None, None)
+    others = dict.fromkeys((one.file, one.line) for one in hang.ranks if one.file)
+    others.pop((file or "", line or 0), None)
+    related = [Related(file=place[0], line=place[1], label=_who_is_at(hang, place)) for place in list(others)[:4]]
+    return Finding(
+        rule="run.hang",
+        severity="error",
+        message=message_of(hang),
+        file=file,
+        line=line,
+        evidence=evidence_of(hang),
+        label=label_of(hang),
+        fix=FIX,
+        related=related,
+    )
+
+
+def is_stuck_now(hang: Hang | None, status: str) -> bool:
+    """Whether a run that is being written makes no progress."""
+    return hang is not None and hang.resumed is None and status == "running"

@@ -1,0 +1,240 @@
+"""Sees that a job of several ranks makes no progress, asks all of them what they do, and says it.
+
+A thread looks at this rank once a second. When nothing has moved for several times the usual step, it calls all ranks
+through the store of their process group (`rank_channel.py`). Each answers with the Python stack of its main thread. The
+rank that called waits for the answers and tells, once for the job. The job itself is never ended, unless that was
+asked for. `stepscope stacks` uses the same call.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER
+from stepscope.launch.rank_channel import Channel, open_channel
+from stepscope.launch.rank_state import main_stack, state_of
+from stepscope.record.observers.watcher import Watcher
+from stepscope.records.hang import Hang, RankState
+from stepscope.runs.format.layout import write_file
+from stepscope.runs.format.writer_identity import host_name
+from stepscope.track import ranks
+from stepscope.track.background import Ticker
+
+__all__ = ["HangWatch"]
+
+LOOK_S = 1.0
+QUIET_S = 20.0
+"""The least time without progress that counts, for a job that has made steps."""
+STEPS = 10
+"""How many times the longest of the recent steps, if that is more."""
+BEFORE_STEPS_S = 300.0
+"""For a job that has made none: one rank may prepare the data while the others wait."""
+BUSY_FACTOR = 6
+"""So much longer while a rank computes: it may save, evaluate or prepare."""
+ANSWER_S = 4.0
+"""How long the one that asks waits for answers."""
+RETRY_S = 30.0
+"""After this another rank asks, where the one that did has gone."""
+_BUSY_SHARE = 0.2
+
+
+class HangWatch:
+    """One rank's look at itself and at the others, from `begin` to `end`."""
+
+    def __init__(
+        self,
+        watcher: Callable[[], Watcher | None],
+        folder: Callable[[], Path | None],
+        tell: Callable[[Hang], None],
+        meet: Callable[[Channel], bool] = lambda channel: True,
+    ) -> None:
+        self._watcher, self._folder, self._tell = watcher, folder, tell
+        self._meet: Callable[[Channel], bool] | None = meet
+        """Called until it answers that all is known."""
+        self._ticker = Ticker()
+        self._channel: Channel | None = None
+        self._progress: tuple[int, ...] = ()
+        self._moved = self._stepped = time.monotonic()
+        self._steps: deque[float] = deque(maxlen=50)
+        self._step = 0
+        self._stack: tuple[tuple[int, int], ...] = ()
+        self._cpu_s = time.process_time()
+        self._is_busy = False
+        self._answered = b""
+        self._asked: tuple[str, float, Callable[[Channel, tuple[RankState, ...]], None]] | None = None
+        """The call of this rank that waits for answers, since when, and who wants to know."""
+        self._episode = 0
+        self._turn: tuple[int, int] | None = None
+        self._told: Hang | None = None
+        self._quiet_s = float(os.environ.get("STEPSCOPE_HANG_S") or QUIET_S)
+
+    def begin(self) -> None:
+        self._ticker.every(LOOK_S, self._look, "watching for a hang")
+        self._ticker.start()
+
+    def end(self, error: BaseException | None) -> None:
+        """The script is over: let the others know, so that nobody takes our silence for a hang."""
+        self._ticker.close()
+        channel = self._channel
+        if channel is not None:
+            watcher = self._watcher()
+            said = "" if error is None else f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            ended = RankState(
+                rank=channel.rank,
+                host=host_name(),
+                pid=os.getpid(),
+                time=time.time(),
+                kind="ended",
+                step=0 if watcher is None else watcher.step,
+                batches=0 if watcher is None else watcher.batches,
+                calls=() if watcher is None else tuple(watcher.collectives.recent),
+                error=said,
+            )
+            channel.put(f"ended/{channel.rank}", msgspec.json.encode(ended))
+            channel.close()
+
+    # -- once a second, on a thread ---------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        self._requests()
+        if self._channel is None:
+            self._channel = open_channel()
+            if self._channel is None:
+                return
+            self._moved = self._stepped = time.monotonic()
+        self._notice_progress()
+        if not self._channel.is_open:
+            return
+        if self._meet is not None and self._meet(self._channel):
+            self._meet = None
+        self._answer(self._channel)
+        if self._asked is not None:
+            self._hear(self._channel)
+        elif self._told is None and self.idle_s > self._patience_s:
+            self._ask(self._channel)
+
+    @property
+    def idle_s(self) -> float:
+        return time.monotonic() - self._moved
+
+    @property
+    def _patience_s(self) -> float:
+        if not self._steps:
+            return max(self._quiet_s, BEFORE_STEPS_S if self._quiet_s == QUIET_S else 0.0)
+        patience_s = max(self._quiet_s, STEPS * max(self._steps))
+        return patience_s * (BUSY_FACTOR if self._is_busy else 1)
+
+    def _notice_progress(self) -> None:
+        now, watcher = time.monotonic(), self._watcher()
+        if watcher is None:
+            return
+        progress = (watcher.step, watcher.batches, watcher.steps.backward_count, watcher.collectives.count)
+        stack = tuple((id(frame.f_code), frame.f_lasti) for frame in main_stack())
+        cpu_s = time.process_time()
+        waits = watcher.collectives.now is not None
+        self._is_busy = not waits and (stack != self._stack or cpu_s - self._cpu_s > _BUSY_SHARE * LOOK_S)
+        self._stack, self._cpu_s = stack, cpu_s
+        if progress == self._progress:
+            return
+        if watcher.step > self._step:
+            if self._step:
+                self._steps.append((now - self._stepped) / (watcher.step - self._step))
+            self._step, self._stepped = watcher.step, now
+        self._progress, self._moved = progress, now
+        if self._told is not None:
+            self._keep(msgspec.structs.replace(self._told, resumed=time.time()))
+            self._told = None
+            if self._channel is not None:
+                self._channel.add("episode")
+
+    # -- asking and answering ---------------------------------------------------------------------------------------
+
+    def _ask(self, channel: Channel) -> None:
+        """Call all ranks, if this one is the first to see that the job is stuck."""
+        self._episode = channel.read("episode")
+        turn = (self._episode, int((self.idle_s - self._patience_s) // RETRY_S))
+        if turn == self._turn or channel.get(f"told/{self._episode}") is not None:
+            return
+        self._turn = turn
+        if channel.add(f"asks/{turn[0]}/{turn[1]}") == 1:
+            self._call(channel, f"{turn[0]}/{turn[1]}", self._found)
+
+    def _call(self, channel: Channel, name: str, then: Callable[[Channel, tuple[RankState, ...]], None]) -> None:
+        self._asked = (name, time.monotonic(), then)
+        channel.put("call", name.encode())
+        self._answer(channel)
+
+    def _answer(self, channel: Channel) -> None:
+        call = channel.get("call")
+        if call is not None and call != self._answered:
+            self._answered = call
+            channel.put(f"state/{call.decode()}/{channel.rank}", msgspec.json.encode(self._own_state(channel.rank)))
+
+    def _own_state(self, rank: int) -> RankState:
+        return state_of(rank, self._watcher(), main_stack(), idle_s=round(self.idle_s, 1), is_busy=self._is_busy)
+
+    def _hear(self, channel: Channel) -> None:
+        assert self._asked is not None
+        call, since, then = self._asked
+        states = [self._state(channel, call, rank) for rank in range(channel.size)]
+        if any(state is None for state in states) and time.monotonic() - since < ANSWER_S:
+            return
+        self._asked = None
+        then(channel, tuple(state or RankState(rank=rank, kind="silent") for rank, state in enumerate(states)))
+
+    def _found(self, channel: Channel, states: tuple[RankState, ...]) -> None:
+        if not self._is_stuck(states):
+            channel.add("episode")
+            self._moved = time.monotonic()  # asked again later
+            return
+        usual_s = statistics.median(self._steps) if self._steps else 0.0
+        hang = Hang(time=time.time(), ranks=states, idle_s=round(self.idle_s, 1), usual_s=round(usual_s, 3))
+        self._told = hang
+        channel.put(f"told/{self._episode}", b"1")
+        self._keep(hang)
+        self._tell(hang)
+
+    def _requests(self) -> None:
+        """`stepscope stacks` leaves a file in the run's folder; whoever takes it away answers."""
+        folder = self._folder()
+        if folder is None or self._asked is not None:
+            return
+        try:
+            asked = [name for name in os.listdir(folder / FOLDER) if name.endswith(ASKED)]
+            for name in asked[:1]:
+                os.unlink(folder / FOLDER / name)
+        except OSError:
+            return
+        for name in asked[:1]:
+            answer = folder / FOLDER / f"{name.removesuffix(ASKED)}{ANSWERED}"
+            channel = self._channel
+            if channel is None or not channel.is_open:
+                _write(answer, (self._own_state(ranks.place().rank),))
+            else:
+                self._call(channel, name, lambda channel, found, answer=answer: _write(answer, found))  # type: ignore[misc]
+
+    def _state(self, channel: Channel, call: str, rank: int) -> RankState | None:
+        said = channel.get(f"ended/{rank}") or channel.get(f"state/{call}/{rank}")
+        return None if said is None else msgspec.json.decode(said, type=RankState)
+
+    def _is_stuck(self, states: tuple[RankState, ...]) -> bool:
+        """Whether nobody moves: a rank that computes holds the others up, which is no hang until it takes very long."""
+        busy = [one for one in states if one.is_busy and one.kind not in ("ended", "silent")]
+        return not busy or self.idle_s > BUSY_FACTOR * self._quiet_s
+
+    def _keep(self, hang: Hang) -> None:
+        folder = self._folder()
+        if folder is not None:
+            (folder / FOLDER).mkdir(exist_ok=True)
+            write_file(folder / FOLDER / FILE, msgspec.json.encode(hang))
+
+
+def _write(path: Path, found: tuple[RankState, ...]) -> None:
+    write_file(path, msgspec.json.encode(Hang(time=time.time(), ranks=found)))

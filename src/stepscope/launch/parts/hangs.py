@@ -1,0 +1,81 @@
+"""Jobs of several ranks that stop making progress, and questions for stacks from outside."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from stepscope.diagnose.hangs import finding_of, message_of
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.parts.watch import Watch
+from stepscope.launch.rank_channel import Channel
+from stepscope.launch.session_context import Around
+from stepscope.records import End
+from stepscope.records.hang import Hang
+from stepscope.runs.merge import note_job
+
+__all__ = ["WatchedForHangs"]
+
+_RUN = "run"
+"""Under this key rank 0 names its run."""
+
+
+class WatchedForHangs(Part):
+    """From the import of torch to the end of the script, on every rank."""
+
+    ending = "ending the watch for hangs"
+
+    def __init__(self, around: Around, watch: Watch) -> None:
+        from stepscope.launch.hang_watch import HangWatch
+
+        self._around, self._watch = around, watch
+        self._hangs = HangWatch(lambda: watch.watcher, around.run_folder, self._tell, self._meet)
+        self._is_on = False
+
+    def torch_came(self, torch: object) -> None:
+        if self._around.options.diagnose and not self._around.is_dry:
+            self._is_on = True
+            self._hangs.begin()
+
+    def end(self, ended: Ended) -> None:
+        if self._is_on:
+            self._hangs.end(ended.error)
+
+    def _meet(self, channel: Channel) -> bool:
+        """Rank 0 names its run; a rank that records apart writes that down. Whether all is done."""
+        run = self._around.tracking.run
+        if run is None or run.path is None:
+            return False
+        if channel.rank == 0:
+            channel.put(_RUN, run.id.encode())
+            return True
+        apart = None if run._joining is None else run._joining.own_folder
+        if apart is None:
+            return True
+        named = channel.get(_RUN)
+        if named is not None:
+            note_job(apart, named.decode(), channel.rank)
+        return named is not None
+
+    def _tell(self, hang: Hang) -> None:
+        """Say it, from whichever rank has found out, and record it."""
+        reporter = self._around.reporter
+        reporter.speak(True)
+        try:
+            reporter.take(finding_of(hang))
+        finally:
+            reporter.speak(self._around.rank == 0)
+        if self._around.options.kill_hang:
+            self._end_job(hang)
+
+    def _end_job(self, hang: Hang) -> None:
+        """`--kill-hang`: this rank fails, and its launcher ends the others."""
+        run = self._around.tracking.run
+        reporter = self._around.reporter
+        reporter.note("ending the job, as --kill-hang asks for")
+        if run is not None:
+            run._writer.event(End(time=time.time(), status="failed", exit_code=1, error=message_of(hang)))
+            run._writer.flush(timeout=3.0)
+        sys.stderr.flush()
+        os._exit(1)

@@ -1,0 +1,60 @@
+"""A job that is stuck: what each rank was doing at that moment."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Call", "Hang", "RankState"]
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True):
+    """One collective that a rank has called."""
+
+    number: int
+    name: str
+    shape: tuple[int, ...]
+    file: str
+    line: int
+    chain: int
+    """A digest of this call and all before it: the same on two ranks that have called the same."""
+
+
+class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one rank does at a moment."""
+
+    rank: int
+    host: str = ""
+    pid: int = 0
+    time: float = 0.0
+    kind: str = "python"
+    """collective, data, backward, optimizer, python, ended, silent."""
+    doing: str = ""
+    """all_reduce, DataLoader next, a function of the script ..."""
+    number: int | None = None
+    """Of the collective."""
+    shape: tuple[int, ...] = ()
+    file: str = ""
+    line: int = 0
+    step: int = 0
+    batches: int = 0
+    idle_s: float = 0.0
+    """How long it has made no progress."""
+    is_busy: bool = False
+    """It computes: its stack moves, or it uses the processor."""
+    stack: tuple[tuple[str, int, str], ...] = ()
+    """File, line and function, the innermost last."""
+    calls: tuple[Call, ...] = ()
+    """The last collectives."""
+    error: str = ""
+
+
+class Hang(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A moment at which no rank made progress."""
+
+    time: float
+    ranks: tuple[RankState, ...]
+    idle_s: float = 0.0
+    usual_s: float = 0.0
+    """How long a step usually takes."""
+    resumed: float | None = None
+    """When progress was seen again."""

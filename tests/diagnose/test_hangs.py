@@ -1,0 +1,66 @@
+"""What a stuck job says: who waits where, who does something else, and where the ranks part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.diagnose.hangs import explain, finding_of, is_stuck_now, place_in_doubt, read_hang
+from stepscope.records.hang import Call, Hang, RankState
+
+
+def waits(rank: int, line: int = 88, number: int = 7, **more: Any) -> RankState:
+    where = {"kind": "collective", "doing": "all_reduce", "file": "/a/train.py"}
+    return RankState(rank=rank, number=number, line=line, **where, **more)
+
+
+def hang(*ranks: RankState) -> Hang:
+    return Hang(time=100.0, ranks=ranks, idle_s=30.0)
+
+
+def test_a_barrier_for_one_rank_is_the_line_in_doubt() -> None:
+    others = [RankState(rank=rank, kind="python", doing="eval()", file="/a/train.py", line=9) for rank in (1, 2, 3)]
+    found = finding_of(hang(waits(0), *others))
+    said = "no progress for 30 s: rank 0 waits in all_reduce #7 (train.py:88); ranks 1-3 are in eval() (train.py:9)"
+    assert (found.message, found.file, found.line, found.label) == (said, "/a/train.py", 88, "rank 0 is here")
+    assert [(one.line, one.label) for one in found.related] == [(9, "ranks 1-3 are here")]
+
+
+def test_fewer_batches_are_the_reason() -> None:
+    late = RankState(rank=1, kind="ended", step=9, batches=9)
+    waiting = RankState(rank=0, kind="backward", doing="backward", file="/a/train.py", line=4, batches=10)
+    said = "rank 0 waits in backward (train.py:4); rank 1 has ended after 9 steps: rank 1 had 1 batch fewer"
+    assert explain(hang(waiting, late)) == said
+
+
+def test_the_first_collective_that_differs_is_named_however_late() -> None:
+    def calls(*names: str) -> tuple[Call, ...]:
+        chains = [hash(names[: index + 1]) & 0xFFFF for index in range(len(names))]
+        return tuple(
+            Call(1000 + index, name, (3,), "/a/train.py", 10 + index, chains[index]) for index, name in enumerate(names)
+        )
+
+    one = waits(0, calls=calls("all_reduce", "all_reduce", "barrier"))
+    other = waits(1, 12, 1001, calls=calls("all_reduce", "broadcast"))
+    assert explain(hang(one, other)).endswith(
+        "they part at collective #1001, which is all_reduce of [3] (train.py:11) on rank 0 "
+        "and broadcast of [3] (train.py:11) on rank 1"
+    )
+
+
+def test_a_rank_that_says_nothing_is_named() -> None:
+    assert explain(hang(waits(0), RankState(rank=1, kind="silent"))).endswith("; rank 1 does not answer")
+    assert place_in_doubt(hang(RankState(rank=1, kind="silent"))) is None
+
+
+def test_what_was_recorded_is_read_again_until_it_resumes(tmp_path: Path) -> None:
+    assert read_hang(tmp_path) is None
+    (tmp_path / "ranks").mkdir()
+    for resumed in (None, 105.0):
+        stuck = msgspec.structs.replace(hang(waits(0)), resumed=resumed)
+        (tmp_path / "ranks" / "hang.json").write_bytes(msgspec.json.encode(stuck))
+        assert read_hang(tmp_path) == stuck
+        assert is_stuck_now(stuck, "running") == (resumed is None)
+        assert not is_stuck_now(stuck, "killed")
