@@ -12,8 +12,14 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from stepscope.events.imports import Imports
 from stepscope.launch.trial.live import Candidate, LiveTrials, Training
-from stepscope.launch.trial.switches import AnomalySwitch, FlagSwitch, LayerSwitch, LoaderSwitch, OptimizerSwitch
-from stepscope.launch.trial.switches import switch_for as made
+from stepscope.launch.trial.switches import (
+    AnomalySwitch,
+    FlagSwitch,
+    LayerSwitch,
+    LoaderSwitch,
+    OptimizerSwitch,
+    switch_for as made,
+)
 from stepscope.profile.advice.tip import Trial
 
 
