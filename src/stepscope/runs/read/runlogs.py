@@ -23,6 +23,9 @@ __all__ = ["Entry", "Part", "RunLogs"]
 _MOST_BYTES = 512 << 20
 """Points kept in memory; beyond, finished segments are read again from the disk when they are asked for."""
 
+_TRIM_BYTES = 4 << 20
+"""How much is read before the memory is looked at again."""
+
 
 @dataclass(eq=False)
 class Part:
@@ -93,6 +96,8 @@ class RunLogs:
         self.media_files: set[Path] = set()
         self.version = 0
         self.console: list[Entry] = []
+        self._untrimmed = 0
+        """Bytes read since the memory was last looked at."""
         self._ignored: set[Path] = set()
         self._nameless: dict[Path, list[Batch]] = {}
         """What was read of files whose header is damaged, until they repeat it."""
@@ -126,7 +131,9 @@ class RunLogs:
         now = time.monotonic()
         for batch in reader.poll(final or sections):  # nobody adds to a compacted file
             self._take(batch, path, reader, now, first, sections)
-        self.trim()
+        self._untrimmed += max(reader.offset - before[0], 0)
+        if self._untrimmed > _TRIM_BYTES:  # not after each file: a run of thousands of ranks has as many
+            self.trim()
         if reader.unsupported is not None:
             raise BadData(
                 f"{path} has format {reader.unsupported}, this Stepscope reads up to {FORMAT}; "
@@ -169,6 +176,7 @@ class RunLogs:
 
     def trim(self) -> None:
         """Keep within the memory we allow ourselves: finished segments go first that were not asked for the longest."""
+        self._untrimmed = 0
         held = [part.segment for part in self.parts.values() if part.complete]
         total = sum(segment.nbytes for segment in held)
         for segment in sorted(held, key=lambda segment: segment.used):
