@@ -146,6 +146,11 @@ class Measured(Part):
         loop = self.loop
         return Training(self._around.imports, optimizers, loop.loader_of, lambda: loop.backwards)
 
+    def _stop_timing(self) -> None:
+        fence.fenced("ending the look")(self.facts.remove)()
+        if self.data is not None:
+            fence.fenced("timing the loading of data")(self.data.stop)()
+
     @property
     def _is_one_kind(self) -> bool:
         """Whether one kind of profile was asked for, and no advice."""
@@ -158,6 +163,7 @@ class Measured(Part):
         if self._trials is None:
             self.python.sampling(False)
             self._trials = Trials(self)
+            self._stop_timing()  # what is tried is the script, without clocks around its samples
         self.loop.iterations.disturbed = True
         return self._trials.turn()
 
@@ -235,9 +241,8 @@ class Measured(Part):
         if self.deep is not None:
             self.deep.stop()
         facts = self.facts.result() if self._trials is None else self._trials.end()
-        fence.fenced("ending the look")(self.facts.remove)()
-        if self.data is not None:
-            fence.fenced("timing the loading of data")(self.data.stop)()
+        if self._trials is None:
+            self._stop_timing()
         if self.ideal is not None:
             fence.fenced("giving the loaders back")(self.ideal.remove)()
         run = self._around.run_folder()
