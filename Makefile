@@ -1,13 +1,16 @@
 # The two commands of the README, and what they share. `make help` lists them.
-.PHONY: help setup demo test corpus soak
+.PHONY: help setup demo team-demo test corpus soak
 help: ## this list
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: ## only the set-up: .venv, Python and web packages, the built web app
 	@scripts/setup
 
 demo: setup ## train fourteen small models and open the app on them
 	@.venv/bin/stepscope demo
+
+team-demo: setup ## a team's server, two people and three machines whose runs arrive live, until Ctrl-C
+	@scripts/team-demo
 
 test: setup ## everything: lint, types, Python tests, the packages of others, docs, web tests, browser tests
 	@scripts/check
