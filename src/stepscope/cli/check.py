@@ -14,7 +14,7 @@ from stepscope.errors import UsageError
 __all__ = ["command"]
 
 
-@click.command(name="check", cls=LaunchCommand)
+@click.command(name="check", cls=LaunchCommand, short_help="Try a script on a few batches, with every check on.")
 @click.option("--each", is_flag=True, help="All that follows are scripts: check one after the other.")
 @switch_options
 @finding_options

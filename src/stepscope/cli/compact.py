@@ -12,7 +12,7 @@ from stepscope.common.units import bytes_text
 __all__ = ["command"]
 
 
-@click.command(name="compact")
+@click.command(name="compact", short_help="Make finished runs smaller on disk.")
 @click.argument("query", nargs=-1)
 @store_option
 @json_option

@@ -26,7 +26,7 @@ STYLE = {"likely": "bold red", "possible": "yellow", "unlikely": "dim"}
 CURVES = 6
 
 
-@click.command(name="compare")
+@click.command(name="compare", short_help="Show what changed between two runs or groups.")
 @click.argument("runs", nargs=-1)
 @store_option
 @click.option("--query", "-q", default="", help="Also all runs that match: 'project = vae and age < 2d'.")

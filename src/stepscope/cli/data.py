@@ -13,7 +13,7 @@ from stepscope.cli._launch import LaunchCommand, options_from, script_named
 __all__ = ["command"]
 
 
-@click.command(name="data", cls=LaunchCommand)
+@click.command(name="data", cls=LaunchCommand, short_help="Show what a script's data loaders deliver.")
 @click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="How many to look at.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="The report for programs.")
 @click.option("--dir", type=click.Path(path_type=Path), help="Where the pictures' run goes ($STEPSCOPE_DIR).")

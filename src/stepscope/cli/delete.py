@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="delete")
+@click.command(name="delete", short_help="Move runs to the trash, or remove them for good.")
 @click.argument("runs", nargs=-1, required=True)
 @store_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="demo")
+@click.command(name="demo", short_help="Train a few small models and open the app on them.")
 @click.option(
     "--dir",
     "folder",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="diagnose")
+@click.command(name="diagnose", short_help="Find out what is wrong with stored runs.")
 @click.argument("runs", nargs=-1)
 @store_option
 @click.option("--all", "everything", is_flag=True, help="All runs of the store.")

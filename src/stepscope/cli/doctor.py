@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="doctor")
+@click.command(name="doctor", short_help="Check the installation and list what Stepscope touches.")
 @store_option
 @click.option("--torch", "with_torch", is_flag=True, help="Also import torch and try everything once: takes seconds.")
 @click.option("--all", "with_all", is_flag=True, help="List every function that may be touched, with the reason.")

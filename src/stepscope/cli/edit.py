@@ -12,7 +12,7 @@ from stepscope.cli._terminal import clean
 __all__ = ["command"]
 
 
-@click.command(name="edit")
+@click.command(name="edit", short_help="Change the tags, notes or name of runs.")
 @click.argument("runs", nargs=-1, required=True)
 @store_option
 @click.option("--tag", "-t", multiple=True, help="Add this tag; may be given several times.")

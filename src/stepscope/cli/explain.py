@@ -19,7 +19,7 @@ __all__ = ["command"]
 READING_WIDTH = 100
 
 
-@click.command(name="explain")
+@click.command(name="explain", short_help="Explain a rule: what it finds, why, and the fix.")
 @click.argument("rule")
 @json_option
 def command(rule: str, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from stepscope.cli._options import json_option, open_named, print_json, store_op
 __all__ = ["command"]
 
 
-@click.command(name="export")
+@click.command(name="export", short_help="Export runs as CSV, JSON, Parquet or TensorBoard.")
 @click.argument("run")
 @click.argument("series", nargs=-1)
 @store_option

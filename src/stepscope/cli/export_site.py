@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="export-site")
+@click.command(name="export-site", short_help="Write a project as a static site.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @store_option
 @click.option("--query", "-q", default="", help="Only the runs that match this: 'project = \"vae\"'.")

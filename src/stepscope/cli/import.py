@@ -22,7 +22,7 @@ _LOOK_S = 1.0
 _SHOWN = 10
 
 
-@click.command(name="import")
+@click.command(name="import", short_help="Import runs from TensorBoard, W&B, MLflow and others.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "--into",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="init-vscode")
+@click.command(name="init-vscode", short_help="Add launch configurations and tasks for VS Code.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())
 @click.option("--force", is_flag=True, help="Put entries of ours that were changed back to what they were.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")

@@ -27,7 +27,7 @@ class ModelFailed(StepscopeError):
     """The model's own forward raised; the table says where."""
 
 
-@click.command(name="inspect")
+@click.command(name="inspect", short_help="Print a model or checkpoint: table, shapes, cost, graph.")
 @click.argument("target")
 @click.option("--args", "arguments", default="[]", help="Arguments to make the model with, as a JSON list.")
 @click.option("--kwargs", "keywords", default="{}", help="The same by name, as a JSON object.")

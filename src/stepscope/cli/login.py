@@ -15,7 +15,7 @@ from stepscope.cli._json import json_option, print_json
 __all__ = ["command"]
 
 
-@click.command(name="login")
+@click.command(name="login", short_help="Connect this machine to a server.")
 @click.argument("url")
 @click.option("--token-file", type=click.Path(path_type=Path), help="A file that holds a token; else you are asked.")
 @click.option("--forget", is_flag=True, help="Remove the login from this machine, and revoke its token.")

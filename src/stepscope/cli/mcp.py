@@ -15,7 +15,7 @@ from stepscope.runs.store import usual_store
 __all__ = ["command"]
 
 
-@click.command(name="mcp")
+@click.command(name="mcp", short_help="Let a coding agent ask about your runs.")
 @click.argument("dirs", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--allow-edit", is_flag=True, help="Also let the agent change tags, notes and names of runs.")
 @click.option("--http", is_flag=True, help="Serve HTTP on this machine, with a token, instead of stdin and stdout.")

@@ -11,7 +11,7 @@ from stepscope.cli._options import json_option, open_named, print_json, store_op
 __all__ = ["command"]
 
 
-@click.command(name="merge")
+@click.command(name="merge", short_help="Join ranks that recorded on separate disks into one run.")
 @click.argument("run")
 @click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path))
 @store_option

@@ -23,7 +23,7 @@ __all__ = ["command"]
 _LOOKED_AT = 50
 
 
-@click.command(name="replay")
+@click.command(name="replay", short_help="Repeat a failing step from its capsule.")
 @click.argument("run", required=False)
 @store_option
 @click.option("--step", type=int, help="The capsule of this step; the newest by default.")

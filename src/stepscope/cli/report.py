@@ -21,7 +21,7 @@ __all__ = ["command"]
 _SUFFIXES = (".html", ".pdf", ".zip", ".md")
 
 
-@click.command(name="report")
+@click.command(name="report", short_help="Write a report: one file that shows runs to others.")
 @click.argument("what", nargs=-1)
 @store_option
 @click.option(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="restore")
+@click.command(name="restore", short_help="List a run's artifacts, or get their files back.")
 @click.argument("run")
 @click.argument("artifact", required=False)
 @store_option

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="rules")
+@click.command(name="rules", short_help="List the rules: everything Stepscope can find.")
 @click.argument("patterns", nargs=-1)
 @click.option("--severity", type=click.Choice(["error", "warning", "info"]), help="Only rules of this severity.")
 @json_option

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="runs")
+@click.command(name="runs", short_help="List, filter and sort runs.")
 @click.argument("query", nargs=-1)
 @store_option
 @click.option("--sort", default="created", show_default=True, help="What to sort by: created, config.lr, loss.min ...")

@@ -13,7 +13,7 @@ from stepscope.cli._terminal import clean
 __all__ = ["command"]
 
 
-@click.command(name="scrub")
+@click.command(name="scrub", short_help="Remove a secret from everything a run recorded.")
 @click.argument("run")
 @click.argument("pattern", required=False)
 @store_option

@@ -31,7 +31,7 @@ __all__ = ["command"]
 REFRESH_S = 0.25
 
 
-@click.command(name="sweep")
+@click.command(name="sweep", short_help="Run a script with many settings, side by side.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--runs", type=click.IntRange(1), help="How many runs in all, instead of what the file says.")
 @click.option("--parallel", type=click.IntRange(1), help="How many at once.")

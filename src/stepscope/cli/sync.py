@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="sync")
+@click.command(name="sync", short_help="Send runs to a server, or bring them back.")
 @click.argument("place", type=click.Path(path_type=Path), required=False)
 @click.option("--to", "to", metavar="URL", help="Send runs to this server; the last `stepscope login` by default.")
 @click.option("--from", "origin", metavar="URL", help="Bring the runs of this server here instead.")

@@ -25,7 +25,7 @@ _LINES_BEFORE = 10
 """How much of what was printed before comes first, as `tail -f` has it."""
 
 
-@click.command(name="tail")
+@click.command(name="tail", short_help="Follow a live run in the terminal.")
 @click.argument("run", default="last")
 @store_option
 @click.option("--metrics", "-m", default="", help="Comma-separated names or patterns; all but system/ by default.")

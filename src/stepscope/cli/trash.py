@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="trash")
+@click.command(name="trash", short_help="List deleted runs, restore them, or remove them.")
 @click.argument("runs", nargs=-1)
 @store_option
 @click.option("--restore", "back", is_flag=True, help="Put the named runs back.")

@@ -14,7 +14,7 @@ from stepscope.common.units import parse_bytes
 __all__ = ["command"]
 
 
-@click.command(name="tune-batch", cls=LaunchCommand)
+@click.command(name="tune-batch", cls=LaunchCommand, short_help="Find the largest batch that fits, and the fastest.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Time for all sizes.")
 @click.option("--batches", default=12, show_default=True, type=click.IntRange(2), help="Steps to measure of each size.")
 @click.option("--max-memory", metavar="SIZE", help="Use no more than this: 6GB. By default what is free.")

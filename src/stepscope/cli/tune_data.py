@@ -14,7 +14,7 @@ from stepscope.errors import UsageError
 __all__ = ["command"]
 
 
-@click.command(name="tune-data", cls=LaunchCommand)
+@click.command(name="tune-data", cls=LaunchCommand, short_help="Find the fastest DataLoader settings.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Time for all settings.")
 @click.option("--batches", default=30, show_default=True, type=click.IntRange(5), help="Batches to measure of each.")
 @click.option("--max-workers", type=click.IntRange(0), help="No more workers than this (the number of processors).")

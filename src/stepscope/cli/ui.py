@@ -14,7 +14,7 @@ from stepscope.runs.store import usual_store
 __all__ = ["command"]
 
 
-@click.command(name="ui")
+@click.command(name="ui", short_help="Open the browser app.")
 @click.argument("dirs", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepscope.diagnose.monitored_names import better_when
 from stepscope.diagnose.source import SourceFile, called_name
-from stepscope.diagnose.wording import better_when
 
 __all__ = ["Best", "best_trackers", "saves_outside"]
 
@@ -89,10 +89,10 @@ def _tracker(
         if any(word in name.lower() for word in ("worst", "max_loss", "largest")):
             return None
         what, sign = _trace(file, files, branch, value)
-        wanted = better_when(what) or better_when(name)
-        if wanted is not None and sign < 0:
-            wanted = "max" if wanted == "min" else "min"
-        wanted = _named(name) or _from_start(file, name) or wanted
+        by_name = better_when(what) or better_when(name)
+        if by_name is not None and sign < 0:
+            by_name = "max" if by_name == "min" else "min"
+        wanted = _named(name) or _from_start(file, name) or by_name
         return Best(file, branch, test, name, what, "max" if up else "min", wanted, tuple(body))
     return None
 

@@ -7,9 +7,9 @@ import threading
 import weakref
 from collections.abc import Hashable, Iterable, Sequence
 
+from stepscope.common.metric_direction import Goal, goal_of
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.metric_direction import Goal, goal_of
 from stepscope.runs.query.query import Field
 
 __all__ = ["best_values"]

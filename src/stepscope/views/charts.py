@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import NotFound
-from stepscope.runs.catalogue.metric_direction import said_goals
+from stepscope.runs.catalogue.defined_goals import said_goals
 from stepscope.runs.read.summary import rule_for
 from stepscope.views.context import Context
 from stepscope.views.panel_order import in_order

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
+from stepscope.common.metric_direction import goal_of
 from stepscope.runs.catalogue.main_metric import loss_likeness
-from stepscope.runs.catalogue.metric_direction import goal_of
 from stepscope.runs.catalogue.ordering import natural_key
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from stepscope.inspect.logged import STEP_KIND
 from stepscope.profile.profile import profiles_in
 from stepscope.records import Alert, Artifact, GitState, RunMeta, Status
-from stepscope.runs.catalogue.metric_direction import said_goals
+from stepscope.runs.catalogue.defined_goals import said_goals
 from stepscope.runs.read import attempts as runs_attempts
 from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.summary import MetricSummary

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from stepscope.common.metric_direction import goal_of
 from stepscope.runs.catalogue.entry import FACTS, RunEntry
-from stepscope.runs.catalogue.metric_direction import goal_of
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
 
 __all__ = ["RunColumn", "default_columns", "run_columns"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from stepscope.common.metric_direction import Goal
 from stepscope.records import Status
-from stepscope.runs.catalogue.metric_direction import Goal
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.query.fields import Field
 

@@ -47,7 +47,7 @@ class Embedding:
         rows, width = shape
         if rows * width * 4 > MAX_BYTES:
             raise UsageError(
-                f"an embedding of {rows:,} x {width:,} values is larger than the {bytes_text(MAX_BYTES)} that are kept; "
+                f"an embedding of {rows:,} x {width:,} values is larger than {bytes_text(MAX_BYTES)}; "
                 "take a sample of the rows"
             )
         self._held = hold(vectors, "an embedding")

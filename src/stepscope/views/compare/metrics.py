@@ -9,9 +9,9 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from stepscope.common.metric_direction import Goal, goal_of
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.metric_direction import Goal, goal_of
 from stepscope.views.compare.columns import CompareColumn, Compared, columns_of, members
 from stepscope.views.compare.statistics import bootstrap_interval, hedges_g, holm, permutation_p, welch
 from stepscope.views.context import Context

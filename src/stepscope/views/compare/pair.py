@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stepscope.common.metric_direction import Goal, goal_of
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.metric_direction import Goal, goal_of
 from stepscope.views.compare.columns import CompareColumn, Compared, is_seed
 from stepscope.views.compare.facts import said_value
 from stepscope.views.compare.metrics import said, values_of

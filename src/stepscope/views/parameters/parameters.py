@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from stepscope.common.metric_direction import Goal, goal_of
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.metric_direction import Goal, goal_of
 from stepscope.runs.query.query import Field
 from stepscope.views.context import Context
 from stepscope.views.hues import hues

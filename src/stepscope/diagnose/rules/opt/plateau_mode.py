@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.monitored_names import better_when
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.wording import better_when
 from stepscope.evidence.schedulers import SchedulerStep
 
 

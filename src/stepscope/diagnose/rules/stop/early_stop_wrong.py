@@ -6,8 +6,8 @@ from math import isfinite
 
 from stepscope.diagnose.best_tracking import Best, best_trackers, saves_outside
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.monitored_names import monitored_when
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.wording import monitored_when
 
 _ENOUGH = 3
 

@@ -1,27 +1,24 @@
-"""What names say: is a quantity called like this better when it is small, or when it is large?"""
+"""Names that code keeps the best of: is a quantity called like this better when it is small, or when it is large?"""
 
 from __future__ import annotations
 
 import re
 
+from stepscope.common.metric_direction import Goal, goal_of
+
 __all__ = ["better_when", "monitored_when"]
 
-_SMALL = re.compile(r"(loss|error|errors|err|nll|mse|rmse|mae|perplexity|ppl|elbo_loss|bce|crossentropy|wer|cer|fid)$")
-_LARGE = re.compile(r"(acc|accuracy|accs|f1|auc|auroc|precision|recall|iou|miou|dice|bleu|r2|map|psnr|ssim|reward)$")
+_NOT_VALUES = ("fn", "function", "func", "module", "list", "history")
 
 
-def better_when(name: str) -> str | None:
-    """ "min" for a loss, "max" for an accuracy, None where the name does not tell.
+def better_when(name: str) -> Goal | None:
+    """ "min" for a loss, "max" for an accuracy, None where the name does not tell or is not of a value.
 
-    >>> [better_when(name) for name in ("val_loss", "valAcc", "self.best_f1", "score", "loss_fn")]
+    >>> [better_when(name) for name in ("val_loss", "valAcc", "self.best_f1", "lr", "loss_fn")]
     ['min', 'max', 'max', None, None]
     """
-    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name.rpartition(".")[2]).lower().split("_")
-    small = any(_SMALL.fullmatch(word) for word in words)
-    large = any(_LARGE.fullmatch(word) for word in words)
-    if small == large or words[-1] in ("fn", "function", "func", "module", "list", "history"):
-        return None
-    return "min" if small else "max"
+    last = name.rpartition(".")[2]
+    return None if last.lower().split("_")[-1] in _NOT_VALUES else goal_of(last)
 
 
 _TURNED = frozenset((
@@ -32,7 +29,7 @@ _TURNED = frozenset((
 """With one of these a name says nothing: the loss of an adversary is better when it is large."""
 
 
-def monitored_when(name: str) -> str | None:
+def monitored_when(name: str) -> Goal | None:
     """`better_when`, for the names under which trainers log; None also where a word turns or blurs the sense.
 
     >>> [monitored_when(name) for name in ("val/loss", "valid-acc", "Val Accuracy_epoch", "neg_loss", "d_loss")]
