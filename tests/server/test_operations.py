@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,9 @@ def test_log_lines_are_json_with_the_facts_of_a_request(server: Running) -> None
     handler.setStream(out)
     try:
         httpx.get(f"{server.url}/api/info?token=secret-secret-secret")
+        until = time.monotonic() + 60
+        while "stepscope.access" not in out.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)  # the line is written after the answer
         logging.getLogger("stepscope.server").warning("a disk %s", "fails")
     finally:
         logging.getLogger("stepscope").removeHandler(handler)
