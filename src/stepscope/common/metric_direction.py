@@ -1,0 +1,41 @@
+"""Which way a metric is better, by its name. Unknown names are not guessed."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+__all__ = ["Goal", "goal_of"]
+
+Goal = Literal["min", "max"]
+
+_LESS = frozenset((
+    "loss", "losses", "nll", "err", "errors", "error", "mse", "mae", "rmse", "rmsle", "ppl", "perplexity", "cer",
+    "wer", "fid", "kl", "bpb", "bpc", "bce", "crossentropy", "regret", "cost",
+))  # fmt: skip
+_MORE = frozenset((
+    "acc", "accs", "acc1", "acc5", "accuracy", "accuracies", "auc", "auroc", "auprc", "f1", "iou", "miou", "dice",
+    "bleu", "rouge", "map", "ap", "precision", "recall", "reward", "return", "psnr", "ssim", "r2", "score", "top1",
+    "top5", "elbo",
+))  # fmt: skip
+_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+
+
+@lru_cache(maxsize=4096)
+def goal_of(name: str) -> Goal | None:
+    """Less of a loss is better, more of an accuracy. Where a name has words of both kinds, the last one decides.
+
+    >>> [goal_of(name) for name in ("val/kl_loss", "top1", "valAcc", "elbo_loss", "loss2", "lr", "system/gpu.error")]
+    ['min', 'max', 'max', 'min', 'min', None, None]
+    """
+    if name.startswith("system/"):
+        return None
+    for word in reversed(_WORDS.split(name)):
+        # The digits of "loss2" number a loss; those of "acc5" belong to its name, and so it stands in the list.
+        forms = {word.lower(), word.lower().rstrip("0123456789")}
+        if forms & _LESS:
+            return "min"
+        if forms & _MORE:
+            return "max"
+    return None
