@@ -28,3 +28,8 @@ def test_a_compiled_module_has_a_summary(kind: str) -> None:
     summary = stepscope.summary(model, x)
     assert summary.parameters == sum(one.numel() for one in model.parameters())
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+def test_tensor_types_are_taken_for_their_dtype() -> None:
+    made = stepscope.summary(torch.nn.Linear(3, 2), input_size=(4, 3), dtypes=[torch.FloatTensor])
+    assert made.parameters == 8

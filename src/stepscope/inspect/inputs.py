@@ -114,6 +114,7 @@ def make_inputs(input_size: Any, dtypes: Any, model: Any, device: Any) -> tuple[
         raise UsageError(
             f"there are {len(sizes)} input sizes and {len(kinds)} dtypes; give one dtype per input, or one"
         )
+    kinds = [getattr(kind, "dtype", kind) for kind in kinds]  # torch.FloatTensor
     pairs = zip(sizes, kinds, strict=True)
     return [make_tensor(InputSpec(_shape(size), kind), model, device, n) for n, (size, kind) in enumerate(pairs)], {}
 

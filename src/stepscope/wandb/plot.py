@@ -13,6 +13,7 @@ from stepscope.track import media
 from stepscope.track.config import plain
 from stepscope.track.media.figure import PLOTLY_MIME
 from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.messages import say_once
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.tables import Table
 
@@ -200,6 +201,14 @@ def plot_table(
     title = str((string_fields or {}).get("title", ""))
     name = vega_spec_name.rpartition("wandb/")[2].partition("/")[0]
     f = dict(fields)
+    columns = {"line": ("x", "y"), "scatter": ("x", "y"), "bar": ("label", "value"), "histogram": ("value",)}
+    missing = [one for one in columns.get(name, ()) if one not in f]
+    if missing:
+        needed = ", ".join(missing)
+        say_once(
+            ("plot_table", name), f"wandb.plot_table({vega_spec_name!r}) needs the fields {needed}; the table is kept"
+        )
+        return CustomChart(data_table._stepscope_media_())
     if name == "line":
         return line(data_table, f["x"], f["y"], f.get("stroke"), title)
     if name == "scatter":

@@ -10,8 +10,6 @@ from stepscope.track.messages import say_once
 __all__ = ["instead_of", "not_acted_on", "note_unused"]
 
 _INSTEAD = {
-    "sdk": "its inner modules are not copied; use the public names of stepscope.wandb",
-    "apis": "use wandb.Api()",
     "EvalTable": "use wandb.Table",
     "integration": "use stepscope.integrations (Lightning, Hugging Face, Keras, fastai, Ray, Optuna ...)",
     "keras": "use stepscope.integrations.keras",

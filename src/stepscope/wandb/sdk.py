@@ -1,0 +1,15 @@
+"""`wandb.sdk`: the inner names that public code writes in annotations, `wandb.sdk.wandb_run.Run` above all."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from stepscope.wandb.handle import Run
+from stepscope.wandb.run_config import Config
+from stepscope.wandb.settings import Settings
+
+__all__ = ["wandb_config", "wandb_run", "wandb_settings"]
+
+wandb_run = SimpleNamespace(Run=Run)
+wandb_config = SimpleNamespace(Config=Config)
+wandb_settings = SimpleNamespace(Settings=Settings)
