@@ -121,7 +121,7 @@ def _refused_inside(name: str, role: str) -> bool:
         "POST /api/members",
         "POST /api/members/set",
     }
-    link = {"POST /api/tokens", "POST /api/tokens/make", "POST /api/tokens/revoke"}
+    link = {"POST /api/tokens", "POST /api/tokens/make", "POST /api/tokens/revoke"}  # an empty request is refused first
     return name in inside or (role == "link" and name in link)
 
 
@@ -251,6 +251,26 @@ def test_a_link_to_one_run_shows_that_run(app: Starlette, callers: dict[str, Cal
     assert callers["writer"].post("/api/links/revoke", {"id": made["link"]["id"]}).status_code == 404
     callers["admin"].post("/api/links/revoke", {"id": made["link"]["id"]})
     assert guest.post("/api/runs").status_code == 401
+
+
+def test_comments_are_seen_by_who_may_see_the_run(callers: dict[str, Caller], runs: dict[str, str]) -> None:
+    asked = {"run": runs["p"], "text": "diverges here, @manager and @outsider: look", "chart": "loss", "step": 1}
+    [made] = callers["viewer"].post("/api/comments/add", asked).json()["comments"]
+    assert (made["user"], made["chart"], made["step"], made["mine"]) == ("viewer", "loss", 1, True)
+    assert [one["mine"] for one in callers["writer"].post("/api/comments", {"run": runs["p"]}).json()["comments"]] == [
+        False
+    ]
+    assert callers["viewer"].post("/api/comments", {"run": runs[MARK]}).status_code == 404
+    assert callers["viewer"].post("/api/comments/add", {"run": runs[MARK], "text": "x"}).status_code == 404
+    assert callers["link"].post("/api/comments/add", asked).status_code == 403
+    assert callers["link"].post("/api/comments", {"run": runs["p"]}).json()["comments"][0]["mine"] is False
+    mentions = callers["project admin"].post("/api/mentions").json()["comments"]
+    assert [one["id"] for one in mentions] == [made["id"]]
+    assert callers["outsider"].post("/api/mentions").json() == {"comments": []}  # may not see the run
+    seen = callers["project admin"].post("/api/mentions/seen", {"comments": [made["id"]]}).json()
+    assert seen == {"comments": []}
+    assert callers["writer"].post("/api/comments/remove", {"id": made["id"]}).status_code == 404
+    assert callers["viewer"].post("/api/comments/remove", {"id": made["id"]}).json() == {"comments": []}
 
 
 def test_a_visible_catalogue_answers_everything_that_a_catalogue_does() -> None:

@@ -38,7 +38,7 @@ POST /api/console /api/console/find /api/console/copy
 POST /api/compare/metrics /api/compare/test /api/compare/changed /api/compare/lines /api/compare/columns
 POST /api/compare/config /api/compare/environment /api/compare/code
 POST /api/report/draft /api/report/preview
-POST /api/people
+POST /api/people /api/comments /api/comments/add /api/comments/remove
 """
 _WRITE = """
 POST /api/runs/edit /api/runs/delete /api/trash/restore /api/profile/request /api/views/save /api/views/drop
@@ -64,7 +64,7 @@ POST /api/people/add /api/people/change /api/people/invite /api/teams /api/teams
 """
 _SIGNED_IN = """
 GET /api/me /api/{rest:path} /{path:path}
-POST /api/tokens /api/tokens/make /api/tokens/revoke /api/logout /api/{rest:path}
+POST /api/tokens /api/tokens/make /api/tokens/revoke /api/logout /api/mentions /api/mentions/seen /api/{rest:path}
 """
 _PUBLIC = """
 GET /shared/{token} /login /login/done
