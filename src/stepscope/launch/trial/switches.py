@@ -88,7 +88,7 @@ def _precision(torch: Any, value: Any) -> Any:
 
 def _benchmark(torch: Any, value: Any) -> Any:
     before = torch.backends.cudnn.benchmark
-    torch.backends.cudnn.benchmark = bool(value)
+    torch.backends.cudnn.set_flags(_benchmark=bool(value))
     return before
 
 
