@@ -46,6 +46,8 @@ def init(project=None, config=None):
 
 
 class Kept:
+    is_told_by_trainer = False
+
     def __init__(self) -> None:
         self.rows: list[tuple[dict[str, Any], int | None]] = []
         self.config: dict[str, Any] = {}
