@@ -88,3 +88,15 @@ def test_findings_are_shown_as_they_were_told_the_gravest_first(store: Path) -> 
         "\n"
         "info[repro.no-seed]: no seed (a.py:3)\n"
     ) in out
+
+
+def test_the_metrics_of_one_rank(store: Path) -> None:
+    path = new_run(store)
+    for rank in (0, 1):
+        writer = quiet_writer(path, rank=rank)
+        writer.keyset(("loss",)).write(0, (rank + 0.5,))
+        writer.close(End(time=time.time(), status="finished"))
+    words = ["show", path.name, "--dir", str(store), "--rank"]
+    out = CliRunner().invoke(commands, [*words, "1"]).output
+    assert next(line for line in out.splitlines() if line.startswith("loss")).split()[1] == "1.5"
+    assert isinstance(CliRunner().invoke(commands, [*words, "7"]).exception, SystemExit | NotFound)

@@ -12,6 +12,7 @@ import click
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import SEVERITY_STYLE, STATUS_STYLE, clean, console, number, sparkline
 from stepscope.common.units import ago, duration
+from stepscope.errors import NotFound
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,9 +27,12 @@ __all__ = ["command"]
 @store_option
 @click.option("--packages", is_flag=True, help="Also list the installed packages.")
 @click.option("--diff", is_flag=True, help="Also print the uncommitted changes the run was made with.")
+@click.option(
+    "--rank", type=click.IntRange(0), help="The metrics of this rank; by default of the lowest that has them."
+)
 @click.option("--console", "printed", is_flag=True, help="Only what the script printed, all of it.")
 @json_option
-def command(run: str, store: Path, packages: bool, diff: bool, printed: bool, as_json: bool) -> None:
+def command(run: str, store: Path, packages: bool, diff: bool, rank: int | None, printed: bool, as_json: bool) -> None:
     """One run: overview, metrics, config, findings.
 
     RUN is a path, an id or the beginning of one, a name, or `last` (the newest, also by default).
@@ -39,6 +43,8 @@ def command(run: str, store: Path, packages: bool, diff: bool, printed: bool, as
     stepscope show last --console > train.log
     """
     folder = open_named(run, store)
+    if rank is not None and rank not in folder.ranks:
+        raise NotFound(f"run {folder.name} has no rank {rank}; it has ranks {', '.join(map(str, folder.ranks[:20]))}")
     if as_json:
         print_json(_as_json(folder))
         return
@@ -50,7 +56,7 @@ def command(run: str, store: Path, packages: bool, diff: bool, printed: bool, as
     _overview(out, folder)
     _stuck(out, folder)
     _troubles(out, folder)
-    _metrics(out, folder)
+    _metrics(out, folder, rank)
     _pairs(out, "config", folder.config, folder.config_origins)
     _pairs(out, "summary", _set_by_hand(folder))
     _contents(out, folder)
@@ -148,10 +154,11 @@ def _findings(out: Console, run: RunFolder) -> None:
         click.echo(shown + "\n" * (finding is not found[-1]), color=colored)
 
 
-def _metrics(out: Console, run: RunFolder) -> None:
+def _metrics(out: Console, run: RunFolder, rank: int | None) -> None:
     from rich.table import Table
 
-    names = [name for name in run.metrics() if not name.startswith("system/")]
+    known = run.metrics() if rank is None else run.summaries(rank)
+    names = [name for name in known if not name.startswith("system/")]
     if not names:
         return
     out.print()
@@ -161,8 +168,8 @@ def _metrics(out: Console, run: RunFolder) -> None:
         table.add_column(title, justify="right")
     table.add_column("")
     for name in names:
-        one = run.metric_summary(name)
-        spark = run.series(name).downsample(24).value.tolist()
+        one = run.metric_summary(name, rank)
+        spark = run.series(name, rank).downsample(24).value.tolist()
         extremes = (one.min, one.min_step, one.max, one.mean) if one.finite else (None, None, None, None)
         cells = [number(v) for v in (one.last, *extremes, one.count)]
         bad = f" {one.nan + one.inf} not finite" if one.nan + one.inf else ""
