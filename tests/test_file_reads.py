@@ -14,6 +14,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     "database/engine.py": {"os.open": "the server's own database file, made with its mode"},
     "diagnose/catalogue.py": {".read_text": "the source of our own rules, from our own package"},
     "diagnose/rule.py": {"open": "the source of a rule that Python has imported already"},
+    "profile/batch/memory.py": {".read_text": "what the kernel says of this process, under /proc and /sys"},
     "events/presence.py": {".read_bytes": "the source of a module that Python is about to import"},
     "importers/lock.py": {"os.open": "a lock that is made and never read"},
     "importers/tensorboard/projector.py": {"np.loadtxt": "lines that files.opening has read"},

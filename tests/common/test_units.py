@@ -35,7 +35,7 @@ def test_a_size_is_read_the_same_everywhere(text: object, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["5X", "", "MB", "-3MB", "1e9", True, None])
 def test_what_is_no_size_is_refused_by_name(text: object) -> None:
-    with pytest.raises(UsageError, match="--capsule-size is .*; expected a size, such as '500MB'"):
+    with pytest.raises(UsageError, match=r"--capsule-size is .*; expected a size, such as '500MB'"):
         parse_bytes(text, "--capsule-size")
 
 

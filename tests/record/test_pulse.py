@@ -16,7 +16,7 @@ from torch.utils.checkpoint import checkpoint
 
 from stepscope import fence
 from stepscope.events.quiet import quietly
-from stepscope.record import pulse as pulse_module
+from stepscope.record import gradient_norm, pulse as pulse_module
 from stepscope.record.device_reads import Arrivals
 from stepscope.record.pulse import Beat, Pulse
 
@@ -198,7 +198,7 @@ def test_one_norm_over_gradients_of_every_kind(kind: str) -> None:
 def test_norms_are_put_in_a_row_again_and_again() -> None:
     for size in (3, 2, 3):
         norms = [torch.rand(()) for _ in range(size)]
-        assert torch.equal(pulse_module._in_a_row(norms), torch.stack(norms))
+        assert torch.equal(gradient_norm._in_a_row(norms), torch.stack(norms))
 
 
 def test_what_runs_quietly_leaves_no_trace() -> None:

@@ -192,7 +192,8 @@ def test_the_old_way_of_setting_the_config(wandb: ModuleType, last: Callable[[],
 
 
 def test_unknown_names_say_what_to_use(wandb: ModuleType) -> None:
-    for name, advice in (("keras", "stepscope.integrations.keras"), ("trigger", "public names"), ("nonsense", "wandb.md")):
+    hints = {"keras": "stepscope.integrations.keras", "trigger": "public names", "nonsense": "wandb.md"}
+    for name, advice in hints.items():
         with pytest.raises(AttributeError, match=advice):
             getattr(wandb, name)
     run = wandb.init(project="p")

@@ -53,6 +53,10 @@ class _Open:
     def step(self) -> int:
         return self._run.step
 
+    @property
+    def is_told_by_trainer(self) -> bool:
+        return False
+
     def log(self, values: Mapping[str, Any], step: int | None) -> None:
         if not self._run.is_finished:
             self._logger.log(values, self.step if step is None else step)

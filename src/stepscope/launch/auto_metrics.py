@@ -180,7 +180,7 @@ class Logbook:
 
         from stepscope.events.quiet import quietly
         from stepscope.events.unpatched_torch import raw
-        from stepscope.record.pulse import total_norm
+        from stepscope.record.gradient_norm import total_norm
 
         with quietly():
             old = [values for _, values in before]

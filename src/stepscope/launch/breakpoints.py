@@ -32,7 +32,7 @@ class StepState:
 
     @property
     def grad_norm(self) -> float | None:
-        from stepscope.record.pulse import total_norm
+        from stepscope.record.gradient_norm import total_norm
 
         gradients = [p.grad for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
         norm = total_norm(gradients) if gradients else None

@@ -14,18 +14,21 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER
 from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.launch.rank_state import main_stack, state_of
-from stepscope.record.observers.watcher import Watcher
 from stepscope.records.hang import Hang, RankState
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.track import ranks
 from stepscope.track.background import Ticker
+
+if TYPE_CHECKING:
+    from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["HangWatch"]
 

@@ -1,7 +1,7 @@
 """`stepscope sync` beside a training, where the user has logged in to a server.
 
 It is a process of its own that is started and forgotten: the training has no socket, thread or wait for it, and a
-server that is dead, slow or lies cannot reach it. One follows a store at a time, until its runs have ended and are sent.
+server that is dead, slow or lies cannot reach it. One at a time follows a store, until its runs are over and sent.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from stepscope.launch.capsule.safe_encoding import Missing, Unpacker
 from stepscope.launch.replay.loading import Loaded, load_model, load_optimizer
 from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
+from stepscope.record.gradient_norm import total_norm
 from stepscope.record.observers.own_frames import own_place
-from stepscope.record.pulse import total_norm
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ __all__ = ["TOO_NOISY", "TriedInside", "gain_range", "trial_of"]
 
 TOO_NOISY = 0.3
 _LEAST, _MOST = 0.55, 1.35
-"""An estimated saving is rarely less than the first or more than the second of what is said (bench/advice.py)."""
+"""How much less or more than an estimated saving is shown as its range: a guess, until bench/advice.py has shown it."""
 
 
 @dataclass(frozen=True)
