@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -116,3 +118,12 @@ def test_a_note_of_another_restart_is_not_ours(tmp_path: Path) -> None:
     assert ranks.find_note(store, where, 1, time.time()) is None
     ranks.leave_note(store, where, 1, "01JCQ4TY7M0000000000000000", 1)
     assert ranks.find_note(store, where, 1, time.time()) is not None
+
+
+def test_nothing_heavy_is_imported_before_a_script_begins() -> None:
+    """A script's own `pickle.py` would no longer be found: numpy imports the library's."""
+    code = (
+        "import sys, stepscope.cli.run, stepscope.launch.launch; print(sorted({'numpy', 'pickle'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "[]\n"

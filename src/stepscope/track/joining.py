@@ -15,8 +15,6 @@ from pathlib import Path
 
 from stepscope import fence
 from stepscope.runs.format.writer_identity import process_age_s
-from stepscope.runs.merge import take_in
-from stepscope.runs.read.folder import open_run
 from stepscope.runs.write.home import Home
 from stepscope.track import ranks
 
@@ -87,7 +85,13 @@ class Joining:
 
 def adopt_parts(run: Path, place: ranks.Place, turn: int, only: Path | None = None) -> None:
     """Move into the run what ranks of its job have written to folders of their own and have ended."""
-    for part, note in ranks.parts(run.parent, place, turn):
+    parts = ranks.parts(run.parent, place, turn)
+    if not parts:
+        return
+    from stepscope.runs.merge import take_in  # numpy: not before a script that may have no use for it
+    from stepscope.runs.read.folder import open_run
+
+    for part, note in parts:
         if part == run or (only is not None and part != only) or (only is None and open_run(part).status == "running"):
             continue
         try:

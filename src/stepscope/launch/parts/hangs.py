@@ -13,7 +13,6 @@ from stepscope.launch.rank_channel import Channel
 from stepscope.launch.session_context import Around
 from stepscope.records import End
 from stepscope.records.hang import Hang
-from stepscope.runs.merge import note_job
 
 __all__ = ["WatchedForHangs"]
 
@@ -55,6 +54,8 @@ class WatchedForHangs(Part):
             return True
         named = channel.get(_RUN)
         if named is not None:
+            from stepscope.runs.merge import note_job
+
             note_job(apart, named.decode(), channel.rank)
         return named is not None
 
