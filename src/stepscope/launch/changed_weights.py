@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+import torch
+
+from stepscope.events import aside
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 
@@ -14,18 +17,26 @@ _MOST_NODES, _MOST_WEIGHTS, _VALUES = 20_000, 4, 16
 _INPUTS = 3
 """Where `autograd.grad` hands the engine what gradients are wanted of."""
 
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
 Remembered = list[tuple[Any, int, Any]]
 
 
 def reached_by(roots: Any, args: Any) -> tuple[Any, Remembered]:
-    """The loss where `autograd.grad` was given the weights, and the nearest weights of this backward."""
+    """The loss where `autograd.grad` was given the weights, and the nearest weights of this backward.
+
+    Nothing of a backward that is traced, captured or transformed: its tensors have no values of their own, and what
+    we would read of them would become part of the trace.
+    """
+    if aside.reason(under_modes=False) is not None or aside.transform() or aside.is_capturing():
+        return None, []
     given = args[_INPUTS] if len(args) > _INPUTS else None
     root = roots[0] if isinstance(roots, (list, tuple)) else roots
-    weights = list(given) if given else _leaves(root)
+    weights = [one for one in (given or _leaves(root))[:_MOST_WEIGHTS] if type(one) in _PLAIN and one.is_leaf]
     with quietly():
-        loss = raw.detach(root) if given and root.numel() == 1 else None
-        kept = [(ref(one), one._version, _some_of(one)) for one in weights[:_MOST_WEIGHTS] if one.is_leaf]
-    return loss, kept
+        is_loss = bool(given and weights) and type(root) in _PLAIN and root.numel() == 1
+        loss = (raw.item(root) if root.is_cpu else raw.detach(root)) if is_loss else None
+        return loss, [(ref(one), one._version, _some_of(one)) for one in weights]
 
 
 def has_changed(weights: Remembered) -> bool:
@@ -52,10 +63,10 @@ def _leaves(root: Any) -> list[Any]:
 
 
 def _some_of(tensor: Any) -> Any:
-    """A copy of its first values; None where reading them would wait for a device."""
+    """Its first values, as numbers: the script must not find a tensor of ours. None: a device would be waited for."""
     if not tensor.is_cpu or not tensor.is_contiguous():
         return None
-    return raw.clone(raw.detach(tensor).view(-1)[:_VALUES])
+    return raw.tolist(raw.detach(tensor).view(-1)[:_VALUES])
 
 
 def _has_changed(weight: Any, version: int, values: Any) -> bool:
@@ -64,4 +75,4 @@ def _has_changed(weight: Any, version: int, values: Any) -> bool:
         return False
     if now._version != version:
         return True
-    return values is not None and raw.tolist(_some_of(now)) != raw.tolist(values)
+    return values is not None and _some_of(now) != values
