@@ -75,7 +75,7 @@ def test_a_run_that_does_not_get_on_is_told_and_once_more_after_it_did(store: Pa
     eyes.ahead = 310.0
     [notice] = eyes.look()
     assert (notice.kind, notice.level, notice.title) == ("stalled", "warning", "vae does not get on")
-    assert notice.text == "no new value for 5 min after step 0"
+    assert notice.text == "no new value for 5m 11s after step 0"
     eyes.ahead = 400.0
     assert eyes.look() == []
     live_run.keyset(("train/loss",)).write(1, (0.5,))
@@ -96,7 +96,7 @@ def test_a_slow_step_is_no_stall_and_system_metrics_are_no_progress(store: Path,
     live_run.keyset(("system/cpu",)).write(0, (0.5,))
     eyes.ahead = 1300.0
     [notice] = eyes.look()
-    assert notice.text == "no new value for 22 min after step 5; a step usually takes 1 min"
+    assert notice.text == "no new value for 21m 41s after step 5; a step usually takes 1m"
 
 
 def test_what_happened_while_no_server_ran_is_told_by_the_next_and_nothing_twice(
