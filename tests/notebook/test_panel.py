@@ -268,4 +268,5 @@ def test_a_run_is_named_after_its_notebook(shell: Shell, store: Path, monkeypatc
     assert run.path is not None
     assert RunFolder(run.path).meta.script == "/home/me/My digits.ipynb"
     monkeypatch.setenv("JPY_SESSION_NAME", "a-console")
-    assert open_quietly(store).project == Path.cwd().name
+    monkeypatch.chdir(store.parent)  # not in a repository: there its name would be taken
+    assert open_quietly(store).project == store.parent.name

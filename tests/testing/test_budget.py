@@ -80,7 +80,7 @@ def test_memory_is_exact_and_has_little_room(tmp_path: Path) -> None:
     base = measured(tmp_path, [1.0])
     assert judged(base, measured(tmp_path, [1.0], peak_bytes=1_150_000)) == []
     (told,) = judged(base, measured(tmp_path, [1.0], peak_bytes=1_400_000))
-    assert told.startswith("memory: a step takes 1.4 MB at its peak; its baseline is 1.0 MB (+40%)")
+    assert told.startswith("memory: a step takes 1.335 MiB at its peak; its baseline is 976.6 KiB (+40%)")
 
 
 def test_a_slow_round_is_repeated_until_one_is_fine() -> None:

@@ -19,12 +19,17 @@ _MORE = frozenset((
     "bleu", "rouge", "map", "ap", "precision", "recall", "reward", "return", "psnr", "ssim", "r2", "score", "top1",
     "top5", "elbo",
 ))  # fmt: skip
+_VAGUE = frozenset({"score", "return", "cost", "map", "ap", "kl"})
+"""Good enough for a column of a table, too little to call code wrong by."""
 _WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
 @lru_cache(maxsize=4096)
-def goal_of(name: str) -> Goal | None:
+def goal_of(name: str, *, is_sure: bool = False) -> Goal | None:
     """Less of a loss is better, more of an accuracy. Where a name has words of both kinds, the last one decides.
+
+    With `is_sure` words that are used both ways say nothing.
+
 
     >>> [goal_of(name) for name in ("val/kl_loss", "top1", "valAcc", "elbo_loss", "loss2", "lr", "system/gpu.error")]
     ['min', 'max', 'max', 'min', 'min', None, None]
@@ -33,7 +38,7 @@ def goal_of(name: str) -> Goal | None:
         return None
     for word in reversed(_WORDS.split(name)):
         # The digits of "loss2" number a loss; those of "acc5" belong to its name, and so it stands in the list.
-        forms = {word.lower(), word.lower().rstrip("0123456789")}
+        forms = {word.lower(), word.lower().rstrip("0123456789")} - (_VAGUE if is_sure else frozenset())
         if forms & _LESS:
             return "min"
         if forms & _MORE:

@@ -18,7 +18,7 @@ def better_when(name: str) -> Goal | None:
     ['min', 'max', 'max', None, None]
     """
     last = name.rpartition(".")[2]
-    return None if last.lower().split("_")[-1] in _NOT_VALUES else goal_of(last)
+    return None if last.lower().split("_")[-1] in _NOT_VALUES else goal_of(last, is_sure=True)
 
 
 _TURNED = frozenset((

@@ -49,7 +49,8 @@ def repository_name(folder: Path) -> str | None:
     except (OSError, RuntimeError):
         return None
     remote = (_remote(folder) or "").rstrip("/").removesuffix(".git")
-    return re.split(r"[/:]", remote)[-1] or root.name
+    named = [part for part in re.split(r"[/\\:]", remote) if part not in ("", ".", "..")]
+    return named[-1] if named else root.name
 
 
 def _git_dir(folder: Path) -> Path | None:

@@ -146,5 +146,5 @@ for name in sys.argv[1:]:
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert first.startswith(("read 700000", "refused"))
-    assert "has 3072 MiB" in second
+    assert "has 3 GiB" in second
     assert time.monotonic() - began < 20
