@@ -142,6 +142,7 @@ def _first_missing(expected: list[str], output: str) -> str | None:
 def _plain(line: str) -> str:
     """A line without what differs from run to run: numbers (but of source lines), names of runs, space."""
     line = re.sub(r"\b[a-z]+-[a-z]+-\d{4}\b", "NAME", line)
+    line = re.sub(r"\b\d[\d.]*(ms|s)\b|\b\d+m \d+s\b", "TIME", line)
     line = re.sub(r"(?<!\.py:)(?<![\d])\d[\d.,]*(e[-+]?\d+)?", "#", line)
     return re.sub(r"\s+", " ", line).strip()
 

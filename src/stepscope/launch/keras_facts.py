@@ -41,6 +41,7 @@ def _size(weight: Any) -> int:
 def _settings(optimizer: Any) -> dict[str, Any]:
     given: Mapping[str, Any] = optimizer.get_config()
     kept = {name: value for name, value in given.items() if value is not None}
+    kept["name"] = type(optimizer).__name__
     rate = kept.get("learning_rate")
     if isinstance(rate, Mapping) and "class_name" in rate:  # a schedule, as Keras would save it
         kept["learning_rate"] = {"schedule": rate["class_name"], **dict(rate.get("config", {}))}

@@ -24,6 +24,8 @@ def model_name(optimizer: Any) -> str | None:
     """
     torch: Any = sys.modules["torch"]
     main = dict(vars(sys.modules["__main__"]))
+    if "get_ipython" in main:
+        return None  # a notebook's variables are those of all its cells
     optimizers = {id(one): name for name, one in main.items() if isinstance(one, torch.optim.Optimizer)}
     if len(optimizers) < 2 or id(optimizer) not in optimizers:
         return None

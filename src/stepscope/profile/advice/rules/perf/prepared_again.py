@@ -59,7 +59,7 @@ def prepared_again(run: Measured) -> Iterator[Tip]:
     kept = str(dataset.get("kept", "data"))
     yield Tip(
         where=where or run.where(dataset),
-        message=f"every sample is {'converted' if converts else 'prepared'} anew; the data is in memory ({kept})",
+        message=f"every sample is {'converted' if converts else 'prepared'} again; the data is in memory ({kept})",
         fix="convert all of it once and keep tensors"
         if not loader.get("random")
         else "convert once, augment per sample",

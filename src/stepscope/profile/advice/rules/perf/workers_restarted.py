@@ -34,7 +34,7 @@ def workers_restarted(run: Measured) -> Iterator[Tip]:
     each = start / batches
     yield Tip(
         where=run.where(loader, "made", "iterated"),
-        message=f"the {loader['num_workers']} workers are started anew for every pass of {batches:.0f} batches",
+        message=f"the {loader['num_workers']} workers are started again for every pass of {batches:.0f} batches",
         fix="persistent_workers=True",
         share=min(1.0, each / (run.step_ns + each)) if run.step_ns else 0.0,
         saving_ns=int(each),
