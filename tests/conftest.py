@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import shutil
 import signal
 import sys
@@ -31,6 +32,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew", action="store_true", help="write golden files anew; then look at the diff")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not os.environ.get("STEPSCOPE_NIGHTLY"):
+        for item in items:
+            if item.get_closest_marker("nightly"):
+                item.add_marker(pytest.mark.skip(reason="scripts/nightly runs it"))
 
 
 @pytest.fixture(autouse=True)

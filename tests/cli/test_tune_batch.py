@@ -76,6 +76,7 @@ def test_the_largest_batch_that_fits_is_found_and_a_failed_one_undone(tmp_path: 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "train.py"], "nothing is saved"
 
 
+@pytest.mark.nightly
 def test_the_data_and_an_option_bound_it_and_adams_rate_grows_by_the_root(tmp_path: Path) -> None:
     code, out, err, report = tuned(tmp_path, script(40, "Adam"), "--max-memory", "4GB", "--seconds", "60")
     assert (code, report["largest"], report["bounded_by"]) == (0, 40, "data"), err
@@ -84,6 +85,7 @@ def test_the_data_and_an_option_bound_it_and_adams_rate_grows_by_the_root(tmp_pa
     assert "the script's own words" not in out
 
 
+@pytest.mark.nightly
 def test_a_script_that_fails_with_another_size_is_named_with_its_error(tmp_path: Path) -> None:
     code, out, err, report = tuned(tmp_path, script(400, check=".view(4)"), "--max-memory", "4GB")
     assert code == 3, out + err

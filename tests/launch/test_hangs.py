@@ -60,6 +60,7 @@ def test_a_barrier_for_one_rank_is_explained_and_ended_on_request(tmp_path: Path
     assert [one.kind for one in hang.ranks] == ["collective", "python"]
 
 
+@pytest.mark.nightly
 def test_a_healthy_job_whose_ranks_wait_for_a_slow_one_says_nothing(tmp_path: Path) -> None:
     slow = (
         START

@@ -156,6 +156,7 @@ def test_a_bucket_that_is_not_there_is_named(s3: str, monkeypatch: pytest.Monkey
         open_objects(f"s3://nowhere/x?endpoint={s3}")
 
 
+@pytest.mark.nightly
 def test_a_server_moves_ended_runs_and_goes_on_showing_and_sending_them(
     store: Path, tmp_path: Path, objects: Objects
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.faults.rounds import ROUND, note_tries, times
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("initdb") is None, reason="PostgreSQL's initdb is not on the PATH")
 def test_kills_of_client_server_and_postgresql_lose_nothing() -> None:
     from tests.sync.team_rounds import fire
