@@ -113,7 +113,7 @@ MAY_TOUCH = {
     "fence.py": "its own lock in a forked child; it stands below events",
     "launch/debugger.py": "the debugger that the user asked for",
     "launch/script.py": "the script's debugger ends where the script ends",
-    "record/observers/fork_probe.py": "a forked copy of ours that ends without running the script",
+    "record/observers/fork_probe.py": "our forked copy, which ends without running the script",
     "runs/write/forks.py": "the writer's own files in a forked child, before anything else runs there",
 }
 

@@ -21,7 +21,7 @@ Batch = Callable[[torch.Tensor, torch.Tensor], object]
 
 
 def results_of(batch: Batch, printed: PrintedSeries | None = None, says: str = "", stop: int = 99) -> dict[str, float]:
-    """What is told of one pass without gradients in which `batch(output, target)` runs for each batch."""
+    """What is reported for one pass without gradients in which `batch(output, target)` runs for each batch."""
     given: dict[str, float] = {}
     watcher = Watcher()
     watcher.add(Evaluations(watcher, given.update, printed=printed))

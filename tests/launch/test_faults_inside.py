@@ -1,4 +1,4 @@
-"""Every observer and every rule broken on purpose: the training gives the same bits, and each fault is said once."""
+"""Every observer and every rule broken on purpose: training gives the same bits, and each fault is reported once."""
 
 from __future__ import annotations
 

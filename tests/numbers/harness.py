@@ -30,7 +30,7 @@ class Compared:
     said: dict[str, list[float]] = field(default_factory=dict)
     """Series under printed names."""
     derived: dict[str, list[float]] = field(default_factory=dict)
-    """Series of ours: losses, norms, evaluations."""
+    """Our own series: losses, norms, evaluations."""
     steps: int = 0
     err: str = ""
 

@@ -162,7 +162,7 @@ def _who_is_at(hang: Hang, where: tuple[str, int] | None) -> str:
 
 
 def finding_of(hang: Hang) -> Finding:
-    """As it is told while the job runs."""
+    """As it is reported while the job runs."""
     file, line = place_in_doubt(hang) or (None, None)
     others = dict.fromkeys((one.file, one.line) for one in hang.ranks if one.file)
     others.pop((file or "", line or 0), None)

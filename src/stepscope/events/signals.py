@@ -120,7 +120,7 @@ class _Heard:
     def stand_in(self) -> None:
         """The signal has come: if the main thread cannot run its handler, do here what can be done without it.
 
-        Those who listen are told, and the default action is taken. A handler of the script waits, as it would.
+        Listeners are called, then the default action is taken. A handler of the script waits, as it would.
         """
         came = time.monotonic()
         while time.monotonic() - came < MAIN_THREAD_S:

@@ -1,7 +1,7 @@
 """Evaluation results nobody logs: mean loss and accuracy of each whole pass over a loader without gradients.
 
 While such a pass runs, operations are followed by name, so all of it is seen whatever the budgets of the watch. What
-the script itself prints of an evaluation stands in the run already; then nothing of ours is written beside it.
+the script itself prints of an evaluation is already in the run; then we write nothing beside it.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ class HangWatch:
         return None if said is None else msgspec.json.decode(said, type=RankState)
 
     def _is_stuck(self, states: tuple[RankState, ...]) -> bool:
-        """Whether nobody moves: a rank that computes holds the others up, which is no hang until it takes very long."""
+        """Whether nobody moves: a rank that computes holds the others up, not a hang until it takes very long."""
         busy = [one for one in states if one.is_busy and one.kind not in ("ended", "silent")]
         return not busy or self.idle_s > BUSY_FACTOR * self._quiet_s
 

@@ -1,4 +1,4 @@
-"""Ranks talk through the store of the job's own process group: tiny messages, under a prefix of ours.
+"""Ranks talk through the store of the job's own process group: tiny messages, under our own prefix.
 
 We have a connection of our own to the store: the script's waits do not hold us up, and ours never touch its keys or its
 timeouts. A key that is not there is never waited for. Where the store is gone there is nothing to say.

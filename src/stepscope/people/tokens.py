@@ -71,7 +71,7 @@ def make_token(
 
 
 def caller_of(database: Database, secret: str, kinds: Collection[str]) -> Caller | None:
-    """Who shows this secret; None where it is none of ours, has expired or was revoked, or the user is disabled."""
+    """Who shows this secret; None where it is unknown, has expired or was revoked, or the user is disabled."""
     now = time.time()
     with database.reading() as connection:
         row = connection.execute(_valid(secret, kinds, now)).first()

@@ -16,7 +16,7 @@ _HALVES = (torch.float16, torch.bfloat16)
 _WIDE_TOGETHER = any(one.name == "dtype" for one in torch.ops.aten._foreach_norm.Scalar._schema.arguments)
 """Whether one call can sum halves in float32 (since torch 2.4)."""
 _FEW = 1 << 17
-"""Values that are brought together first: one norm of so many in float32 is off by 5e-6 at most."""
+"""Values that are brought together first: one norm of that many in float32 is off by 5e-6 at most."""
 _MOST_ROWS = 16
 _has_foreach_copy = hasattr(torch, "_foreach_copy_")
 _rows: dict[Any, tuple[Any, Any]] = {}
@@ -56,7 +56,7 @@ def _norm_together(gradients: list[Any] | tuple[Any, ...], wide: torch.dtype | N
 
 
 def _in_a_row(norms: list[Any] | tuple[Any, ...]) -> Any:
-    """`torch.stack(norms)` into memory of ours, in one call to a device where stacking is a call for each of them."""
+    """`torch.stack(norms)` into our own memory, in one call to a device where stacking is a call for each of them."""
     first = norms[0]
     stream = torch._C._cuda_getCurrentRawStream(first.get_device()) if first.is_cuda else 0
     key = (stream, first.get_device(), first.dtype, len(norms))  # work on one stream is done in order

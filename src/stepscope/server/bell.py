@@ -1,7 +1,7 @@
 """Several server processes on one PostgreSQL: whoever takes something in rings, and all others look at once.
 
 It goes over LISTEN and NOTIFY. Nothing depends on it: a bell that nobody hears (the database is away) only means that
-pages are told when the next regular look finds the change.
+pages learn of it when the next regular look finds the change.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class Bell:
             except psycopg.Error as fault:
                 self.listening.clear()
                 if not away:
-                    log.warning("the database is away, pages are told later: %s", str(fault).strip().partition("\n")[0])
+                    log.warning(
+                        "the database is unreachable; pages update later: %s", str(fault).strip().partition("\n")[0]
+                    )
                 away = True
                 self._stopping.wait(AWAY_S)
 

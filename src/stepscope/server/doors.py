@@ -38,7 +38,7 @@ class Cookie:
 
 class Door(Protocol):
     where: str
-    """What a person without a token is told."""
+    """What a person without a token sees."""
 
     async def caller(self, scope: Scope, headers: Headers) -> Caller | None:
         """Who shows what we know; None for a stranger."""

@@ -74,7 +74,7 @@ class Meters:
 
     def watch(self, catalogue: Catalogue, hub: Hub) -> None:
         self.gauge("stepscope_runs", "Runs in the catalogue.", lambda: len(catalogue))
-        self.gauge("stepscope_pages_open", "Pages that are told of changes.", lambda: len(hub))
+        self.gauge("stepscope_pages_open", "Pages that receive live updates.", lambda: len(hub))
 
     def text(self) -> bytes:
         from prometheus_client import generate_latest

@@ -51,7 +51,7 @@ class Objects(Protocol):
         """All keys that begin with a prefix, in order."""
 
     def delete(self, key: str) -> None:
-        """Remove an object; one that is not there is no fault."""
+        """Remove an object; one that is missing is not an error."""
 
 
 class FolderObjects:
@@ -122,7 +122,7 @@ def open_objects(place: str) -> Objects:
             raise StorageError(f"nothing can be kept in {place!r}: {fault.strerror or fault}") from None
     if parts.scheme != "s3" or not parts.netloc:
         raise ConfigError(
-            f"{place!r} is no place for runs; expected s3://bucket/prefix, or a folder such as /mnt/archive"
+            f"{place!r} is not a place for runs; expected s3://bucket/prefix, or a folder such as /mnt/archive"
         )
     from stepscope.sync.s3 import S3Objects
 

@@ -38,7 +38,7 @@ def start_sync(store: Path) -> None:
             stdin=silent,
             stdout=silent,
             stderr=silent,
-            cwd=os.sep,  # not where a module of the user could be taken for one of ours
+            cwd=os.sep,  # not where a user's module could be imported instead of ours
             env={**ours, OFF: "0"},
             start_new_session=True,
         )

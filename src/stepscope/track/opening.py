@@ -132,7 +132,7 @@ def _attended(
 ) -> Run:
     """A run with everything around it: console, meters, hooks."""
     run = _made(request, path, meta, attempt=attempt, first_step=first_step, config=config)
-    if request.place.rank == 0:  # before the console is recorded: it is no output of the script
+    if request.place.rank == 0:  # before the console is recorded: it is not output of the script
         messages.greet(run.name, path, attempt)
     _begin(run)
     return run

@@ -1,4 +1,4 @@
-"""Which batch sizes are tried, and what is said of them."""
+"""Which batch sizes are tried, and what is reported about them."""
 
 from __future__ import annotations
 

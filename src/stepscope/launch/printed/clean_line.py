@@ -1,4 +1,4 @@
-"""A printed line without what is no number of the training: colors, timestamps, log levels, bars, vectors."""
+"""A printed line without what is not a number of the training: colors, timestamps, log levels, bars, vectors."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class PrintedSeries:
         self.count = 0
         """Rows so far."""
         self.latest: deque[tuple[str, float]] = deque(maxlen=64)
-        """Names and values since `forget`: what an evaluation of ours is compared with."""
+        """Names and values since `forget`: what our own evaluation is compared with."""
 
     @property
     def names(self) -> list[str]:

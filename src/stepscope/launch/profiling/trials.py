@@ -26,7 +26,7 @@ class Trials:
         self._live = LiveTrials(found or [], measured.training())
 
     def turn(self) -> bool:
-        """One turn of the training loop; True when all is tried. A fault of ours ends the trials."""
+        """One turn of the training loop; True when all is tried. An internal error ends the trials."""
         over = fence.fenced("trying advice")(self._live.turn)()
         return over is not False
 

@@ -19,7 +19,7 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
 
     How it is found: kernels that are short (or shorter than the idle time between them), dozens of them a step, and a
     quarter of the step or more in which the device is idle, no data is waited for and the host does not wait either.
-    The saving is most of what so many launches cost the host, and never more than the idle time.
+    The saving is most of what these launches cost the host, and never more than the idle time.
 
     Bad:
         model = Net().cuda()
