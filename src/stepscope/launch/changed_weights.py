@@ -63,7 +63,7 @@ def _leaves(root: Any) -> list[Any]:
 
 
 def _some_of(tensor: Any) -> Any:
-    """Its first values, as numbers: no tensor is kept, scripts may count them. None: reading would wait for a device."""
+    """Its first values, as numbers: no tensor is kept. None where reading them would wait for a device."""
     if not tensor.is_cpu or not tensor.is_contiguous():
         return None
     return raw.tolist(raw.detach(tensor).view(-1)[:_VALUES])
