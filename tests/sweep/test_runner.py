@@ -50,7 +50,7 @@ def test_a_finished_sweep_is_not_run_again_and_can_be_made_longer(folder: Folder
     folder.sweep()
     first = folder.lines("done.txt")
     again = folder.sweep()
-    assert "2 of its runs are over" in again
+    assert "2 of its runs are done" in again
     assert folder.lines("done.txt") == first
     folder.write(method="random", seed=1, runs=3, parameters={"lr": {"min": 0.1, "max": 0.9}})
     said = folder.sweep()
@@ -94,7 +94,7 @@ def test_ctrl_c_stops_the_runs_politely_and_the_sweep_goes_on_later(folder: Fold
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 130
-    assert "go on with: stepscope sweep sweep.yaml" in said
+    assert "resume with: stepscope sweep sweep.yaml" in said
     assert {run.status for run in runs(folder.path / "stepscope-runs")} == {"stopped"}
     assert set(states(folder).values()) == {"interrupted"}
     folder.write(parameters={"lr": [0.1, 0.2], "pause": 0.2, "steps": 2}, parallel=2)

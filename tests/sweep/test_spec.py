@@ -129,7 +129,7 @@ def test_a_command_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command_of(sweep, {"lr": 0.1}, number=3) == [
         "torchrun", "--port", "29500", "-m", "stepscope", "run", "train.py", "--out=out/3", "--lr=0.1", "x0.1",
     ]  # fmt: skip
-    with pytest.raises(ConfigError, match=r"\$\{learning_rate\} stands for nothing; known are .*lr"):
+    with pytest.raises(ConfigError, match=r"\$\{learning_rate\} is unknown; known are .*lr"):
         command_of(sweep_from({"command": "x ${learning_rate}", "parameters": LR}), {"lr": 0.1})
 
 
@@ -193,7 +193,7 @@ def test_files_that_are_no_sweep(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"sweep.yaml:1:\d+"):
         read_sweep(written(tmp_path, "parameters: [1, 2"))
     (tmp_path / "sweep.yaml").write_bytes(b"\xff\xfe\x00binary")
-    with pytest.raises(BadData, match="is no text"):
+    with pytest.raises(BadData, match="is not text"):
         read_sweep(tmp_path / "sweep.yaml")
     (tmp_path / "sweep.yaml").write_bytes(b"a: " + b"x" * (2 << 20))
     with pytest.raises(BadData, match="at most 1,048,576 are read"):

@@ -75,7 +75,7 @@ def _expanded(piece: str, known: Mapping[str, str], lists: Mapping[str, list[str
         if name in lists:
             return " ".join(lists[name])
         if name not in known:
-            raise ConfigError(f"command: ${{{name}}} stands for nothing; known are {', '.join([*lists, *known])}")
+            raise ConfigError(f"command: ${{{name}}} is unknown; known are {', '.join([*lists, *known])}")
         return known[name]
 
     return [_MACRO.sub(filled, piece)]

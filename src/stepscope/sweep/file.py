@@ -61,10 +61,10 @@ def load(path: Path) -> Any:
     try:
         return yaml.load(data.decode("utf-8-sig"), _Loader)
     except UnicodeDecodeError as fault:
-        raise BadData(f"{path} is no text: {fault}") from None
+        raise BadData(f"{path} is not text: {fault}") from None
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark is not None else str(path)
-        raise ConfigError(f"{where}: {fault.problem or 'this is no YAML'}") from None
+        raise ConfigError(f"{where}: {fault.problem or 'this is not YAML'}") from None
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
         raise ConfigError(f"{path} cannot be read as YAML: {fault}") from None

@@ -12,9 +12,12 @@ from stepscope.errors import ConfigError
 from stepscope.sweep.early_stop import EarlyStop
 from stepscope.sweep.samplers import need_optuna
 
-__all__ = ["OptunaPruner", "is_round"]
+__all__ = ["OptunaPruner", "is_round", "pruner_of"]
 
 _CLASSES = {
+    "none": "NopPruner",
+    "median": "MedianPruner",
+    "asha": "SuccessiveHalvingPruner",
     "percentile": "PercentilePruner",
     "hyperband": "HyperbandPruner",
     "patient": "PatientPruner",
@@ -26,6 +29,23 @@ ALL_UP_TO = 200
 """Readings of one look that are all reported; of more, those at round steps."""
 
 
+def pruner_of(optuna: Any, how: EarlyStop) -> Any:
+    """The pruner of Optuna's that a sweep file asks for."""
+    options = {**_NEEDED.get(how.pruner, {}), **dict(how.options)}
+    if how.pruner == "patient":
+        options["wrapped_pruner"] = None
+    if how.pruner == "median":
+        options = {"n_startup_trials": how.after_runs, "n_warmup_steps": how.after_steps}
+    if how.pruner == "asha":
+        options = {"min_resource": how.min_steps, "reduction_factor": how.eta}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "experimental"
+            return getattr(optuna.pruners, _CLASSES[how.pruner])(**options)
+    except (TypeError, ValueError) as fault:
+        raise ConfigError(f"early_stop: Optuna's {_CLASSES[how.pruner]} does not take these options: {fault}") from None
+
+
 class OptunaPruner:
     """A study whose trials have no parameters, only readings."""
 
@@ -35,22 +55,11 @@ class OptunaPruner:
         self._after = how.after_steps
         direction = "minimize" if goal == "min" else "maximize"
         # Hyperband deals trials out to its brackets by the study's name: a made-up one would deal anew at each start.
-        self._study = self._optuna.create_study(study_name="sweep", direction=direction, pruner=self._pruner(how))
+        self._study = self._optuna.create_study(
+            study_name="sweep", direction=direction, pruner=pruner_of(self._optuna, how)
+        )
         self._trials: dict[int, Any] = {}
         self._reported: dict[int, int] = {}
-
-    def _pruner(self, how: EarlyStop) -> Any:
-        options = {**_NEEDED.get(how.pruner, {}), **dict(how.options)}
-        if how.pruner == "patient":
-            options["wrapped_pruner"] = None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # "experimental"
-                return getattr(self._optuna.pruners, _CLASSES[how.pruner])(**options)
-        except (TypeError, ValueError) as fault:
-            raise ConfigError(
-                f"early_stop: Optuna's {_CLASSES[how.pruner]} does not take these options: {fault}"
-            ) from None
 
     def seen(self, number: int, steps: npt.NDArray[np.int64], values: npt.NDArray[np.float64]) -> str | None:
         if number not in self._trials:

@@ -89,6 +89,7 @@ class Runner:
                 self._stop_all(at_once=heard > 1)
             if not self.interrupts:
                 self._fill()
+            self._keep_up()
             self.on_tick()
             if not self._live and (self.interrupts or not self._more()):
                 return
@@ -127,18 +128,28 @@ class Runner:
                 break
             if self._again:
                 self._start(self.trials[self._again.popleft()])
-            elif self._exhausted or self._is_enough():
-                return
             else:
-                params = self.strategy.ask(self._next)
-                if params is None:
-                    self._exhausted = True
+                trial = self._drawn()
+                if trial is None:
                     return
-                trial = self.trials[self._next] = Trial(self._next, params)
-                self._next += 1
+                self.trials[trial.number] = trial
                 self._start(trial)
         if self.ending is not None:
             self._again.clear()
+
+    def _drawn(self) -> Trial | None:
+        """The next setting to try, if there is one now."""
+        if self._exhausted or self._is_enough():
+            return None
+        params = self.strategy.ask(self._next)
+        if params is None:
+            self._exhausted = True
+            return None
+        self._next += 1
+        return Trial(self._next - 1, params)
+
+    def _keep_up(self) -> None:
+        """Called at every turn."""
 
     def _consider_ending(self) -> None:
         metric, best = self.sweep.metric, self.best

@@ -16,6 +16,7 @@ from stepscope.sweep.space import SearchSpace
 __all__ = ["Arguments", "Metric", "Sweep", "read_sweep", "sweep_from"]
 
 METHODS = ("grid", "random", "tpe", "gp", "cmaes", "qmc", "nsgaii", "bayes")
+BACKENDS = ("local", "slurm", "ray", "kubernetes")
 STYLES = ("equals", "space", "hydra", "none")
 BOOLEANS = ("value", "flag", "no-flag")
 _GOALS: dict[str, Literal["min", "max"]] = {"min": "min", "minimize": "min", "max": "max", "maximize": "max"}
@@ -75,6 +76,14 @@ class Sweep:
     give_up_after: int = 3
     """The sweep ends when so many runs have crashed and none has ended well."""
     early_stop: EarlyStop = field(default_factory=EarlyStop)
+    storage: str | None = None
+    """Where Optuna keeps what workers share: a database's address, or "journal"."""
+    backend: str = "local"
+    """Who starts workers."""
+    workers: int = 1
+    backend_options: Mapping[str, str] = field(default_factory=dict)
+    heartbeat_s: float = 10.0
+    """How often a worker says that it lives; a run whose worker is silent six times as long is tried again."""
     dir: str | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
@@ -130,6 +139,11 @@ def sweep_from(raw: Any, *, name: str = "sweep", where: str = "the sweep") -> Sw
         retries=fields.whole("retries", default=0) or 0,
         give_up_after=fields.whole("give_up_after", default=3) or 0,
         early_stop=early_stop_from(fields.take("early_stop", "early_terminate"), f"{where}: early_stop"),
+        storage=fields.text("storage"),
+        backend=fields.one_of("backend", BACKENDS, "local"),
+        workers=fields.whole("workers", least=1, default=1) or 1,
+        backend_options=_variables(fields.take("backend_options", default={}), f"{where}: backend_options"),
+        heartbeat_s=fields.seconds("heartbeat") or 10.0,
         dir=fields.text("dir"),
         project=fields.text("project"),
         tags=fields.words("tags"),

@@ -1,0 +1,121 @@
+"""A sweep that workers share: each setting is dealt out once, each result counts once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.sweep.backends import job_manifest, slurm_script, worker_command
+from stepscope.sweep.spec import Sweep, sweep_from
+from stepscope.sweep.strategies import Outcome
+
+SCRIPT = """
+import stepscope
+run = stepscope.init()
+for step in range(4):
+    run.log({"loss": (run.config["lr"] - 0.3) ** 2 + 1 / (step + 1)}, step=step)
+run.finish()
+"""
+
+
+def sweep_of(**more: Any) -> Sweep:
+    given = {"metric": {"name": "loss"}, "parameters": {"lr": {"min": 0.0, "max": 1.0}, "depth": [1, 2]}, **more}
+    return sweep_from(given, name="shared")
+
+
+def workers(tmp_path: Path, sweep: Sweep, count: int = 2) -> list[Any]:
+    pytest.importorskip("optuna")
+    from stepscope.sweep.shared_study import SharedStudy
+
+    return [SharedStudy(sweep, f"sqlite:///{tmp_path}/study.db", tmp_path) for _ in range(count)]
+
+
+def finished(number: int, params: dict[str, Any], value: float = 1.0) -> Outcome:
+    return Outcome(number, params, "finished", value)
+
+
+def test_two_workers_together_get_as_many_settings_as_there_are_runs(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=5))
+    dealt = [worker.next() for worker in (one, other, one, other, one, other, one)]
+    taken = [found for found in dealt if found is not None]
+    assert sorted(number for number, _ in taken) == [0, 1, 2, 3, 4]
+    for number, params in taken:
+        (one if number in one.trials else other).tell(finished(number, params))
+    assert (one.counts().results, one.is_over(), other.next()) == (5, True, None)
+
+
+def test_what_a_lost_worker_had_is_dealt_out_again_and_its_late_result_is_dropped(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=1))
+    number, params = one.next()
+    other.release(number)  # as a heartbeat that stops would
+    again = other.next()
+    assert again == (number + 1, params)
+    one.tell(finished(number, params, 5.0))
+    other.tell(finished(number + 1, params, 2.0))
+    assert [(one[0], one[2], one[3]) for one in other.outcomes()] == [(1, "complete", 2.0)]
+    assert other.is_over()
+
+
+def test_a_grid_is_queued_once_by_whoever_comes_first(tmp_path: Path) -> None:
+    sweep = sweep_from({"method": "grid", "parameters": {"a": [1, 2], "b": ["x", "y"]}}, name="grid")
+    one, other = workers(tmp_path, sweep)
+    dealt = [worker.next() for worker in (one, other, one, other, one)]
+    assert [found and found[1] for found in dealt] == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+        None,
+    ]
+
+
+def test_a_stopped_sweep_deals_nothing_out_until_it_is_resumed(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=3))
+    other.stop()
+    assert (one.next(), one.is_over()) == (None, True)
+    other.stop(False)
+    assert one.next() is not None
+
+
+def test_a_worker_runs_what_it_is_dealt_and_says_where_the_runs_are(tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    from stepscope.sweep.worker import open_worker
+
+    (tmp_path / "train.py").write_text(SCRIPT)
+    command = [sys.executable, str(tmp_path / "train.py")]
+    worker = open_worker(sweep_of(runs=2, command=command, arguments="none"), tmp_path / "runs", "journal")
+    worker.go()
+    worker.journal.close()
+    states = [(number, state, value is not None) for number, _, state, value, _, _ in worker.study.outcomes()]
+    assert states == [(0, "complete", True), (1, "complete", True)]
+    assert all(Path(run or "").is_dir() for *_, run, _ in worker.study.outcomes())
+    assert worker.best is not None
+
+
+def test_what_is_submitted_to_slurm_and_kubernetes(tmp_path: Path) -> None:
+    command = worker_command(Path("/code/sweep.yaml"), "postgresql://db/sweeps", Path("/data/runs"))
+    slurm = sweep_of(backend="slurm", workers=4, backend_options={"partition": "gpu", "time": "4:00:00"})
+    assert slurm_script(slurm, command, Path("/data/runs/.sweeps/shared")) == (
+        "#!/bin/bash\n"
+        "#SBATCH --job-name=shared\n"
+        "#SBATCH --array=1-4\n"
+        "#SBATCH --output=/data/runs/.sweeps/shared/worker-%a.log\n"
+        "#SBATCH --partition=gpu\n"
+        "#SBATCH --time=4:00:00\n"
+        "exec stepscope sweep /code/sweep.yaml --worker --storage postgresql://db/sweeps --dir /data/runs\n"
+    )
+    options = {"image": "registry/train:1", "nvidia.com/gpu": 1}
+    job = json.loads(job_manifest(sweep_of(backend="kubernetes", workers=3, backend_options=options), command))
+    assert (job["kind"], job["spec"]["parallelism"]) == ("Job", 3)
+    assert job["spec"]["template"]["spec"]["containers"] == [
+        {
+            "name": "worker",
+            "image": "registry/train:1",
+            "command": command,
+            "resources": {"limits": {"nvidia.com/gpu": "1"}},
+        }
+    ]
