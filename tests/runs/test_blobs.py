@@ -48,7 +48,7 @@ def test_a_blob_cut_short_by_a_power_cut_is_written_again(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("bad", ["", "..", "../meta.json", "A" * 64, "0" * 63, "0" * 65, "0" * 64 + "\n", "g" * 64])
 def test_only_a_hash_names_a_blob(tmp_path: Path, bad: str) -> None:
-    with pytest.raises(UsageError, match="no SHA-256"):
+    with pytest.raises(UsageError, match="is not a SHA-256"):
         blobs.blob_path(tmp_path, bad)
 
 

@@ -19,8 +19,8 @@ from stepscope.runs.compact.compact import compact, covered_files
 from stepscope.runs.compact.source import read_sections, read_source
 from stepscope.runs.format.frames import Kind, encode
 from stepscope.runs.format.layout import log_files
+from stepscope.runs.points.summary import MetricSummary
 from stepscope.runs.read.folder import open_run
-from stepscope.runs.read.summary import MetricSummary
 from stepscope.runs.write.writer import RunWriter
 
 from .making import make_run
@@ -174,7 +174,7 @@ def test_interrupted_at_any_moment_it_leaves_a_whole_run(
         elif moment == "verify":
             patch.setattr(compact_module, "_verify", stop)
         elif moment == "claim":
-            patch.setattr(compact_module, "_put_in_place", stop)
+            patch.setattr(compact_module, "put_in_place", stop)
         elif moment == "replace":
             patch.setattr(compact_module.os, "replace", stop)
         else:

@@ -137,7 +137,7 @@ def test_a_later_edit_wins_by_its_time(store: Path) -> None:
 
 
 def test_no_run_and_a_newer_one_say_so(store: Path) -> None:
-    with pytest.raises(NotFound, match="is no run folder"):
+    with pytest.raises(NotFound, match="is not a run folder"):
         open_run(store / "none")
     path = run_with(store, RawLog(format=9))
     with pytest.raises(BadData, match="has format 9, this Stepscope reads up to 1; update with"):
@@ -346,7 +346,7 @@ def test_bytes_are_found_in_media_files_and_blobs_and_their_hash_is_checked(stor
 def test_a_hash_is_never_a_path(store: Path) -> None:
     run = open_run(run_with(store))
     for evil in ("../../etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n", ""):
-        with pytest.raises(BadData, match="is no SHA-256 hash"):
+        with pytest.raises(BadData, match="is not a SHA-256 hash"):
             run.media_bytes(evil)
     (run.path / "blobs").mkdir()
     os.symlink("/etc/passwd", run.path / "blobs" / ("0" * 64))

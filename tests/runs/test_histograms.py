@@ -39,7 +39,7 @@ def test_what_is_no_histogram_is_refused(numbers: list[float]) -> None:
 
 
 def test_bytes_of_no_histogram_are_refused() -> None:
-    with pytest.raises(BadData, match="7 bytes are no histogram"):
+    with pytest.raises(BadData, match="7 bytes are not a histogram"):
         decode_histogram(b"1234567")
 
 

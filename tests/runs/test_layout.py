@@ -55,7 +55,7 @@ def test_a_run_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None
 
 def test_a_name_is_never_a_path_and_a_taken_id_is_refused(store: Path) -> None:
     for bad in ("../out", "", "a/b", "x" * 26):
-        with pytest.raises(BadData, match="no run id"):
+        with pytest.raises(BadData, match="not a run id"):
             create_run(store, meta(id=bad))
     made = meta()
     create_run(store, made)
@@ -67,7 +67,7 @@ def test_a_name_is_never_a_path_and_a_taken_id_is_refused(store: Path) -> None:
     "text", [b"", b"{}", b"null", b"[" * 100_000, b'{"id": 3}', b"\xff\xfe", b"{" + b" " * (17 << 20)]
 )
 def test_nonsense_in_place_of_a_meta_file_is_told_from_a_missing_one(tmp_path: Path, text: bytes) -> None:
-    with pytest.raises(NotFound, match="no run folder"):
+    with pytest.raises(NotFound, match="not a run folder"):
         read_meta(tmp_path)
     (tmp_path / "meta.json").write_bytes(text)
     with pytest.raises(BadData, match=r"meta\.json"):

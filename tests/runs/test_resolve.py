@@ -57,7 +57,7 @@ def test_a_name_of_no_run_says_what_is_close(store: Path, runs: dict[str, Path],
 
 
 def test_a_folder_that_is_no_run_says_so(store: Path, runs: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="is no run folder"):
+    with pytest.raises(NotFound, match="is not a run folder"):
         find_run(str(tmp_path), store)
 
 

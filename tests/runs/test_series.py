@@ -51,7 +51,7 @@ def test_axes() -> None:
     assert series.x("wall").tolist() == [100.0, 101.0, 102.0]
     assert series.x("relative").tolist() == [10.0, 11.0, 12.0]
     assert series.x(Series("epoch", [0, 20], [0.0, 0.0], [5.0, 6.0]))[[0, 2]].tolist() == [5.0, 6.0]
-    with pytest.raises(UsageError, match="x='epoch' is no axis"):
+    with pytest.raises(UsageError, match="x='epoch' is not an axis"):
         series.x("epoch")
 
 

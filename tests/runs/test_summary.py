@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from stepscope.records import MetricRule
-from stepscope.runs.read.summary import ColumnSummaries, MetricSummary, join, rule_for, summarise_points
+from stepscope.runs.points.summary import ColumnSummaries, MetricSummary, join, rule_for, summarise_points
 
 nan, inf = float("nan"), float("inf")
 

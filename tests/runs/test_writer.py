@@ -312,7 +312,7 @@ def test_a_signal_handler_may_log_and_close_in_the_middle_of_a_row(run: Path, mo
     def handler(signum: int, frame: object) -> None:
         row.write(100, (1.0,))
         writer.event(Alert(time=1.0, title="from the handler"))
-        assert writer.flush()
+        assert writer.flush(timeout=1000)
         assert len(events(run)) == 1
         writer.close(End(time=1.0, status="preempted"))
         handled.append(signum)
@@ -326,7 +326,7 @@ def test_a_signal_handler_may_log_and_close_in_the_middle_of_a_row(run: Path, mo
             until(lambda: bool(handled))
     finally:
         signal.signal(signal.SIGUSR1, before)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 200
     assert [step for step, _ in rows(run)] == [0, 100]
     assert [type(event).__name__ for event in events(run)] == ["Alert", "End"]
 

@@ -154,7 +154,7 @@ def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
     assert sent[0] == "0"
     assert "dropped" not in sent
     assert kinds_of("") == ()
-    with pytest.raises(ConfigError, match="'nan' is no kind of alert"):
+    with pytest.raises(ConfigError, match="'nan' is not a kind of alert"):
         kinds_of("failed,nan")
 
 

@@ -33,7 +33,7 @@ HOSTILE = [
 
 
 def parsed(data: bytes) -> Any:
-    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    return json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} is not valid JSON"))
 
 
 @pytest.mark.parametrize("name", HOSTILE)

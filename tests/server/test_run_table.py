@@ -22,8 +22,8 @@ from stepscope.runs.catalogue.index import Row
 from stepscope.runs.catalogue.metric_stats import MetricStats, pack_stats
 from stepscope.runs.catalogue.ordering import ordered
 from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.points.summary import MetricSummary
 from stepscope.runs.query.query import Field, parse, parse_field
-from stepscope.runs.read.summary import MetricSummary
 from stepscope.server.query_sql import NotInSql
 from stepscope.server.run_table import CHANNEL, RunTable
 

@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.ports import reserved_port
 from tests.postgres import Postgres
 from tests.sync.fault_proxy import Answer, FaultProxy, Request
 from tests.team import TOKEN, people_in
@@ -67,9 +68,8 @@ class Rounds:
         self.database = self.postgres.new_database()
         with people_in(self.home, self.database):
             pass
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self._reserved = reserved_port()
+        self.port = self._reserved.__enter__()
         self.proxy = NotingProxy(f"http://127.0.0.1:{self.port}", dice)
         self.proxy.__enter__()
         self.server, self.client = self._start_server(), self._start_client()
@@ -185,6 +185,7 @@ class Rounds:
         for writer in self.writers:
             writer.close()
         self.proxy.__exit__(None, None, None)
+        self._reserved.__exit__(None, None, None)
         self.postgres.close()
 
 

@@ -14,7 +14,7 @@ from tests.team import TOKEN, team_server
 from stepscope.runs.format.layout import run_folders
 from stepscope.sync.servers import Login, save_login
 
-from .test_sync import TRAINING, bytes_of, free_port
+from .test_sync import TRAINING, bytes_of
 
 
 def train(store: Path, config: Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -43,18 +43,18 @@ def test_a_run_is_sent_where_the_user_is_logged_in(
 
 
 def test_nothing_is_sent_without_a_login_or_with_it_turned_off(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
     assert train(store, tmp_path / "none").returncode == 0
-    log_in(monkeypatch, tmp_path / "config", f"http://127.0.0.1:{free_port()}")
+    log_in(monkeypatch, tmp_path / "config", f"http://127.0.0.1:{port}")
     assert train(store, tmp_path / "config", STEPSCOPE_SYNC="0").returncode == 0
     assert not (store / ".import-sync-beside.lock").exists()
 
 
 def test_a_dead_server_changes_nothing_for_the_training(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    log_in(monkeypatch, tmp_path / "config", f"http://127.0.0.1:{free_port()}")
+    log_in(monkeypatch, tmp_path / "config", f"http://127.0.0.1:{port}")
     done = train(store, tmp_path / "config")
     plain = train(tmp_path / "plain", tmp_path / "none")
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout) == (0, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -181,19 +180,17 @@ def test_everything_arrives_once_through_a_faulty_network(store: Path, home: Pat
 # -- kill -9 ----------------------------------------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 def start(home: Path, port: int) -> subprocess.Popen[str]:
     with people_in(home):
         pass
     words = [sys.executable, "-m", "stepscope", "server", str(home), "--port", str(port), "--json"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment())
+    said = home.with_name("said")
+    with open(said, "w") as errors:
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment())
     assert process.stdout is not None
-    assert json.loads(process.stdout.readline())["url"] == f"http://127.0.0.1:{port}"
+    line = process.stdout.readline()
+    assert line, f"the server ended before it listened: {said.read_text()}"
+    assert json.loads(line)["url"] == f"http://127.0.0.1:{port}"
     return process
 
 
@@ -208,9 +205,8 @@ def kill(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def test_killed_clients_and_servers_lose_nothing(store: Path, home: Path) -> None:
+def test_killed_clients_and_servers_lose_nothing(store: Path, home: Path, port: int) -> None:
     """`stepscope sync --follow` beside a server, both killed at random moments while runs come in."""
-    port = free_port()
     sync = [sys.executable, "-m", "stepscope", "sync", str(store), "--to", f"http://127.0.0.1:{port}"]
     make(store)
     rounds = times(2)
@@ -234,9 +230,8 @@ def test_killed_clients_and_servers_lose_nothing(store: Path, home: Path) -> Non
     note_tries(2 * rounds)
 
 
-def test_a_server_that_is_away_is_waited_for(store: Path, home: Path) -> None:
+def test_a_server_that_is_away_is_waited_for(store: Path, home: Path, port: int) -> None:
     make(store)
-    port = free_port()
     said: list[str] = []
     with Remote(f"http://127.0.0.1:{port}", TOKEN) as remote:
         with pytest.raises(Unreachable, match="cannot be reached"):
@@ -372,17 +367,9 @@ run.finish()
 
 
 @pytest.mark.parametrize("stopped", [False, True])
-def test_a_training_beside_a_dead_or_stuck_sync_is_the_same(store: Path, stopped: bool) -> None:
-    words = [
-        sys.executable,
-        "-m",
-        "stepscope",
-        "sync",
-        str(store),
-        "--follow",
-        "--to",
-        f"http://127.0.0.1:{free_port()}",
-    ]
+def test_a_training_beside_a_dead_or_stuck_sync_is_the_same(store: Path, stopped: bool, port: int) -> None:
+    address = f"http://127.0.0.1:{port}"
+    words = [sys.executable, "-m", "stepscope", "sync", str(store), "--follow", "--to", address]
     client = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True)
     try:
         assert client.stderr is not None

@@ -12,10 +12,13 @@ from sqlalchemy.dialects.postgresql import JSONB
 __all__ = [
     "audit",
     "comments",
+    "jobs",
     "members",
     "mentions",
     "metadata",
+    "policies",
     "run_metrics",
+    "run_storage",
     "run_values",
     "runs",
     "team_members",
@@ -200,3 +203,51 @@ run_metrics = sql.Table(
     sql.Index(None, "name", "min", "run"),
     sql.Index(None, "name", "max", "run"),
 )
+
+policies = sql.Table(
+    "policies",
+    metadata,
+    Column("kind", sql.Text, primary_key=True),  # project or user
+    Column("name", sql.Text, primary_key=True),  # "*" is for all that have none of their own
+    Column("points_days", sql.Double),
+    Column("media_newest", sql.Integer),
+    Column("artifact_days", sql.Double),
+    Column("trash_days", sql.Double),
+    Column("quota_bytes", sql.BigInteger),
+    Column("changed", sql.Double, nullable=False),
+)
+"""How long a project keeps what, and how much a project or a user may fill. NULL in a row: no limit."""
+
+run_storage = sql.Table(
+    "run_storage",
+    metadata,
+    Column("run", sql.Text, primary_key=True),
+    Column("project", sql.Text, nullable=False),
+    Column("user_name", sql.Text, nullable=False),  # who sent it first; "" where nobody knows
+    Column("name", sql.Text, nullable=False),
+    *(Column(name, sql.BigInteger, nullable=False) for name in ("points", "media", "artifacts", "other")),
+    Column("on_disk", sql.BigInteger, nullable=False),  # the rest is in the object store
+    Column("incoming", sql.BigInteger, nullable=False),  # arrived since it was last measured
+    Column("trashed", sql.Boolean, nullable=False),
+    Column("stamp", sql.Text, nullable=False),  # of the folder when it was last seen to
+    Column("due", sql.Double),  # when its project's policy next has something to do
+    sql.Index(None, "project"),
+    sql.Index(None, "user_name"),
+)
+"""What each run takes, by kind."""
+
+jobs = sql.Table(
+    "jobs",
+    metadata,
+    Column("id", sql.BigInteger().with_variant(sql.Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("kind", sql.Text, nullable=False),
+    Column("subject", sql.Text, nullable=False),
+    Column("due", sql.Double, nullable=False),
+    Column("worker", sql.Text),
+    Column("leased", sql.Double),  # until then it is the worker's
+    Column("tries", sql.Integer, nullable=False),
+    Column("error", sql.Text, nullable=False),
+    sql.UniqueConstraint("kind", "subject"),
+    sql.Index(None, "due"),
+)
+"""Work for whichever server process comes first. A job that is done is removed."""

@@ -104,5 +104,5 @@ def kinds_of(text: str) -> tuple[str, ...]:
     kinds = tuple(word.strip() for word in text.split(",") if word.strip())
     for kind in kinds:
         if kind not in ALL_KINDS:
-            raise ConfigError(f"{kind!r} is no kind of alert; there are {', '.join(ALL_KINDS)}")
+            raise ConfigError(f"{kind!r} is not a kind of alert; there are {', '.join(ALL_KINDS)}")
     return kinds

@@ -24,7 +24,6 @@ from stepscope.server.doors import Codes, Door, PeopleDoor, TokenDoor
 from stepscope.server.endpoint import endpoint
 from stepscope.server.guard import Guard
 from stepscope.server.headers import SafeHeaders
-from stepscope.server.housekeeper import Housekeeper
 from stepscope.server.monitor import Health, Meters, Monitor, metrics_route
 from stepscope.server.pages import Pages
 from stepscope.server.permissions import protected
@@ -43,6 +42,7 @@ from stepscope.views.series import LineCache
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.server.bell import Bell
+    from stepscope.server.housekeeper import Housekeeper
 
 __all__ = ["create_app"]
 
@@ -64,6 +64,10 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         alerts=alerts,
         outlets=outlets.names,
     )
+    if settings.people is not None:
+        from stepscope.server.policies import trash_days
+
+        ctx.trash_days = partial(trash_days, settings.people)
     codes, health = Codes(), Health()
     meters = Meters() if settings.ingest is not None else None
     keeper = _housekeeper(catalogue, settings)
@@ -98,9 +102,19 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
 
 
 def _housekeeper(catalogue: Catalogue, settings: Settings) -> Housekeeper | None:
-    if settings.ingest is None or settings.read_only or not settings.compact:
+    if settings.ingest is None or settings.people is None or settings.read_only or not settings.compact:
         return None
-    return Housekeeper(catalogue, settings.ingest, settings.objects, settings.rest_s, min(10.0, settings.rest_s))
+    from stepscope.server.housekeeper import Housekeeper
+
+    return Housekeeper(
+        catalogue,
+        settings.ingest,
+        settings.objects,
+        settings.people,
+        settings.rest_s,
+        min(10.0, settings.rest_s),
+        settings.retain_after_s,
+    )
 
 
 def _bell(settings: Settings, watch: Watch) -> Bell | None:
@@ -141,8 +155,11 @@ def _routes(ctx: Context, settings: Settings, watch: Watch, meters: Meters | Non
         from stepscope.server.oidc import OidcLogin
 
         found += OidcLogin(settings.oidc, settings.people).routes()
-    if settings.ingest is not None:
-        found += sync_routes(Keep(settings.ingest, lambda: watch.on_change()), settings, SyncAccess(ctx.catalogue))
+    if settings.ingest is not None and settings.people is not None:
+        from stepscope.server.quotas import Quotas
+
+        keep, access = Keep(settings.ingest, lambda: watch.on_change()), SyncAccess(ctx.catalogue)
+        found += sync_routes(keep, settings, access, Quotas(settings.people))
     if meters is not None:
         found.append(metrics_route(meters))
     found.append(Route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"]))

@@ -1,7 +1,7 @@
-"""The thread of a team server that compacts ended runs, moves them to the object store, and empties the trash.
+"""The thread of a team server that finds work and does it: ended runs, retention, the trash.
 
-One process of those that share a folder does it, whichever has the lock. It works on runs that have ended and rested,
-and never on one that may still grow.
+What is to be done is in the database (`jobs.py`), so the processes of a server share it. Each finds runs that have
+changed since they were last seen to; whichever comes first does the job.
 """
 
 from __future__ import annotations
@@ -11,50 +11,61 @@ import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from stepscope.errors import StepscopeError
 from stepscope.fence import fenced
-from stepscope.importers.lock import ImportLock
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.compact.compact import compact
-from stepscope.runs.trash import KEPT_S, purge, trashed_runs
-from stepscope.sync.archive import archive, forget
+from stepscope.runs.retention.plan import DAY_S
+from stepscope.runs.trash import trashed_runs
+from stepscope.server.jobs import Job, Jobs
+from stepscope.server.policies import Policies, read_policies
+from stepscope.server.retention import ENDED, RECENT_S, RunKeeper
+from stepscope.server.run_storage import mark_trashed, stamps, touched
 from stepscope.sync.fates import Fates
 from stepscope.sync.objects import Objects
-from stepscope.sync.settled import settle
 
 if TYPE_CHECKING:
+    from stepscope.database.engine import Database
     from stepscope.runs.catalogue.catalogue import Catalogue
 
 __all__ = ["Housekeeper"]
 
 log = logging.getLogger("stepscope.server")
 
-FIRST = 500_000
-"""Compacted files of a server begin with this number; those of a client never get there."""
 AGAIN_S = 10.0
-RECENT_S = 86400.0
-"""For this long after its end, files of a run may still be on their way."""
-_ENDED = ("finished", "stopped", "preempted", "failed")
 
 
 class Housekeeper:
     """`start` and `stop` bracket its thread; `once` is one round."""
 
     def __init__(
-        self, catalogue: Catalogue, store: Path, objects: Objects | None, rest_s: float = 60.0, again_s: float = AGAIN_S
+        self,
+        catalogue: Catalogue,
+        store: Path,
+        objects: Objects | None,
+        database: Database,
+        rest_s: float = 60.0,
+        again_s: float = AGAIN_S,
+        retain_after_s: float = RECENT_S,
     ) -> None:
-        self._catalogue, self._store, self._objects = catalogue, store, objects
+        self._catalogue, self._store, self._database = catalogue, store, database
         self._rest_s, self._again_s = rest_s, again_s
+        self._keeper = RunKeeper(catalogue, store, objects, database, retain_after_s)
         self._fates = Fates(store)
-        self._lock = ImportLock(store, "housekeeping")
-        self._done: dict[str, tuple[int, int]] = {}
+        self._jobs = Jobs(database)
+        self._seen: dict[str, tuple[str, float | None]] = {}
+        self._policies = Policies({}, {})
+        self._trashed: set[str] = set()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self.moved = 0
-        """Runs that were moved to the object store by this process."""
         self.failing: str | None = None
-        """Why the last run could not be moved."""
+        """Why the last job failed."""
+
+    @property
+    def moved(self) -> int:
+        """Runs that were moved to the object store by this process."""
+        return self._keeper.moved
 
     def start(self) -> None:
         self._stopping.clear()
@@ -66,7 +77,6 @@ class Housekeeper:
         if self._thread is not None:
             self._thread.join(30)
             self._thread = None
-        self._lock.release()
 
     def _run(self) -> None:
         turn = fenced("keeping house")(self.once)
@@ -74,55 +84,57 @@ class Housekeeper:
             turn()
 
     def once(self) -> None:
-        """See to every run that has ended since the last round, and to the trash."""
-        if not self._lock.take():
-            return  # another process does it
+        """Find what is to be done, and do it until nothing is left."""
         self._fates.note()
-        for entry in self._catalogue.every():
-            if self._stopping.is_set():
-                return
-            rested = entry.ended is not None and time.time() - entry.ended > self._rest_s
-            if entry.status in _ENDED and rested and entry.path.parent == self._store:
-                self._see_to(entry)
-        self._empty_trash()
+        self._find()
+        while not self._stopping.is_set() and (job := self._jobs.take()) is not None:
+            self._do(job)
 
-    def _see_to(self, entry: RunEntry) -> None:
-        recent = entry.ended is not None and time.time() - entry.ended < RECENT_S
-        stamp = (entry.version, _touched(entry.path) if recent else 0)
-        if self._done.get(entry.id) == stamp:
-            return
+    def _find(self) -> None:
+        self._policies = read_policies(self._database)
+        now = time.time()
+        waiting = [entry for entry in self._catalogue.every() if self._needs_care(entry, now)]
+        if waiting:  # perhaps another process has seen to them
+            self._seen = stamps(self._database)
+            self._jobs.add("run", (entry.id for entry in waiting if self._needs_care(entry, now)))
+        trashed = trashed_runs([self._store])
+        ids = {one.id for one in trashed}
+        if ids != self._trashed:
+            mark_trashed(self._database, ids)
+            self._jobs.add("run", self._trashed - ids)  # restored, or purged by somebody
+            self._trashed = ids
+        self._jobs.add("purge", (one.id for one in trashed if now - one.deleted > self._trash_s(one.project)))
+
+    def _trash_s(self, project: str) -> float:
+        return self._policies.project(project).policy.trash_days * DAY_S
+
+    def _needs_care(self, entry: RunEntry, now: float) -> bool:
+        """Whether a run has changed since it was last seen to, or its time has come."""
+        if entry.path.parent != self._store:
+            return False
+        if entry.status in ENDED and entry.ended is not None and now - entry.ended <= self._rest_s:
+            return False
+        stamp, due = self._seen.get(entry.id, ("", None))
+        return stamp != self._stamp(entry) or (due is not None and due <= now)
+
+    def _stamp(self, entry: RunEntry) -> str:
+        """What a run looked like when it was seen to, and by which policy."""
+        if entry.status not in ENDED or entry.ended is None:
+            return "going on"
+        recent = time.time() - entry.ended < RECENT_S
+        policy = crc32(repr(self._policies.project(entry.project).policy).encode())
+        return f"{entry.version} {touched(entry.path) if recent else 0} {policy:08x}"
+
+    def _do(self, job: Job) -> None:
         try:
-            settle(entry.path)
-            compact(entry.path, first=FIRST)
-            if self._objects is not None:
-                archive(entry.path, self._objects)
-                self.moved += 1
+            if job.kind == "run":
+                self._keeper.see_to(job.subject, self._stamp, lambda: self._jobs.renew(job))
+            elif job.kind == "purge":
+                self._keeper.purge(job.subject)
         except (StepscopeError, OSError) as fault:
             self.failing = str(fault)
-            log.warning("run %s stays as it is: %s", entry.id, fault)
+            log.warning("%s %s: %s", job.kind, job.subject, fault)
+            self._jobs.failed(job, str(fault))
             return
         self.failing = None
-        self._done[entry.id] = (entry.version, _touched(entry.path) if recent else 0)
-
-    def _empty_trash(self) -> None:
-        limit = time.time() - KEPT_S
-        for one in trashed_runs([self._store]):
-            if one.deleted >= limit or self._stopping.is_set():
-                continue
-            try:
-                if self._objects is not None:
-                    forget(self._objects, one.id)
-                purge(one)
-            except (StepscopeError, OSError) as fault:
-                log.warning("run %s stays in the trash: %s", one.id, fault)
-
-
-def _touched(run: Path) -> int:
-    """When a file was last added to a run or one of its folders."""
-    times = []
-    try:
-        for path in (run, *(inner for inner in run.iterdir() if inner.is_dir())):
-            times.append(path.stat().st_mtime_ns)
-    except OSError:  # deleted meanwhile
-        return 0
-    return max(times)
+        self._jobs.done(job)

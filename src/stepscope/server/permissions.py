@@ -28,7 +28,8 @@ GET /api/info /api/live /api/blob/{run}/{sha256} /api/page/{run}/{sha256} /api/e
 GET /api/artifact/zip /api/console/text/{run} /api/profile/download/{run}/{profile}/{kind}
 GET /api/sync/{run}/{name:path}
 POST /api/runs /api/columns /api/column /api/run /api/rule /api/findings /api/search /api/alive /api/alerts /api/views
-POST /api/panels /api/series /api/lines /api/formula /api/media /api/media/index /api/projection /api/projection/near
+POST /api/ranks /api/panels /api/series /api/lines /api/formula /api/media /api/media/index
+POST /api/projection /api/projection/near
 POST /api/histograms /api/distributions /api/parameters /api/importance /api/runs/weigh /api/trash
 POST /api/profiles /api/profile /api/profile/answer /api/profile/advice /api/profile/diff /api/stack /api/stacks
 POST /api/timeline /api/timeline/names /api/timeline/tiles /api/timeline/find /api/timeline/event /api/timeline/range
@@ -38,7 +39,8 @@ POST /api/console /api/console/find /api/console/copy
 POST /api/compare/metrics /api/compare/test /api/compare/changed /api/compare/lines /api/compare/columns
 POST /api/compare/config /api/compare/environment /api/compare/code
 POST /api/report/draft /api/report/preview
-POST /api/people /api/comments /api/comments/add /api/comments/remove
+POST /api/people /api/comments /api/comments/add /api/comments/remove /api/storage /api/storage/runs
+POST /api/lineage /api/artifact/find
 """
 _WRITE = """
 POST /api/runs/edit /api/runs/delete /api/trash/restore /api/profile/request /api/views/save /api/views/drop
@@ -53,14 +55,14 @@ _WRITE_EVERYWHERE = """
 POST /api/report/save /api/report/delete /api/report/restore /api/report/share /api/report/unshare
 """
 _ADMIN = """
-POST /api/trash/purge /api/members /api/members/set
+POST /api/trash/purge /api/members /api/members/set /api/storage/policy /api/storage/preview
 """
 _INGEST = """
 GET /api/sync /api/sync/{run}
 POST /api/sync/{run}/{name:path}
 """
 _SERVER = """
-POST /api/people/add /api/people/change /api/people/invite /api/teams /api/teams/set /api/audit
+POST /api/people/add /api/people/change /api/people/invite /api/teams /api/teams/set /api/audit /api/storage/quota
 """
 _SIGNED_IN = """
 GET /api/me /api/{rest:path} /{path:path}

@@ -69,6 +69,8 @@ class Settings:
     """Where runs of that store go when they have ended; they stay on its disk without."""
     rest_s: float = 60.0
     """A run is left alone for this long after its end: somebody may resume it, or its last files are on their way."""
+    retain_after_s: float = 86400.0
+    """Retention lets go of nothing for this long after a run's end."""
     framed: bool = False
     """Pages of this machine's own servers may frame it: a notebook does."""
 

@@ -54,16 +54,18 @@ class SyncAccess:
         if not caller.may("write", EVERY if project is None else project):
             raise _refused(caller, "write", project)
 
-    def check_add(self, request: Request, run: str, name: str, data: bytes, *, whole: bool) -> None:
-        """A new run's `meta.json` must come `whole`: a part of it could name another project than all of it."""
+    def check_add(self, request: Request, run: str, name: str, data: bytes, *, whole: bool) -> tuple[str | None, str]:
+        """The run's project and who sends it; refused if they may not.
+
+        A new run's `meta.json` must come `whole`: a part of it could name another project than all of it.
+        """
         caller = _caller(request)
-        if caller.may("ingest", EVERY):
-            return
         project = self._project_of(run)
         if project is None:
             project = _named_in(data) if name == META and whole else None
-        if project is None or not caller.may("ingest", project):
+        if not caller.may("ingest", EVERY) and (project is None or not caller.may("ingest", project)):
             raise _refused(caller, "ingest", project)
+        return project, caller.name
 
     def _may(self, caller: Caller, scope: Scope, run: str) -> bool:
         if caller.run is not None:

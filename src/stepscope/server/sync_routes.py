@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import zlib
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -22,7 +23,10 @@ from stepscope.server.settings import Settings
 from stepscope.server.sync_access import SyncAccess
 from stepscope.sync.keep import Keep
 from stepscope.sync.local import checksum_before, frames_from, pieces_of, sha256_of
-from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, RunList, check_name, is_log
+from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, RunList, Stored, check_name, is_log
+
+if TYPE_CHECKING:
+    from stepscope.server.quotas import Quotas
 
 __all__ = ["sync_routes"]
 
@@ -42,7 +46,7 @@ class _Piece(msgspec.Struct):
     size: int = -1
 
 
-def sync_routes(keep: Keep, settings: Settings, access: SyncAccess) -> list[Route]:
+def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quotas) -> list[Route]:
     """What the guard lets through as everywhere: the Host, who asks, and a type that no form of a page can send."""
 
     async def held(request: Request) -> Response:
@@ -67,8 +71,13 @@ def sync_routes(keep: Keep, settings: Settings, access: SyncAccess) -> list[Rout
         def added() -> msgspec.Struct:
             data, where = _unpacked(body, request.headers.get(CHECKSUM, "")), request.path_params
             whole = piece.offset == 0 and piece.size == len(data)
-            access.check_add(request, where["run"], where["name"], data, whole=whole)
-            return _add(keep, where, piece, data)
+            project, user = access.check_add(request, where["run"], where["name"], data, whole=whole)
+            if project is not None:
+                quotas.check(project, user, len(data))
+            stored = _add(keep, where, piece, data)
+            if project is not None and stored.size == piece.offset + len(data):
+                quotas.added(where["run"], project, user, len(data))
+            return stored
 
         return json_response(await run_in_threadpool(added))
 
@@ -136,7 +145,7 @@ def _unpacked(body: bytes, checksum: str) -> bytes:
     return data
 
 
-def _add(keep: Keep, where: dict[str, str], piece: _Piece, data: bytes) -> msgspec.Struct:
+def _add(keep: Keep, where: dict[str, str], piece: _Piece, data: bytes) -> Stored:
     before = None if piece.before < 0 else piece.before
     return keep.add(
         where["run"], where["name"], piece.offset, data, before=before, sha256=piece.sha256, size=piece.size

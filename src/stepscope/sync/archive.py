@@ -14,7 +14,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -29,11 +29,12 @@ from stepscope.files.opening import open_file, read_file
 from stepscope.runs.format.filesystem import create_file, make_folder, make_store, sync_folder
 from stepscope.runs.format.ids import is_run_id, new_run_id
 from stepscope.runs.format.layout import write_file
+from stepscope.runs.format.ledger import read_ledger
 from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.sync.objects import Objects
 from stepscope.sync.wire import check_name
 
-__all__ = ["MANIFEST", "Archived", "Manifest", "archive", "bring_back", "forget", "manifest_of", "read_from"]
+__all__ = ["MANIFEST", "Archived", "Manifest", "archive", "bring_back", "drop", "forget", "manifest_of", "read_from"]
 
 MANIFEST = ".objects.json"
 KEY = ".manifest.json"
@@ -94,13 +95,35 @@ def archive(run: Path, objects: Objects, smallest: int = SMALLEST) -> Manifest:
             manifest.files[name] = _put(run, name, objects)
             changed = True
     if changed:
-        data = sealed(msgspec.json.encode(manifest))
-        objects.put(f"{run.name}/{KEY}", BytesIO(data), len(data), hashlib.sha256(data).hexdigest())
-        write_file(run / MANIFEST, data)
+        _write_manifest(run, objects, manifest)
     for name, entry in manifest.files.items():
         if entry.size >= smallest:
             _hollow_out(run / name, entry)
     return manifest
+
+
+def drop(run: Path, objects: Objects, names: Iterable[str] = ()) -> int:
+    """Let go of these files in the store, and of those that retention has removed here; how many.
+
+    The manifest goes first: what it does not name is not missed. Called again, it finishes what was interrupted.
+    """
+    manifest = manifest_of(run)
+    if manifest is None:
+        return 0
+    going = {name for name in read_ledger(run).files if not (run / name).exists()} | set(names)
+    going &= manifest.files.keys()
+    if going:
+        manifest.files = {name: entry for name, entry in manifest.files.items() if name not in going}
+        _write_manifest(run, objects, manifest)
+    for key in going:
+        objects.delete(f"{run.name}/{key}")
+    return len(going)
+
+
+def _write_manifest(run: Path, objects: Objects, manifest: Manifest) -> None:
+    data = sealed(msgspec.json.encode(manifest))
+    objects.put(f"{run.name}/{KEY}", BytesIO(data), len(data), hashlib.sha256(data).hexdigest())
+    write_file(run / MANIFEST, data)
 
 
 def _files(run: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from stepscope.runs.format.filesystem import create_file, make_folder, make_stor
 from stepscope.runs.format.frames import Hole, scan
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import BLOBS, META
+from stepscope.runs.format.ledger import LedgerReader
 from stepscope.runs.format.sealed import seal_of
 from stepscope.sync.fates import Fates
 from stepscope.sync.locks import PathLocks
@@ -51,6 +52,7 @@ class Keep:
         self.fates = Fates(store)
         self._locks = PathLocks(store)
         self._settled = Settled()
+        self._ledgers = LedgerReader()
         self._sound: dict[Path, _End] = {}
         """Logs that were read, so that not each piece reads all that came before it."""
 
@@ -63,13 +65,16 @@ class Keep:
             name = path.relative_to(folder).as_posix()
             if path.name.startswith("."):
                 continue
-            if is_log(name) and name not in settled:
+            if name in settled:  # a media log may have lost bytes to retention since
+                found[name] = settled[name]
+            elif is_log(name):
                 with self._locks.locked(path):
                     found[name] = self._sound_size(path, folder)
             else:
                 found[name] = plain_size(path) or 0
         compacted = {name: size for name, size in settled.items() if name not in found}
-        return Held(found, compacted, self.fates.deleted(run))
+        gone = {name: size for name, size in self._ledgers.of(folder).files.items() if name not in found}
+        return Held(found, compacted, self.fates.deleted(run), gone)
 
     def add(
         self,
@@ -96,6 +101,9 @@ class Keep:
                 raise Conflict(f"run {run} was deleted on the server; restore it there or here to send more of it")
             if name != META:
                 raise NotFound(f"run {run} is not on this server yet; send its {META} first")
+        removed = self._ledgers.of(folder).files.get(name)
+        if removed is not None and plain_size(path) is None:  # it was here, and was let go of
+            return Stored(removed)
         with self._locks.locked(path):
             try:
                 if is_log(name):

@@ -51,7 +51,11 @@ def _pull_run(run: str, remote: Remote, keep: Keep, done: Pushed) -> None:
     answer = remote.held(run)
     held = answer.files
     compacted = covered_files(folder)
-    if all((plain_size(folder / name) or 0) >= size for name, size in answer.compacted.items()):
+    complete = all(
+        (plain_size(folder / name) or 0) >= size or file_id(name) in compacted
+        for name, size in answer.compacted.items()
+    )
+    if complete:  # what the server made of these logs, and may have thinned since
         held = {name: size for name, size in held.items() if not (answer.compacted and name.startswith(f"{COMPACT}/"))}
     for name in sorted(held, key=lambda name: (name != META, is_log(name), name)):
         here = plain_size(folder / check_name(name)) or 0

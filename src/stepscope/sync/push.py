@@ -14,13 +14,15 @@ from stepscope.runs.compact.compact import covered_files
 from stepscope.runs.format.layout import COMPACT
 from stepscope.runs.read.folder import open_run
 from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
-from stepscope.sync.remote import NotAllowed, Remote, Unreachable
+from stepscope.sync.remote import NotAllowed, Remote, ServerFull, Unreachable
 from stepscope.sync.wire import Fate, file_id, is_log
 
 __all__ = ["Pushed", "patiently", "push"]
 
 _REWINDS = 8
 """How often a server may ask for an earlier place of one file before we take it for confused."""
+FULL_S = 60.0
+"""How long to rest when the server has room for nothing that is left to send."""
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 
@@ -35,6 +37,8 @@ class Pushed:
     """Files (or runs) that were not sent, and why; everything else was."""
     deleted: int = 0
     """Runs that were deleted on the other side, which are left alone."""
+    full: int = 0
+    """Runs that the server has no room for now; all of them is still here."""
 
 
 def push(runs: Iterable[Path], remote: Remote, fates: Mapping[str, Fate] | None = None) -> Pushed:
@@ -92,7 +96,7 @@ def patiently(
         tell(done)
         if follow_s is None or until(done):
             return done
-        sleep(follow_s)
+        sleep(max(follow_s, FULL_S) if done.full and not done.bytes else follow_s)
 
 
 def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
@@ -106,7 +110,7 @@ def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
     if answer.deleted is not None:
         done.deleted += 1
         return
-    held = {**answer.compacted, **answer.files}
+    held = {**answer.removed, **answer.compacted, **answer.files}
     known = _compacted_there(run, held)
     for name in names:
         have = held.get(name, 0)
@@ -119,6 +123,10 @@ def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
                 done.bytes += _push_whole(run, name, remote)
         except FileNotFoundError:
             continue  # compacted or deleted meanwhile
+        except ServerFull as fault:
+            done.full += 1
+            done.problems[run.name] = str(fault)
+            return  # other runs may be of a project that has room
         except (Conflict, BadData) as fault:
             done.problems[f"{run.name}/{name}"] = str(fault)
 

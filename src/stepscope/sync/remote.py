@@ -7,17 +7,26 @@ import http.client
 import ssl
 import zlib
 from types import TracebackType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 import msgspec
 
-from stepscope.errors import BadData, Conflict, Forbidden, StepscopeError, UsageError
+from stepscope.errors import BadData, Conflict, Forbidden, NotFound, StepscopeError, StorageError, UsageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
 from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, Held, RunList, Stored
 
-__all__ = ["NotAllowed", "Piece", "Remote", "Unreachable", "check_address"]
+__all__ = [
+    "NotAllowed",
+    "Piece",
+    "Remote",
+    "RemoteArtifact",
+    "RemoteFile",
+    "ServerFull",
+    "Unreachable",
+    "check_address",
+]
 
 T = TypeVar("T")
 
@@ -36,9 +45,34 @@ class _Token(msgspec.Struct):
     token: str
 
 
+class RemoteFile(msgspec.Struct, frozen=True):
+    path: str
+    sha256: str
+    size: int
+    mime: str = "application/octet-stream"
+    reference: str | None = None
+
+
+class RemoteArtifact(msgspec.Struct, frozen=True):
+    """An artifact as the server knows it."""
+
+    run: str
+    project: str
+    name: str
+    type: str
+    version: int
+    run_version: int
+    digest: str
+    time: float
+    aliases: list[str]
+    metadata: dict[str, Any]
+    files: list[RemoteFile]
+
+
 _JSON = {"content-type": "application/json"}
 _me = msgspec.json.Decoder(_Me)
 _token = msgspec.json.Decoder(_Token)
+_artifact = msgspec.json.Decoder(RemoteArtifact)
 
 
 class Piece(NamedTuple):
@@ -70,6 +104,10 @@ def check_address(url: str) -> SplitResult:
 
 class NotAllowed(Forbidden):
     """The server knows us, and does not let us do this; other runs may be ours to send."""
+
+
+class ServerFull(StorageError):
+    """The server has no room for more: a quota is used up, or its disk is. What is here stays here, for later."""
 
 
 class Remote:
@@ -140,6 +178,24 @@ class Remote:
             raise Unreachable(f"{self.url}: a piece of {name} came without its place")
         return Piece(plain, int(numbers[0]), sha256, int(numbers[1]))
 
+    def artifact(self, wanted: str, project: str) -> RemoteArtifact:
+        """The artifact that a name means on the server, with the hashes of its files."""
+        body = msgspec.json.encode({"artifact": wanted, "project": project})
+        try:
+            return _decoded(self._call("POST", "/api/artifact/find", body, _JSON), _artifact)
+        except UsageError as fault:
+            raise NotFound(str(fault)) from None
+
+    def blob(self, run: str, sha256: str, start: int, end: int) -> bytes:
+        """Bytes of a file from `start` up to `end`, by the hash of the whole; at least one."""
+        span = {"range": f"bytes={start}-{end - 1}", "accept-encoding": "identity"}
+        data = self._call("GET", f"/api/blob/{run}/{sha256}?save=true", more=span)
+        if not self._headers.get("content-range", "").startswith(f"bytes {start}-"):
+            data = data[start:end]  # all of it came
+        if not data or len(data) > end - start:
+            raise Unreachable(f"{self.url} sent {len(data)} bytes of {sha256[:12]}…; expected {end - start}")
+        return data
+
     def close(self) -> None:
         self._connection.close()
 
@@ -162,7 +218,7 @@ class Remote:
         except (OSError, http.client.HTTPException) as fault:
             self.close()  # what is left on it could be taken for the answer to the next request
             raise Unreachable(f"{self.url} cannot be reached: {fault or type(fault).__name__}") from None
-        if answer.status == 200:
+        if answer.status in (200, 206):
             return data
         self.close()
         raise _refusal(self.url, answer.status, data)
@@ -188,5 +244,6 @@ def _refusal(url: str, status: int, data: bytes) -> StepscopeError:
         404: UsageError,
         409: Conflict,
         422: BadData,
+        507: ServerFull,
     }
     return kinds.get(status, Unreachable)(f"{url}: {said}")

@@ -48,6 +48,8 @@ class Held(msgspec.Struct, frozen=True):
     """Logs that are there only as a part of a compacted file, and how long they were."""
     deleted: float | None = None
     """When the run was deleted there, in unix seconds."""
+    removed: dict[str, int] = {}
+    """Files that were there and that the server's retention settings have removed, and how large they were."""
 
 
 class RunList(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stepscope.runs.read.summary import MetricSummary
+    from stepscope.runs.points.summary import MetricSummary
 
 __all__ = ["MetricStats", "Slot", "pack_stats"]
 
@@ -104,7 +104,7 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         return None if value != value and stat in _OF_FINITE else value
 
     def __getitem__(self, name: str) -> MetricSummary:
-        from stepscope.runs.read.summary import MetricSummary
+        from stepscope.runs.points.summary import MetricSummary
 
         place = self._places[name]
         return MetricSummary(**{stat: self._raw(place, stat) for stat in _NAMES})

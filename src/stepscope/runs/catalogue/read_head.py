@@ -12,8 +12,8 @@ from stepscope.runs.catalogue.defined_goals import said_goals
 from stepscope.runs.catalogue.entry import Head
 from stepscope.runs.catalogue.main_metric import main_metric, sparkline
 from stepscope.runs.catalogue.metric_stats import pack_stats
+from stepscope.runs.points.summary import MetricSummary, rule_for
 from stepscope.runs.read.folder import RunFolder, open_run
-from stepscope.runs.read.summary import MetricSummary, rule_for
 
 __all__ = ["Reading", "read_run"]
 

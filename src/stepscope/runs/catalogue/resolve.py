@@ -47,7 +47,7 @@ def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
         if named is not None:
             return named
     if os.sep in text and path.exists():
-        raise NotFound(f"{path} is no run folder: it has no meta.json; give the folder of a run, or its name or id")
+        raise NotFound(f"{path} is not a run folder: it has no meta.json; give the folder of a run, or its name or id")
     from stepscope.runs.catalogue.catalogue import Catalogue
 
     with Catalogue(store) as catalogue:

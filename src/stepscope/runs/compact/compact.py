@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from stepscope.errors import BadData
 from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.change_detection import is_sealed
-from stepscope.runs.compact.source import Source, read_sections, read_source
+from stepscope.runs.compact.source import Points, Source, read_sections, read_source
 from stepscope.runs.format.chunks import CHUNK_POINTS, encode_chunk
 from stepscope.runs.format.filesystem import create_file, make_folder, sync_folder
 from stepscope.runs.format.frames import Kind, encode
@@ -31,7 +31,15 @@ from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, log_files
 from stepscope.runs.format.meta import repair_meta
 
-__all__ = ["CompactResult", "compact", "covered_files"]
+__all__ = [
+    "LARGEST_COMPACTED",
+    "CompactResult",
+    "compact",
+    "covered_files",
+    "put_in_place",
+    "section_frames",
+    "whole_chunks",
+]
 
 _FILE_BYTES = 64 << 20
 """About how much of the sources goes into one compacted file, so that verifying it needs little memory."""
@@ -149,7 +157,7 @@ def _replace(run: Path, paths: list[Path], result: CompactResult, first: int) ->
         if not replaced:
             return
         _verify(temporary, replaced)
-        _put_in_place(temporary, folder, first)
+        put_in_place(temporary, folder, first)
     except BadData as fault:
         result.skipped[run.name] = str(fault)
         return
@@ -176,7 +184,7 @@ def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path
             except BadData as fault:
                 step.skipped[path.name] = str(fault)
                 continue
-            frames = [encode(kind, seq + at, payload) for at, (kind, payload) in enumerate(_section(source))]
+            frames = [encode(kind, seq + at, payload) for at, (kind, payload) in enumerate(section_frames(source))]
             before, after = path.stat().st_size, sum(map(len, frames))
             if after >= before:
                 step.skipped[path.name] = "it would not get smaller"
@@ -193,30 +201,37 @@ def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path
     return replaced
 
 
-def _section(source: Source) -> Iterator[tuple[int, bytes]]:
-    """The frames of one section: kind and payload."""
-    header = source.header
+def section_frames(
+    source: Source, chunks: Callable[[Source, str, Points], Iterator[bytes]] | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """The frames of one section: kind and payload. `chunks` gives those of a series; all its points by default."""
     yield Kind.HEADER, source.header_frame
     identity = [other for other in source.others[:1] if other[0] == Kind.META]
     yield from identity  # at the beginning, where it is looked for
     for name, points in source.series.items():
-        for start in range(0, len(points.values), CHUNK_POINTS):
-            part = slice(start, start + CHUNK_POINTS)
-            payload = encode_chunk(
-                name,
-                points.steps[part],
-                points.times[part],
-                points.values[part],
-                attempt=header.attempt,
-                rank=header.rank,
-                role=header.role,
-                base_time=header.base_time,
-                exact={at - start: n for at, n in points.exact.items() if start <= at < start + CHUNK_POINTS},
-            )
+        for payload in (chunks or whole_chunks)(source, name, points):
             yield Kind.CHUNK, payload
     yield from source.others[len(identity) :]
     yield Kind.HEADER, source.header_frame
     yield Kind.SEAL, b""
+
+
+def whole_chunks(source: Source, name: str, points: Points) -> Iterator[bytes]:
+    """All points of a series."""
+    header = source.header
+    for start in range(0, len(points.values), CHUNK_POINTS):
+        part = slice(start, start + CHUNK_POINTS)
+        yield encode_chunk(
+            name,
+            points.steps[part],
+            points.times[part],
+            points.values[part],
+            attempt=header.attempt,
+            rank=header.rank,
+            role=header.role,
+            base_time=header.base_time,
+            exact={at - start: n for at, n in points.exact.items() if start <= at < start + CHUNK_POINTS},
+        )
 
 
 def _verify(temporary: Path, paths: list[Path]) -> None:
@@ -228,7 +243,7 @@ def _verify(temporary: Path, paths: list[Path]) -> None:
             raise BadData(f"{path.name} was not the same after compaction; it was left as it is")
 
 
-def _put_in_place(temporary: Path, folder: Path, first: int) -> None:
+def put_in_place(temporary: Path, folder: Path, first: int) -> Path:
     """Give the file the next free number. The name is claimed first, so that two compactions never share one."""
     taken = [int(path.stem) for path in log_files(folder) if path.stem.isdigit()]
     number = max([first - 1, *taken]) + 1
@@ -241,3 +256,4 @@ def _put_in_place(temporary: Path, folder: Path, first: int) -> None:
             number += 1
     os.replace(temporary, path)
     sync_folder(folder)
+    return path

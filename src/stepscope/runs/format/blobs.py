@@ -28,7 +28,7 @@ _CHUNK = 1 << 20
 def blob_path(run: Path, sha256: str) -> Path:
     """Where a run keeps the blob with this hash; anything but 64 lower-case hex letters is refused."""
     if not _SHA256.fullmatch(sha256):
-        raise UsageError(f"{sha256[:80]!r} is no SHA-256; expected 64 of the letters 0-9 and a-f")
+        raise UsageError(f"{sha256[:80]!r} is not a SHA-256; expected 64 of the characters 0-9 and a-f")
     return run / BLOBS / sha256
 
 

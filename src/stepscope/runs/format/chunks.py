@@ -8,6 +8,9 @@ when that makes it smaller. What comes back is bit for bit what went in, whateve
 A compacted file (`compact/<n>.log`) is a row of *sections*, one per segment it replaces. Each begins with that
 segment's own HEADER frame; its points follow as CHUNK frames, its other frames as they were, in their order,
 and a SEAL closes it. A reader tells by the header's `file_id`, `kind` and `segment` what it has seen already.
+
+A *thinned* chunk (`thin.py`) has the head of all points that were logged and only some of them in its columns: the
+ends and extremes of each block, with the block's mean and how many finite points it had.
 """
 
 from __future__ import annotations
@@ -23,9 +26,19 @@ import numpy.typing as npt
 from stepscope.errors import BadData
 from stepscope.files.decoding import MALFORMED
 from stepscope.runs.format.frames import TICK
-from stepscope.runs.read.summary import MetricSummary, summarise_points
+from stepscope.runs.points.summary import MetricSummary, summarise_points
 
-__all__ = ["CHUNK_POINTS", "MAX_CHUNK_POINTS", "Chunk", "ChunkHead", "chunk_head", "decode_chunk", "encode_chunk"]
+__all__ = [
+    "CHUNK_POINTS",
+    "MAX_CHUNK_POINTS",
+    "Block",
+    "Chunk",
+    "ChunkHead",
+    "chunk_head",
+    "decode_chunk",
+    "encode_chunk",
+    "encode_thinned",
+]
 
 CHUNK_POINTS = 1024
 """How many points a writer puts into one chunk."""
@@ -94,12 +107,24 @@ class ChunkHead(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
         )
 
 
+class Block(msgspec.Struct, frozen=True, array_like=True):
+    """A stretch of points of which only some are kept."""
+
+    kept: int
+    finite: int
+    """How many of all its points were finite."""
+    mean: float
+    """Of those."""
+
+
 class _Payload(ChunkHead, frozen=True, array_like=True, kw_only=True):
     base_time: float
     steps: _Column
     times: _Column
     values: _Column
     exact: dict[int, str] = {}
+    blocks: list[Block] = []
+    """Of a thinned chunk: the columns hold the kept points of these, `count` is how many there were."""
 
 
 class Chunk(NamedTuple):
@@ -110,6 +135,8 @@ class Chunk(NamedTuple):
     times: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     exact: dict[int, int]
+    thinned: npt.NDArray[np.float64] | None = None
+    """Of a thinned chunk, for each point: how many logged ones it stands for, and their mean."""
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -135,41 +162,88 @@ def encode_chunk(
     >>> chunk.values
     array([ 0.5,  nan, -0. ])
     """
-    step_array = np.ascontiguousarray(steps, dtype=np.int64)
-    time_array = np.ascontiguousarray(times, dtype=np.float64)
-    value_array = np.ascontiguousarray(values, dtype=np.float64)
-    count = len(value_array)
-    if not 0 < count <= MAX_CHUNK_POINTS or len(step_array) != count or len(time_array) != count:
+    columns = _columns(steps, times, values)
+    return _encoded(
+        name, columns, summarise_points(columns[0], columns[2]), columns, attempt, rank, role, base_time, exact or {}
+    )
+
+
+def encode_thinned(
+    name: str,
+    points: _Columns,
+    kept: npt.NDArray[np.int64],
+    blocks: list[Block],
+    *,
+    attempt: int = 0,
+    rank: int = 0,
+    role: str = "run",
+    base_time: float | None = None,
+    exact: Mapping[int, int] | None = None,
+) -> bytes:
+    """The same with only the points at the positions `kept` in its columns: block by block, as `blocks` says."""
+    columns = _columns(points[0][kept], points[1][kept], points[2][kept])
+    summary = summarise_points(points[0], points[2])
+    return _encoded(name, points, summary, columns, attempt, rank, role, base_time, exact or {}, blocks)
+
+
+_Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+
+def _columns(steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike) -> _Columns:
+    columns = (
+        np.ascontiguousarray(steps, dtype=np.int64),
+        np.ascontiguousarray(times, dtype=np.float64),
+        np.ascontiguousarray(values, dtype=np.float64),
+    )
+    count = len(columns[2])
+    if not 0 < count <= MAX_CHUNK_POINTS or len(columns[0]) != count or len(columns[1]) != count:
         raise ValueError(f"a chunk holds 1 to {MAX_CHUNK_POINTS} points in columns of one length, not {count}")
-    summary = summarise_points(step_array, value_array)
+    return columns
+
+
+def _encoded(
+    name: str,
+    points: _Columns,
+    summary: MetricSummary,
+    columns: _Columns,
+    attempt: int,
+    rank: int,
+    role: str,
+    base_time: float | None,
+    exact: Mapping[int, int],
+    blocks: list[Block] | None = None,
+) -> bytes:
+    """A payload with the head of all `points` and these columns."""
+    steps, times, values = points
     payload = _Payload(
         name=name,
-        count=count,
+        count=len(values),
         attempt=attempt,
         rank=rank,
         role=role,
-        first_step=int(step_array[0]),
-        last_step=int(step_array[-1]),
-        min_step=int(step_array.min()),
-        max_step=int(step_array.max()),
-        first_time=float(time_array[0]),
-        last_time=float(time_array[-1]),
+        first_step=int(steps[0]),
+        last_step=int(steps[-1]),
+        min_step=int(steps.min()),
+        max_step=int(steps.max()),
+        first_time=float(times[0]),
+        last_time=float(times[-1]),
         low=summary.min,
         high=summary.max,
         finite=summary.finite,
         nan=summary.nan,
-        pos_inf=int((value_array == np.inf).sum()),
-        neg_inf=int((value_array == -np.inf).sum()),
+        pos_inf=int((values == np.inf).sum()),
+        neg_inf=int((values == -np.inf).sum()),
         first=summary.first,
         last=summary.last,
         mean=summary.mean,
         low_step=summary.min_step,
         high_step=summary.max_step,
         base_time=base_time if base_time is not None else 0.0,
-        steps=_pack_deltas(step_array.view(np.uint64)),
-        times=_pack_times(time_array, base_time),
-        values=_pack_floats(value_array),
-        exact={position: str(number) for position, number in (exact or {}).items()},
+        steps=_pack_deltas(columns[0].view(np.uint64)),
+        times=_pack_times(columns[1], base_time),
+        values=_pack_floats(columns[2]),
+        exact={position: str(number) for position, number in exact.items()},
+        blocks=blocks or [],
     )
     return _encoder.encode(payload)
 
@@ -186,8 +260,8 @@ def decode_chunk(payload: bytes | memoryview) -> Chunk:
     """The points of a chunk; `BadData` for anything that is not one."""
     try:
         body = _payload_decoder.decode(payload)
-        count = body.count
-        if not 0 < count <= MAX_CHUNK_POINTS:
+        count = sum(block.kept for block in body.blocks) if body.blocks else body.count
+        if not 0 < count <= MAX_CHUNK_POINTS or count > body.count:
             raise ValueError(f"it claims {count} points")
         steps = _unpack_deltas(body.steps, count).view(np.int64)
         times = _unpack_times(body.times, count, body.base_time)
@@ -195,7 +269,12 @@ def decode_chunk(payload: bytes | memoryview) -> Chunk:
         exact = {position: int(number) for position, number in body.exact.items() if 0 <= position < count}
     except (msgspec.DecodeError, msgspec.ValidationError, ValueError, OverflowError, zlib.error) as fault:
         raise BadData(f"a chunk that cannot be read: {fault}") from fault
-    return Chunk(body, steps, times, values, exact)
+    return Chunk(body, steps, times, values, exact, _stand_ins(body.blocks) if body.blocks else None)
+
+
+def _stand_ins(blocks: list[Block]) -> npt.NDArray[np.float64]:
+    rows = [(block.finite / block.kept, block.mean) for block in blocks]
+    return np.repeat(np.array(rows), [block.kept for block in blocks], axis=0)
 
 
 # -- columns ---------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def log_name(host: str, rank: int, pid: int, boot_id: str, log_id: str, kind: st
 def create_run(store: Path, meta: RunMeta) -> Path:
     """Make the folder of a new run with its `meta.json`; refuses an id that is taken or no id at all."""
     if not is_run_id(meta.id):
-        raise BadData(f"{meta.id!r} is no run id; ids come from stepscope.runs.format.ids.new_run_id()")
+        raise BadData(f"{meta.id!r} is not a run id; ids come from stepscope.runs.format.ids.new_run_id()")
     path = store / meta.id
     make_store(store)
     make_folder(path)

@@ -41,7 +41,9 @@ def decode_histogram(data: bytes) -> Histogram:
     numbers = np.frombuffer(data[: len(data) // 8 * 8], dtype="<f8").astype(np.float64)
     bins = (len(numbers) - 1) // 2
     if len(data) % 8 or len(numbers) != 2 * bins + 1 or not 0 < bins <= _MOST_BINS:
-        raise BadData(f"{len(data)} bytes are no histogram: n + 1 edges and n counts of eight bytes each were expected")
+        raise BadData(
+            f"{len(data)} bytes are not a histogram: n + 1 edges and n counts of eight bytes each were expected"
+        )
     edges, counts = numbers[: bins + 1], numbers[bins + 1 :]
     if not np.isfinite(edges).all() or bool((edges[1:] < edges[:-1]).any()):
         raise BadData("the edges of a histogram must be finite and go up")

@@ -14,7 +14,7 @@ from stepscope.errors import MissingExtra, UsageError
 from stepscope.runs.points.align import as_x
 from stepscope.runs.points.downsample import Buckets, downsample
 from stepscope.runs.points.smooth import smooth
-from stepscope.runs.read.summary import MetricSummary, summarise_points
+from stepscope.runs.points.summary import MetricSummary, summarise_points
 
 if TYPE_CHECKING:
     from stepscope.runs.points.pyramid import Pyramid
@@ -57,6 +57,8 @@ class Series:
         superseded: npt.NDArray[np.bool_] | None = None,
         pyramid: Pyramid | None = None,
         times_sorted: bool | None = None,
+        thinned: Floats | None = None,
+        summary: MetricSummary | None = None,
     ) -> None:
         self.name = name
         self.rank = rank
@@ -72,7 +74,11 @@ class Series:
         """Logged integers that do not fit a float64, by position."""
         self.superseded = superseded
         """Which points a later attempt has logged again; None when there are none among these."""
-        self._pyramid = pyramid
+        self.thinned = thinned
+        """Where only the ends and extremes of stretches were kept (`compact/thin.py`), for each point: how many logged
+        ones it stands for, and their mean. None where every point is here."""
+        self._summary = summary
+        self._pyramid = pyramid if thinned is None else None
         self._times_sorted = times_sorted
         self._smoothed: dict[tuple[str, float, str], Floats] = {}
 
@@ -106,6 +112,7 @@ class Series:
             start=self.start,
             exact=exact,
             superseded=None if self.superseded is None else self.superseded[at],
+            thinned=None if self.thinned is None else self.thinned[at],
         )
 
     def between(self, first: int, last: int) -> Series:
@@ -115,7 +122,8 @@ class Series:
 
     @property
     def summary(self) -> MetricSummary:
-        return summarise_points(self.steps, self.values)
+        """Of all points that were logged; of a part of a thinned series, of those that were kept."""
+        return self._summary or summarise_points(self.steps, self.values)
 
     # -- axes --------------------------------------------------------------------------------------------------
 
@@ -129,7 +137,7 @@ class Series:
             return self.times
         if axis == "relative":
             return self.times - self.start
-        raise UsageError(f"x={axis!r} is no axis; use step, wall, relative, or give a series")
+        raise UsageError(f"x={axis!r} is not an axis; use step, wall, relative, or give a series")
 
     def _is_sorted(self, axis: str | Series) -> bool | None:
         if axis == "step":
@@ -162,6 +170,8 @@ class Series:
             neighbours=neighbours,
             pyramid=pyramid,
         )
+        if self.thinned is not None:
+            found = replace(found, value=_block_means(self.thinned, found))
         if smoothing is None or smoothing[0] == "none":
             return found
         line = self._smooth(*smoothing, x, found.order)
@@ -169,7 +179,7 @@ class Series:
 
     def smooth(self, kind: str, amount: float, x: str | Series = "step") -> Series:
         """The series with smoothed values: "ema" (weight of the past), "gaussian" or "mean" (width in points)."""
-        values = smooth(kind, self.values, amount, self.x(x))
+        values = smooth(kind, self.values if self.thinned is None else self.thinned[:, 1], amount, self.x(x))
         return Series(self.name, self.steps, self.times, values, rank=self.rank, run=self.run, start=self.start)
 
     def _smooth(self, kind: str, amount: float, x: str | Series, order: npt.NDArray[np.int64] | None) -> Floats:
@@ -177,7 +187,7 @@ class Series:
         key = (kind, amount, x) if isinstance(x, str) else None
         known = self._smoothed.get(key) if key else None
         if known is None:
-            places, values = self.x(x), self.values
+            places, values = self.x(x), self.values if self.thinned is None else self.thinned[:, 1]
             if order is not None:
                 places, values = places[order], values[order]
             known = smooth(kind, values, amount, places)
@@ -248,6 +258,19 @@ def _means(line: Floats, buckets: Buckets) -> Floats:
         total = np.add.reduceat(used[: ends[-1]], starts)
         mean: Floats = total / np.add.reduceat(finite[: ends[-1]].astype(np.float64), starts)
     return mean
+
+
+def _block_means(thinned: Floats, buckets: Buckets) -> Floats:
+    """The mean of each bucket of several points from the means of the stretches they were kept of."""
+    if buckets.points == len(buckets):
+        return buckets.value
+    count, mean = (thinned if buckets.order is None else thinned[buckets.order]).T
+    end = int(buckets.starts[-1] + buckets.count[-1])
+    with np.errstate(all="ignore"):
+        total = np.add.reduceat(np.where(count > 0, count * mean, 0.0)[:end], buckets.starts)
+        found = total / np.add.reduceat(count[:end], buckets.starts)
+    one_or_none = (buckets.count == 1) | ~np.isfinite(found)
+    return np.where(one_or_none, buckets.value, np.clip(found, buckets.low, buckets.high))
 
 
 def _line(series: Series, width: int = 240, height: int = 40) -> str:

@@ -74,7 +74,9 @@ def parse_field(text: str) -> Field:
     if found is None:
         close = close_fields(text, [])
         rather = f"; did you mean {' or '.join(close)}?" if close else ""
-        raise QueryError(f"{text!r} is no field; expected one such as created, config.lr or loss.min{rather}", text, 0)
+        raise QueryError(
+            f"{text!r} is not a field; expected for example created, config.lr or loss.min{rather}", text, 0
+        )
     return found
 
 

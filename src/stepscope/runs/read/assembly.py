@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from stepscope.runs.points.pyramid import Pyramid
 from stepscope.runs.points.series import Series
+from stepscope.runs.points.summary import join
 from stepscope.runs.read.rowtable import Points, join_points
 from stepscope.runs.read.segments import Segment
 
@@ -31,6 +32,7 @@ class SeriesBuilder:
         self._times = np.empty(0)
         self._values = np.empty(0)
         self._exact: dict[int, int] = {}
+        self._thinned: npt.NDArray[np.float64] | None = None
         self._attempt = 0
         self._times_sorted = True
         self._pyramid = Pyramid()
@@ -54,6 +56,9 @@ class SeriesBuilder:
                 exact=self._exact,
                 pyramid=self._pyramid,
                 times_sorted=self._times_sorted,
+                thinned=self._thinned,
+                # Runs with several attempts are never thinned, so no point of these is superseded.
+                summary=None if self._thinned is None else join(one.summary(self.name) for one in segments),
             )
         return self._series
 
@@ -113,6 +118,9 @@ class SeriesBuilder:
 
     def _append(self, new: Points) -> None:
         start, end = self.count, self.count + len(new.steps)
+        if new.thinned is not None or self._thinned is not None:
+            before = Points(self._steps, self._times, self._values[:start], {}, self._thinned)
+            self._thinned = np.concatenate((before.stand_ins, new.stand_ins))
         if end > len(self._steps):
             room = end if not start else max(end, 2 * start)
             for name in ("_steps", "_times", "_values"):

@@ -29,6 +29,7 @@ from stepscope.records import (
 )
 from stepscope.runs.format.meta import known_meta
 from stepscope.runs.points.series import Series
+from stepscope.runs.points.summary import MetricSummary, join, rule_for, summarise
 from stepscope.runs.points.tables import Shape, pandas_table, polars_table
 from stepscope.runs.read.assembly import SeriesBuilder, all_branches, may_supersede
 from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
@@ -39,7 +40,6 @@ from stepscope.runs.read.run_state import Story, tell
 from stepscope.runs.read.runlogs import Entry, RunLogs
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import Machine, Standing, derive, this_machine
-from stepscope.runs.read.summary import MetricSummary, join, rule_for, summarise
 
 __all__ = ["RunFolder", "open_run"]
 
@@ -260,6 +260,11 @@ class RunFolder:
         """The names of all series, those of the machine (`system/...`) last."""
         return list(self._names())
 
+    def ranks_with(self, name: str) -> list[int]:
+        """The ranks that have a series."""
+        self._segments(name, None)  # says which there are
+        return sorted(self._names()[name])
+
     def _names(self) -> dict[str, dict[int, list[Segment]]]:
         """Every series: by rank, the segments that have it."""
         names: dict[str, dict[int, list[Segment]]] = self._remember("names", RunLogs.series)
@@ -408,7 +413,7 @@ class RunFolder:
         """The file of a large medium or an artifact's file; `NotFound` if it is not there."""
         path = self._media.blob_path(sha256)
         if not path.is_file():
-            raise NotFound(f"run {self.id} has no blob {sha256[:12]}…")
+            raise NotFound(f"run {self.id} has no blob {sha256[:12]}…; {self._media.why_gone(sha256)}")
         return path
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from stepscope.errors import BadData, Forbidden, NotFound
 from stepscope.files.opening import open_file, read_file, read_window
 from stepscope.runs.format.layout import BLOBS
+from stepscope.runs.format.ledger import Ledger, read_ledger
 from stepscope.runs.read.logs import LogReader
 
 __all__ = ["MediaStore"]
@@ -32,9 +33,7 @@ class MediaStore:
         blob = self.blob_path(sha256)
         where = self._where(sha256, files)
         if where is None and not blob.exists():
-            raise NotFound(
-                f"run {self._path.name} has no bytes with the hash {sha256[:12]}…; they were dropped or lost"
-            )
+            raise NotFound(f"run {self._path.name} has no bytes with the hash {sha256[:12]}…; {self.why_gone(sha256)}")
         try:
             data = read_file(blob, LARGEST, within=self._path) if where is None else _piece(*where)
         except OSError as fault:
@@ -46,11 +45,21 @@ class MediaStore:
     def blob_path(self, sha256: str) -> Path:
         """Where the blob with this hash would be. Refuses what is no hash, and links that lead elsewhere."""
         if not _SHA256.fullmatch(sha256):
-            raise BadData(f"{sha256[:80]!r} is no SHA-256 hash; it should be 64 letters of 0-9a-f")
+            raise BadData(f"{sha256[:80]!r} is not a SHA-256 hash; it should be 64 characters of 0-9a-f")
         path = self._path / BLOBS / sha256
         if path.is_symlink() or path.parent.is_symlink():
             raise Forbidden(f"{path} is a link; a run's blobs are plain files")
         return path
+
+    def why_gone(self, sha256: str) -> str:
+        """Why bytes are not here, in words."""
+        try:
+            ledger = read_ledger(self._path)
+        except BadData:
+            ledger = Ledger()
+        if sha256 in ledger.media or f"{BLOBS}/{sha256}" in ledger.files:
+            return "they were removed by the retention settings of the project"
+        return "they were dropped or lost"
 
     def _where(self, sha256: str, files: Iterable[Path]) -> tuple[Path, int, int] | None:
         found = self._found.get(sha256)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.runs.points.summary import ColumnSummaries, MetricSummary, summarise_points
 from stepscope.runs.read.batches import Rows
-from stepscope.runs.read.summary import ColumnSummaries, MetricSummary, summarise_points
 
 __all__ = ["Points", "RowTable", "join_points"]
 
@@ -20,10 +20,20 @@ class Points(NamedTuple):
     times: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     exact: dict[int, int]
+    thinned: npt.NDArray[np.float64] | None = None
+    """Where only some points were kept, for each: how many logged ones it stands for, and their mean."""
 
     def copy(self) -> Points:
         """Points that keep no table in memory."""
-        return Points(self.steps.copy(), self.times.copy(), self.values.copy(), self.exact)
+        thinned = None if self.thinned is None else self.thinned.copy()
+        return Points(self.steps.copy(), self.times.copy(), self.values.copy(), self.exact, thinned)
+
+    @property
+    def stand_ins(self) -> npt.NDArray[np.float64]:
+        """`thinned`, also where every point is there and stands for itself."""
+        if self.thinned is not None:
+            return self.thinned
+        return np.column_stack((np.isfinite(self.values).astype(np.float64), self.values))
 
     def take(self, order: npt.NDArray[np.int64]) -> Points:
         """The points at these positions, in this order."""
@@ -31,7 +41,8 @@ class Points(NamedTuple):
         if self.exact:
             place = {int(old): new for new, old in enumerate(order)}
             exact = {place[old]: number for old, number in self.exact.items() if old in place}
-        return Points(self.steps[order], self.times[order], self.values[order], exact)
+        thinned = None if self.thinned is None else self.thinned[order]
+        return Points(self.steps[order], self.times[order], self.values[order], exact, thinned)
 
 
 NO_POINTS = Points(np.empty(0, np.int64), np.empty(0), np.empty(0), {})
@@ -53,6 +64,7 @@ def join_points(parts: list[Points]) -> Points:
         np.concatenate([part.times for part in parts]),
         np.concatenate([part.values for part in parts]),
         exact,
+        np.concatenate([part.stand_ins for part in parts]) if any(part.thinned is not None for part in parts) else None,
     )
 
 

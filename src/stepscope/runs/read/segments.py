@@ -10,9 +10,9 @@ import numpy as np
 from stepscope.errors import BadData
 from stepscope.records import FileHeader
 from stepscope.runs.format.chunks import ChunkHead, decode_chunk
+from stepscope.runs.points.summary import MetricSummary, join, summarise_points
 from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.rowtable import Points, RowTable, join_points
-from stepscope.runs.read.summary import MetricSummary, join, summarise_points
 
 __all__ = ["Segment"]
 

@@ -158,7 +158,7 @@ def _ask(header: FileHeader, machine: Machine) -> tuple[Status, str]:
     if header.host != machine.host or not header.host:
         return "lost", f"its machine {header.host or '(unnamed)'} cannot be asked from here"
     if header.boot_id != machine.boot_id:
-        return "killed", f"{header.host} was started anew since"
+        return "killed", f"{header.host} was restarted since"
     started = machine.started(header.pid)
     if started is None:
         return "killed", f"its process {header.pid} is gone without a word"

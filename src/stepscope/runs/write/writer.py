@@ -167,10 +167,14 @@ class RunWriter:
             known = self._keysets.setdefault(names, Keyset(self._delivery, len(self._keysets), names))
         return known
 
-    def wide(self, step: int, values: Mapping[str, Any], at: float | None = None) -> None:
-        """A row of values that a float64 cannot hold, as msgpack [unix time, step, {name: value}]."""
-        now = time.monotonic()
-        unix = time.time() - (now - (now if at is None else at))
+    def wide(self, step: int, values: Mapping[str, Any], at: float | None = None, unix: float | None = None) -> None:
+        """A row of values that a float64 cannot hold, as msgpack [unix time, step, {name: value}].
+
+        The time is now, that of the monotonic clock `at`, or exactly `unix`.
+        """
+        if unix is None:
+            now = time.monotonic()
+            unix = time.time() - (now - (now if at is None else at))
         self._note(Kind.WIDE, pack([unix, step, dict(values)]), count=len(values))
 
     def columns(self, name: str, steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike) -> None:

@@ -1,0 +1,146 @@
+"""Which parts of a run a policy lets go of. Planning only reads; `carry_out` does it.
+
+plan = plan_for(open_run(path), Policy(points_days=90, media_newest=5), now=time.time())
+plan.bytes, plan.media, plan.artifacts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from stepscope.records import Artifact, Media
+from stepscope.runs.compact.thin import would_thin
+from stepscope.runs.format.blobs import blob_path
+from stepscope.runs.format.ledger import read_ledger
+
+if TYPE_CHECKING:
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["DAY_S", "KEEP_ALL", "Plan", "Policy", "due_at", "plan_for"]
+
+DAY_S = 86400.0
+CAPSULE = "capsule"
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a project keeps what. None keeps it for good."""
+
+    points_days: float | None = None
+    """After so many days, long series keep the extremes, ends and means of a thousand stretches."""
+    media_newest: int | None = None
+    """Of each key, the media of so many newest steps stay."""
+    artifact_days: float | None = None
+    """After so many days, an artifact version goes that no run uses and that is neither newest nor has an alias."""
+    trash_days: float = 30.0
+    """After so many days, a deleted run is removed for good."""
+
+
+KEEP_ALL = Policy()
+
+
+@dataclass
+class Plan:
+    """What would go, with its size."""
+
+    thin: bool = False
+    points: int = 0
+    """Points that would go."""
+    point_bytes: int = 0
+    media: dict[str, int] = field(default_factory=dict)
+    """By hash; a medium in a log, or a blob that nothing else needs."""
+    artifacts: dict[str, int] = field(default_factory=dict)
+    """`name:v3` and how many bytes of it nothing else needs."""
+    blobs: dict[str, int] = field(default_factory=dict)
+    """Hashes of all blobs that would go."""
+
+    @property
+    def bytes(self) -> int:
+        return self.point_bytes + sum(self.media.values()) + sum(self.artifacts.values())
+
+    def __bool__(self) -> bool:
+        return self.thin or bool(self.media) or bool(self.artifacts)
+
+
+def plan_for(
+    run: RunFolder, policy: Policy, now: float, is_needed: Callable[[Artifact], bool] = lambda artifact: False
+) -> Plan:
+    """What a policy lets go of in a run that has ended; nothing for one that goes on.
+
+    `is_needed` knows the other runs: whether one of them uses an artifact, or it is the newest of its name.
+    """
+    plan = Plan()
+    ended = run.standing.ended
+    if run.standing.status == "running" or ended is None:
+        return plan
+    if policy.points_days is not None and now - ended > policy.points_days * DAY_S:
+        found = would_thin(run.path)
+        plan.thin, plan.points = found.points > 0, found.points
+        plan.point_bytes = found.bytes_before - found.bytes_after
+    old_media = _old_media(run, policy.media_newest) if policy.media_newest is not None else []
+    old_artifacts = _old_artifacts(run, policy.artifact_days, now, is_needed)
+    _weigh(run, plan, old_media, old_artifacts)
+    return plan
+
+
+def due_at(ended: float, policy: Policy) -> float | None:
+    """When a policy next has something to do for a run that ended then; None for never."""
+    days = [one for one in (policy.points_days, policy.artifact_days) if one is not None]
+    return ended + min(days) * DAY_S if days else None
+
+
+def _old_media(run: RunFolder, newest: int) -> list[Media]:
+    found: list[Media] = []
+    for key in run.media_keys():
+        items = run.media(key, superseded=True)
+        steps = sorted({one.step for one in items})
+        kept = set(steps[max(0, len(steps) - newest) :])
+        found += [one for one in items if one.step not in kept and one.sha256]
+    return found
+
+
+def _old_artifacts(
+    run: RunFolder, days: float | None, now: float, is_needed: Callable[[Artifact], bool]
+) -> list[Artifact]:
+    """Those that go. Of each name the newest stays, and what has an alias; a version logged again counts as newer."""
+    if days is None:
+        return []
+    last = {one.name: one.digest for one in run.artifacts}
+    with_alias = {(one.name, one.digest) for one in run.artifacts if one.aliases}
+    logged = {(one.name, one.digest): one for one in run.artifacts}
+    return [
+        one
+        for one in logged.values()
+        if now - one.time > days * DAY_S
+        and one.type != CAPSULE
+        and last[one.name] != one.digest
+        and (one.name, one.digest) not in with_alias
+        and not is_needed(one)
+    ]
+
+
+def _weigh(run: RunFolder, plan: Plan, media: list[Media], artifacts: list[Artifact]) -> None:
+    """Sizes of what only these need: content that something else refers to stays."""
+    going = {(one.name, one.digest) for one in artifacts}
+    kept = [one for one in run.artifacts if (one.name, one.digest) not in going]
+    dropped = {id(one) for one in media}
+    needed = {file.sha256 for one in kept for file in one.files}
+    needed |= {one.sha256 for one in run.media(superseded=True) if one.sha256 and id(one) not in dropped}
+    needed |= set(read_ledger(run.path).media)  # gone already
+    for one in media:
+        sha256 = one.sha256 or ""
+        if sha256 in needed:
+            continue
+        plan.media[sha256] = one.size
+        if blob_path(run.path, sha256).exists():
+            plan.blobs[sha256] = one.size
+    for artifact in artifacts:
+        mine = {file.sha256: file.size for file in artifact.files if file.reference is None}
+        gone = {sha256: size for sha256, size in mine.items() if sha256 not in needed and sha256 not in plan.blobs}
+        gone = {sha256: size for sha256, size in gone.items() if blob_path(run.path, sha256).exists()}
+        if gone:
+            plan.artifacts[f"{artifact.name}:v{artifact.version}"] = sum(gone.values())
+            plan.blobs.update(gone)
