@@ -72,7 +72,7 @@ def test_everything_but_the_seed_leaves_only_chance_inside_a_group(ctx: Context,
 
 
 def test_what_cannot_be_grouped_by_is_refused_in_words(ctx: Context) -> None:
-    with pytest.raises(QueryError, match="is no field"):
+    with pytest.raises(QueryError, match="is not a field"):
         compare_columns(ctx, CompareRequest(runs=[], by=["git."]))
     with pytest.raises(UsageError, match="at most 1000"):
         compare_columns(ctx, CompareRequest(runs=["x"] * 1001))

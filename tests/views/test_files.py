@@ -121,7 +121,7 @@ def test_a_file_is_saved_and_only_a_real_image_is_shown(ctx: Context, store: Pat
 
     assert given("dir/p.png", True) == ("image/png", None, PNG)
     assert given("dir/p.png", False) == ("application/octet-stream", "p.png", PNG)
-    with pytest.raises(UsageError, match="no image"):
+    with pytest.raises(UsageError, match="not an image"):
         given("evil.png", True)
     with pytest.raises(NotFound, match=r"no file '\.\./\.\./etc/passwd'"):
         given("../../etc/passwd", False)
@@ -166,13 +166,13 @@ def test_missing_and_damaged_files_are_said_everywhere(ctx: Context, store: Path
     assert {one.name: one.problem for one in found} == {
         "bad.txt": "",  # a glance does not see it; reading does
         "fine.txt": "",
-        "gone.txt": "its content is missing from the run folder",
+        "gone.txt": "not in the run folder: they were dropped or lost",
         "short.txt": "damaged: it has 3 bytes instead of 5",
     }
     shown = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path="bad.txt"))
     assert shown.kind == "problem"
     assert "damaged" in shown.note
-    for name, words in (("gone.txt", "missing"), ("short.txt", "3 bytes instead of 5"), ("bad.txt", "damaged")):
+    for name, words in (("gone.txt", "dropped or lost"), ("short.txt", "3 bytes instead of 5"), ("bad.txt", "damaged")):
         with pytest.raises(BadData, match=words):
             artifact_file(ctx, ArtifactFileRequest(run=run, name="model", version=0, path=name))
     archive = saved(ctx, run)
@@ -194,9 +194,9 @@ def test_a_hash_that_is_a_path_opens_nothing(ctx: Context, store: Path) -> None:
     run = write_run(store, events=[Artifact(time=1.0, name="model", version=0, digest="d", files=[file])])
     ctx.look()
     [entry] = artifact(ctx, ArtifactRequest(run=run, name="model", version=0)).entries
-    assert "no SHA-256" in entry.problem
+    assert "not a SHA-256" in entry.problem
     assert "a: " in saved(ctx, run).read("NOT-COMPLETE.txt").decode()
-    with pytest.raises(BadData, match="no SHA-256"):
+    with pytest.raises(BadData, match="not a SHA-256"):
         artifact_file(ctx, ArtifactFileRequest(run=run, name="model", version=0, path="a"))
 
 

@@ -26,7 +26,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], list[dict[str, list[float] | 
     assert data[:4] == b"SSLN"
     end = 8 + int.from_bytes(data[4:8], "little")
     assert end % 8 == 0
-    head = json.loads(data[8:end], parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    head = json.loads(data[8:end], parse_constant=lambda name: pytest.fail(f"{name} is not valid JSON"))
     lines: list[dict[str, list[float] | None]] = []
     for numbers, *places in head["columns"]:
         found: dict[str, list[float] | None] = {}

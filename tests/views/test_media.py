@@ -98,7 +98,7 @@ def test_a_damaged_histogram_is_said_not_raised(ctx: Context, store: Path) -> No
     broken = Media(key="w", step=1, time=0.0, kind="histogram")
     run = write_run(store, media=[histogram("w", 0, [0, 1], [1]), (broken, b"not eight bytes each")])
     [item] = media(ctx, MediaRequest(runs=[run], key="w")).items
-    assert "are no histogram" in (item.error or "")
+    assert "are not a histogram" in (item.error or "")
     assert histograms(ctx, HistogramsRequest(run=run, key="w")).steps == [0]
 
 

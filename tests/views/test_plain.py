@@ -50,5 +50,5 @@ def test_odd_values_reach_the_page_as_valid_json(ctx: Context, store: Path) -> N
     events = [FindingEvent(time=1.0, finding=finding)]
     run_id = write_run(store, config=dict(ODD), events=events, media=[(note, b"x")], hardware=dict(ODD))
     for answer in (run(ctx, RunRequest(run=run_id)), media(ctx, MediaRequest(runs=[run_id], key="k"))):
-        json.loads(msgspec.json.encode(answer), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+        json.loads(msgspec.json.encode(answer), parse_constant=lambda name: pytest.fail(f"{name} is not valid JSON"))
     assert run(ctx, RunRequest(run=run_id)).findings[0].evidence["seed"] == str(2**60)

@@ -286,9 +286,9 @@ def test_a_typical_report_is_small_and_quick(store: Path, ctx: Context) -> None:
         )
     parts = [panel("chart", f"key: train/m{at}\nsmooth: ema:0.6") for at in range(5)]
     text = "---\nquery: created > 0\n---\n" + "".join(parts) + panel("table") + panel("image", "key: samples")
-    before = time.perf_counter()
+    before = time.process_time()
     found = made_page(ctx, bind(ctx, cut(text)))
-    assert time.perf_counter() - before < 20
+    assert time.process_time() - before < 20
     assert len(found.data) < 5_000_000
     assert min(len(line["value"]) for line in unpacked(found.data)["lines"]) >= 500
 

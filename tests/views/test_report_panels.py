@@ -12,8 +12,8 @@ from stepscope.records import Console, Finding, FindingEvent, Media
 from stepscope.report.text import cut, panel_text
 from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
-from stepscope.views.panels._panel import all_panels
 from stepscope.views.report.blocks import bind
+from stepscope.views.report.panel import all_panels
 from stepscope.views.report.pictures import Pictures, write_markdown
 
 from .conftest import histogram, write_run

@@ -134,7 +134,7 @@ def test_nan_and_infinity_travel_as_words(ctx: Context, store: Path) -> None:
     write_run(store, "odd", {"loss": [1.0, math.nan], "up": [math.inf]}, config={"big": 2**60})
     page = runs(ctx, RunsRequest(columns=["loss.last", "loss.min", "up.last", "config.big"]))
     text = msgspec.json.encode(page)
-    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not valid JSON"))
     assert page.rows[0].cells == ["NaN", 1.0, "Infinity", str(2**60)]
 
 

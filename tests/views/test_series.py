@@ -25,9 +25,9 @@ from .conftest import write_run
 def lines(ctx: Context, **request: Any) -> list[dict[str, Any]]:
     """The lines as the page gets them."""
     data = msgspec.json.encode(series(ctx, SeriesRequest(**request)))
-    found: list[dict[str, Any]] = json.loads(data, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))[
-        "lines"
-    ]
+    found: list[dict[str, Any]] = json.loads(
+        data, parse_constant=lambda name: pytest.fail(f"{name} is not valid JSON")
+    )["lines"]
     return found
 
 

@@ -85,4 +85,4 @@ def test_a_huge_tree_keeps_its_largest_nodes_and_all_of_the_time() -> None:
     assert small.parent == [-1, 0, 0]
     assert small.own == [10.0, 60.0, 30.0]  # load has taken over what open took
     assert sum(small.own) == sum(tree().own)
-    assert small.notes == ["1 of 4 nodes are too small to be seen; their time stands in their callers' own"]
+    assert small.notes == ["1 of 4 nodes are too small to be seen; their time is part of their callers'"]

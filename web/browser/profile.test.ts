@@ -181,7 +181,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
 
   test("what is damaged says so, and the rest stands", async () => {
     const page = await open("damaged");
-    await page.locator(".profile-damage", { hasText: "rank0.trace.json.gz is no trace" }).waitFor();
+    await page.locator(".profile-damage", { hasText: "rank0.trace.json.gz is not a trace" }).waitFor();
     await page.getByRole("combobox", { name: "Profile", exact: true }).selectOption({ label: "p2 · damaged" });
     await page.getByText("This profile cannot be read").waitFor();
     await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "not profiled" });

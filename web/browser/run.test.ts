@@ -15,6 +15,7 @@ const PARTS = [
   "Profile",
   "Console",
   "System",
+  "Ranks",
   "Files",
   "Step",
 ];
@@ -189,6 +190,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
       Model: "no recorded step",
       Profile: "no profile",
       System: "Nothing was measured",
+      Ranks: "This run has one rank",
     }; // prettier-ignore
     for (const [at, name] of PARTS.entries()) {
       if (at < 9) await page.keyboard.press(String(at + 1));

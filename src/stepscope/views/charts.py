@@ -8,7 +8,7 @@ import msgspec
 
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.defined_goals import said_goals
-from stepscope.runs.read.summary import rule_for
+from stepscope.runs.points.summary import rule_for
 from stepscope.views.context import Context
 from stepscope.views.panel_order import in_order
 from stepscope.views.route import route

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from stepscope.runs.trash import KEPT_S
 from stepscope.views.console.index import Consoles
 from stepscope.views.media.projection_jobs import Projections
 from stepscope.views.profile.open_profiles import OpenProfiles
@@ -41,6 +42,8 @@ class Context:
     """Who asks; empty in the app of one person, who has no name."""
     sees: Callable[[str], bool] = lambda project: True
     """Whether who asks may see a project (change it, for a view that changes something)."""
+    trash_days: Callable[[str], float] = lambda project: KEPT_S / 86400
+    """How long the deleted runs of a project can come back."""
     look: Callable[[], None] = lambda: None
     """Look at the stores now, because a view has changed something in them."""
     profiles: OpenProfiles = field(default_factory=OpenProfiles)

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from stepscope.diagnose.catalogue import asked_when, rule_doc
+from stepscope.diagnose.edits.apply import diff_lines, patch_text
 from stepscope.diagnose.evidence_words import evidence_words
 from stepscope.diagnose.excerpt import code_span
 from stepscope.diagnose.show import place_of
-from stepscope.records import Finding, Severity
+from stepscope.records import Edit, Finding, Severity
 from stepscope.views.context import Context
 from stepscope.views.diagnosis import diagnosis_of
 from stepscope.views.finding_evidence import EvidenceSeries, TellingMetrics, evidence_series, metrics_shown
@@ -49,6 +50,17 @@ class ShownPlace(msgspec.Struct):
     lines: list[SourceLine]
 
 
+class ShownEdit(msgspec.Struct):
+    """A fix as a small diff."""
+
+    label: str
+    """What it tries, where there are several."""
+    lines: list[tuple[str, str]]
+    """`-` and a line that goes, `+` and one that comes, `@` and the place of those that follow."""
+    patch: str
+    """For `git apply --unidiff-zero`."""
+
+
 class ShownFinding(msgspec.Struct):
     """Something wrong with the run."""
 
@@ -73,6 +85,8 @@ class ShownFinding(msgspec.Struct):
     """The numbers of the evidence that can be drawn."""
     metrics: list[str] = []
     """Series of the run that show it; the finding's step is marked there."""
+    edits: list[ShownEdit] = []
+    """The fix as a change of text; several where only a trial tells which value is right."""
 
 
 class FindingsRequest(msgspec.Struct):
@@ -182,7 +196,12 @@ def _shown(one: Finding, root: Path, id: str, telling: TellingMetrics) -> ShownF
         id=id,
         series=evidence_series(one.evidence),
         metrics=metrics_shown(one.rule, one.evidence, telling),
+        edits=[_edit(edit, root) for edit in one.edits],
     )
+
+
+def _edit(edit: Edit, root: Path) -> ShownEdit:
+    return ShownEdit(edit.label, diff_lines(edit), patch_text(edit, lambda file: place_of(file, None, root)))
 
 
 def _lines(

@@ -12,9 +12,9 @@ from stepscope.inspect.logged import STEP_KIND
 from stepscope.profile.profile import profiles_in
 from stepscope.records import Alert, Artifact, GitState, RunMeta, Status
 from stepscope.runs.catalogue.defined_goals import said_goals
+from stepscope.runs.points.summary import MetricSummary
 from stepscope.runs.read import attempts as runs_attempts
 from stepscope.runs.read.folder import RunFolder
-from stepscope.runs.read.summary import MetricSummary
 from stepscope.views.context import Context
 from stepscope.views.diagnosis import diagnosis_of
 from stepscope.views.edit import is_writable
@@ -89,6 +89,8 @@ class Parts(msgspec.Struct, frozen=True):
     """Pieces of what it printed."""
     system: int = 0
     artifacts: int = 0
+    ranks: int = 0
+    """How many ranks, of a run of several."""
 
 
 class RunDetail(msgspec.Struct):
@@ -195,6 +197,7 @@ def _parts(folder: RunFolder) -> Parts:
         console=len(folder.console_entries()),
         system=system,
         artifacts=len(folder.artifacts),
+        ranks=len(folder.ranks) if len(folder.ranks) > 1 else 0,
     )
 
 

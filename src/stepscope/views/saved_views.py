@@ -98,12 +98,12 @@ def _checked(request: SaveViewRequest) -> SavedView:
     if not name or len(name) > MAX_NAME:
         raise UsageError(f"a view's name has 1 to {MAX_NAME} characters; this one has {len(name)}")
     if not _PAGE.fullmatch(request.page):
-        raise UsageError(f"{request.page[:80]!r} is no page; a page's path is like /runs")
+        raise UsageError(f"{request.page[:80]!r} is not a page; a page's path looks like /runs")
     size = sum(len(key) + len(value) for key, value in request.query.items())
     if size > MAX_QUERY:
         raise UsageError(f"the view holds {size} characters; at most {MAX_QUERY} are kept")
     if request.id and not _ID.fullmatch(request.id):
-        raise UsageError("this is no view's id; leave it out to save a new one")
+        raise UsageError("this is not a view's id; leave it out to save a new one")
     return SavedView(
         id=request.id or new_run_id(),
         name=name,

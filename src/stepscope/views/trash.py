@@ -49,6 +49,8 @@ class TrashedRun(msgspec.Struct):
 class TrashList(msgspec.Struct):
     runs: list[TrashedRun]
     bytes: int
+    days: float
+    """How long deleted runs stay, unless their project has settings of its own."""
 
 
 class TrashRequest(msgspec.Struct):
@@ -89,8 +91,12 @@ def delete(ctx: Context, request: DeleteRequest) -> Edited:
 def trash(ctx: Context, request: Empty) -> TrashList:
     """What was deleted and can come back, the latest first."""
     found = _visible(ctx)
-    shown = [TrashedRun(one.id, one.name, one.project, one.deleted, one.purged, one.bytes) for one in found[:MAX_RUNS]]
-    return TrashList(runs=shown, bytes=sum(one.bytes for one in found))
+    days = {project: ctx.trash_days(project) for project in {one.project for one in found}}
+    shown = [
+        TrashedRun(one.id, one.name, one.project, one.deleted, one.deleted + days[one.project] * 86400, one.bytes)
+        for one in found[:MAX_RUNS]
+    ]
+    return TrashList(runs=shown, bytes=sum(one.bytes for one in found), days=ctx.trash_days("*"))
 
 
 @route("POST", "/api/trash/restore")

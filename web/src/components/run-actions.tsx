@@ -128,8 +128,8 @@ function Ask({ runs, onDone }: Question) {
       <p class="ask-words">
         {weight?.bytes == null ? null : `${formatBytes(weight.bytes)} on the disk. `}
         {runs.length === 1
-          ? "It goes to the trash and can come back for seven days."
-          : "They go to the trash and can come back for seven days."}
+          ? "It goes to the trash, from where it can come back."
+          : "They go to the trash, from where they can come back."}
       </p>
       {running > 0 ? (
         <p class="ask-warning">

@@ -62,7 +62,7 @@ function Trash() {
       ) : !list ? (
         <Skeleton width="50%" />
       ) : list.runs.length === 0 ? (
-        <p class="quiet">The trash is empty. Deleted runs stay here for seven days.</p>
+        <p class="quiet">The trash is empty. Deleted runs stay here for {count(list.days, "day")}.</p>
       ) : (
         <>
           <ul class="trash">

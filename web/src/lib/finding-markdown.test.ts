@@ -21,6 +21,7 @@ const FINDING: ShownFinding = {
   id: "opt.no-zero-grad:1",
   series: [],
   metrics: [],
+  edits: [],
 };
 
 test("place, source, proof and fix, and a fence that the source cannot close", () => {

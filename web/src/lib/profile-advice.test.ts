@@ -18,6 +18,7 @@ const finding: ShownFinding = {
   id: "",
   series: [],
   metrics: [],
+  edits: [],
 };
 
 test("the verdict can be pasted into an issue", () => {

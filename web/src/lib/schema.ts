@@ -773,6 +773,13 @@ export interface FactsRequest {
   all?: boolean;
 }
 
+export interface FailedJob {
+  kind: string;
+  subject: string;
+  tries: number;
+  error: string;
+}
+
 export interface FileChange {
   path: string;
   kind: "added" | "changed" | "removed";
@@ -783,6 +790,12 @@ export interface FileChange {
 
 export interface FilesRequest {
   run: string;
+}
+
+export interface FindArtifactRequest {
+  /** `name`, `name:v2`, `name:best`, or with its project in front: `vision/name:best`. */
+  artifact: string;
+  project?: string;
 }
 
 export interface FindRequest {
@@ -813,6 +826,23 @@ export interface FormulaRequest {
   runs?: string[];
 }
 
+/** An artifact with all that is needed to fetch its files: `GET /api/blob/{run}/{sha256}`, by ranges. */
+export interface FoundArtifact {
+  run: string;
+  project: string;
+  name: string;
+  type: string;
+  /** Its place among all contents that its project has had under this name. */
+  version: number;
+  /** Its version within the run. */
+  run_version: number;
+  digest: string;
+  time: number;
+  aliases: string[];
+  metadata: Record<string, unknown>;
+  files: FoundFile[];
+}
+
 export interface FoundEvents {
   total: number;
   /** Which of them `hit` is, from 0, by time. */
@@ -820,6 +850,14 @@ export interface FoundEvents {
   hit: Spot | null;
   /** Their number in each of equal stretches of the whole axis. */
   marks: number[];
+}
+
+export interface FoundFile {
+  path: string;
+  sha256: string;
+  size: number;
+  mime: string;
+  reference: string | null;
 }
 
 /** The code a run was made from. */
@@ -923,7 +961,7 @@ export interface GraphNode {
   phase?: "backward" | "forward" | "loss" | "optimizer" | "other" | "setup";
   /** Its index in the recorded step. */
   op?: number | null;
-  /** The arguments that are no tensors, as text. */
+  /** The arguments that are not tensors, as text. */
   args?: string;
   /** What it made: indices into `tensors`. */
   outputs?: number[];
@@ -981,6 +1019,18 @@ export interface GroupMean {
   odd: number;
 }
 
+/** One rank, or several neighbors of which each interval shows the one with the largest value. */
+export interface HeatRow {
+  first: number;
+  last: number;
+  host: string;
+  values: (number | null)[];
+  /** The rank that each value is of; -1 where there is none. */
+  whose: number[];
+  /** The intervals in which a rank of the row has NaN or Inf. */
+  bad: number[];
+}
+
 export interface Histogram {
   edges: number[];
   counts: number[];
@@ -1022,6 +1072,11 @@ export interface HitGroup {
   hits: Hit[];
   /** How many there are, shown or not. */
   count: number;
+}
+
+export interface HostRanks {
+  host: string;
+  ranks: number;
 }
 
 export interface Importance {
@@ -1130,6 +1185,45 @@ export interface LineGroup {
   runs: string[];
 }
 
+export interface LineageEdge {
+  source: string;
+  target: string;
+}
+
+export interface LineageGraph {
+  nodes: LineageNode[];
+  /** From a run to what it made, and from an artifact to the runs that used it. */
+  edges: LineageEdge[];
+  /** Boxes further away that are left out. */
+  omitted: number;
+  /** Runs that were not looked at yet, because there are many; asking again goes on. */
+  unread: number;
+}
+
+export interface LineageNode {
+  id: string;
+  kind: "artifact" | "run";
+  name: string;
+  /** The run itself, or the one whose copy of the artifact can be opened. */
+  run: string;
+  project: string;
+  type: string;
+  /** In that run. */
+  version: number;
+  aliases: string[];
+  bytes: number;
+  time: number;
+  status: string;
+  focus: boolean;
+}
+
+export interface LineageRequest {
+  run: string;
+  /** An artifact of the run; without one, all that it logged and used. */
+  name?: string | null;
+  version?: number | null;
+}
+
 /** One event of `GET /api/live`: what changed since the last one. */
 export interface Live {
   version: number;
@@ -1190,6 +1284,15 @@ export interface Me {
   scopes: string[];
   /** Project (`*`: every one) -> viewer, writer or admin. */
   roles: Record<string, string>;
+}
+
+/** Something that can be shown over the ranks. */
+export interface Measure {
+  id: string;
+  title: string;
+  unit: "bytes" | "ms" | "number" | "percent";
+  /** The series it is made from. */
+  key: string;
 }
 
 export interface MediaData {
@@ -1684,6 +1787,8 @@ export interface Parts {
   console: number;
   system: number;
   artifacts: number;
+  /** How many ranks, of a run of several. */
+  ranks: number;
 }
 
 export interface People {
@@ -1723,6 +1828,21 @@ export interface PickedEvent {
 export interface PointColumn {
   name: string;
   values: unknown[];
+}
+
+export interface PolicyRequest {
+  project: string;
+  /** None: those of `*` count for it too. */
+  retention?: Retention | null;
+}
+
+export interface PreviewRun {
+  id: string;
+  name: string;
+  bytes: number;
+  points: number;
+  media: number;
+  artifacts: string[];
 }
 
 /** What comes back instead of an answer, with a status of 400 or more. */
@@ -1823,6 +1943,25 @@ export interface ProjectMember {
   role: string;
 }
 
+/** A project with all its runs. The project `*` has the settings of those without their own, and no runs. */
+export interface ProjectStorage {
+  project: string;
+  runs: number;
+  points: number;
+  media: number;
+  artifacts: number;
+  other: number;
+  /** Arrived since a run was last measured. */
+  incoming: number;
+  trash: number;
+  on_disk: number;
+  retention: Retention;
+  /** Whether it has settings of its own. */
+  own: boolean;
+  quota_bytes: number | null;
+  may_change: boolean;
+}
+
 export interface Projection {
   step: number;
   /** Which rows of the embedding the points are. */
@@ -1855,6 +1994,13 @@ export interface ProjectionRequest {
   perplexity?: number;
 }
 
+export interface QuotaRequest {
+  /** project or user */
+  kind: string;
+  name: string;
+  quota_bytes?: number | null;
+}
+
 export interface RangeRequest {
   run: string;
   profile: string;
@@ -1862,6 +2008,46 @@ export interface RangeRequest {
   begin_ns: number;
   end_ns: number;
   lanes?: number[] | null;
+}
+
+/** Over all ranks, for each interval. */
+export interface RankBand {
+  mean: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  low_rank: number[];
+  high_rank: number[];
+  /** How many ranks have NaN or Inf. */
+  bad: number[];
+  /** The first of them, or -1. */
+  bad_rank: number[];
+}
+
+export interface Ranks {
+  ranks: number;
+  hosts: HostRanks[];
+  /** Which ranks hold the others up, in words; the slowest first. */
+  slow: string[];
+  measures: Measure[];
+  /** What is shown: the id of one of `measures`. */
+  measure: string;
+  unit: "bytes" | "ms" | "number" | "percent";
+  /** The first step of each interval. */
+  steps: number[];
+  /** Steps in an interval. */
+  width: number;
+  rows: HeatRow[];
+  band: RankBand;
+  /** The rank that is the largest in most intervals, in words; or empty. */
+  outlier: string;
+}
+
+export interface RanksRequest {
+  run: string;
+  /** `step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first there is. */
+  measure?: string;
+  columns?: number;
+  rows?: number;
 }
 
 export interface RecordedRequest {
@@ -2020,6 +2206,25 @@ export interface Reports {
 export interface ReportsRequest {
   /** The deleted ones instead; each can be restored. */
   deleted?: boolean;
+}
+
+/** None keeps everything. */
+export interface Retention {
+  points_days?: number | null;
+  media_newest?: number | null;
+  artifact_days?: number | null;
+  trash_days?: number;
+}
+
+/** What would be removed now. */
+export interface RetentionPreview {
+  runs: PreviewRun[];
+  /** How many runs in all. */
+  total: number;
+  bytes: number;
+  looked_at: number;
+  unread: string[];
+  partial: boolean;
 }
 
 export interface RevokeLinkRequest {
@@ -2399,6 +2604,16 @@ export interface ShownAdvice {
   shares_with: string;
 }
 
+/** A fix as a small diff. */
+export interface ShownEdit {
+  /** What it tries, where there are several. */
+  label: string;
+  /** `-` and a line that goes, `+` and one that comes, `@` and the place of those that follow. */
+  lines: ([string, string])[];
+  /** For `git apply --unidiff-zero`. */
+  patch: string;
+}
+
 /** Something wrong with the run. */
 export interface ShownFinding {
   rule: string;
@@ -2422,6 +2637,8 @@ export interface ShownFinding {
   series: EvidenceSeries[];
   /** Series of the run that show it; the finding's step is marked there. */
   metrics: string[];
+  /** The fix as a change of text; several where only a trial tells which value is right. */
+  edits: ShownEdit[];
 }
 
 /** Another place that belongs to a finding. */
@@ -2739,6 +2956,42 @@ export interface StepsRequest {
   run: string;
 }
 
+export interface Storage {
+  /** The largest first. */
+  projects: ProjectStorage[];
+  /** For admins of the server. */
+  users: UserStorage[];
+  /** Jobs that wait to be done. */
+  waiting: number;
+  failing: FailedJob[];
+  disk_free: number;
+  disk_total: number;
+}
+
+export interface StorageRun {
+  id: string;
+  name: string;
+  project: string;
+  user: string;
+  points: number;
+  media: number;
+  artifacts: number;
+  other: number;
+  incoming: number;
+  trashed: boolean;
+}
+
+export interface StorageRuns {
+  /** The largest first. */
+  runs: StorageRun[];
+}
+
+export interface StorageRunsRequest {
+  project?: string | null;
+  /** points, media, artifacts or other; all of them by default. */
+  kind?: string | null;
+}
+
 export interface Store {
   path: string;
   writable: boolean;
@@ -2859,6 +3112,8 @@ export interface TokensRequest {
 export interface TrashList {
   runs: TrashedRun[];
   bytes: number;
+  /** How long deleted runs stay, unless their project has settings of its own. */
+  days: number;
 }
 
 /** Runs of the trash; none means all of them. */
@@ -2879,6 +3134,13 @@ export interface TrashedRun {
 export interface UnshareReportRequest {
   id: string;
   share: string;
+}
+
+export interface UserStorage {
+  name: string;
+  runs: number;
+  bytes: number;
+  quota_bytes: number | null;
 }
 
 export interface ValueCount {
@@ -2950,6 +3212,7 @@ export interface Routes {
   "POST /api/alive": { request: AliveRequest; response: AliveRuns };
   "POST /api/artifact": { request: ArtifactRequest; response: ArtifactListing };
   "POST /api/artifact/diff": { request: ArtifactDiffRequest; response: ArtifactDiff };
+  "POST /api/artifact/find": { request: FindArtifactRequest; response: FoundArtifact };
   "POST /api/artifact/preview": { request: ArtifactPreviewRequest; response: ArtifactPreview };
   "POST /api/column": { request: ColumnRequest; response: ColumnValues };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
@@ -2970,6 +3233,7 @@ export interface Routes {
   "POST /api/formula": { request: FormulaRequest; response: FormulaCheck };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/importance": { request: ParametersRequest; response: Importance };
+  "POST /api/lineage": { request: LineageRequest; response: LineageGraph };
   "POST /api/lines": { request: SeriesRequest; response: Blob };
   "POST /api/media": { request: MediaRequest; response: MediaData };
   "POST /api/media/index": { request: MediaIndexRequest; response: MediaIndex };
@@ -2984,6 +3248,7 @@ export interface Routes {
   "POST /api/profiles": { request: ProfilesRequest; response: RunProfiles };
   "POST /api/projection": { request: ProjectionRequest; response: Projection };
   "POST /api/projection/near": { request: NearRequest; response: Near };
+  "POST /api/ranks": { request: RanksRequest; response: Ranks };
   "POST /api/report": { request: ReportRequest; response: ReportPage };
   "POST /api/report/delete": { request: ReportIdRequest; response: ReportMoved };
   "POST /api/report/draft": { request: DraftRequest; response: ReportDraft };
@@ -3039,6 +3304,11 @@ export interface Routes {
   "POST /api/people/add": { request: AddPersonRequest; response: Invitation };
   "POST /api/people/change": { request: ChangePersonRequest; response: People };
   "POST /api/people/invite": { request: InviteRequest; response: Invitation };
+  "POST /api/storage": { request: Empty; response: Storage };
+  "POST /api/storage/policy": { request: PolicyRequest; response: Storage };
+  "POST /api/storage/preview": { request: PolicyRequest; response: RetentionPreview };
+  "POST /api/storage/quota": { request: QuotaRequest; response: Storage };
+  "POST /api/storage/runs": { request: StorageRunsRequest; response: StorageRuns };
   "POST /api/teams": { request: Empty; response: Teams };
   "POST /api/teams/set": { request: SetTeamRequest; response: Teams };
   "POST /api/tokens": { request: TokensRequest; response: TokenList };

@@ -68,7 +68,7 @@ def compare_columns(ctx: Context, request: CompareRequest) -> Compared:
 def columns_of(ctx: Context, runs: Sequence[str], by: Sequence[str]) -> Compared:
     """The columns for these runs, in the order they were chosen; groups in the order of their values."""
     if len(runs) > MAX_RUNS:
-        raise UsageError(f"{len(runs)} runs are too many to compare at once; choose at most {MAX_RUNS}")
+        raise UsageError(f"{len(runs)} runs are too many to compare; choose at most {MAX_RUNS}")
     entries, gone = _entries(ctx, runs)
     if not by:
         columns = [CompareColumn(id=entry.id, label=entry.name, runs=[entry.id]) for entry in entries]

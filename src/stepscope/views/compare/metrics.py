@@ -277,7 +277,7 @@ def _fill(detail: Significance, a: list[float], b: list[float]) -> None:
         detail.why_not = (
             "a test needs two runs or more on each side: one run says nothing about chance"
             if few
-            else "the runs on each side are exactly alike, so there is no chance to test against"
+            else "the runs on each side are identical, so there is no noise to test against"
         )
         return
     detail.t, detail.df, detail.p = found.t, found.df, found.p

@@ -128,8 +128,8 @@ def _problem(run: RunFolder, file: ArtifactFile) -> str:
         return ""
     try:
         size = run.blob_path(file.sha256).stat().st_size
-    except NotFound:
-        return "its content is missing from the run folder"
+    except NotFound as fault:
+        return f"not in the run folder: {str(fault).partition('; ')[2]}"
     except (StepscopeError, OSError) as fault:
         return str(fault)
     return "" if size == file.size else f"damaged: it has {size:,} bytes instead of {file.size:,}"
@@ -248,7 +248,7 @@ def artifact_file(ctx: Context, request: ArtifactFileRequest) -> Download:
     data = run.media_bytes(file.sha256)
     mime = _image_kind(data) if request.show else None
     if request.show and mime is None:
-        raise UsageError(f"{file.path!r} is no image that can be shown; download it instead")
+        raise UsageError(f"{file.path!r} is not an image that can be shown; download it instead")
     return Download(mime or "application/octet-stream", body=data, filename=None if mime else name)
 
 

@@ -261,7 +261,7 @@ def _has_umap() -> bool:
 
 def _umap(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
     neighbours = int(min(request.perplexity, len(vectors) - 1))
-    job.note = f"UMAP, {neighbours} neighbours; the first time it is compiled, which can take a minute"
+    job.note = f"UMAP, {neighbours} neighbors; the first time it is compiled, which can take a minute"
     with _one_umap:
         umap: Any = import_module("umap")
         # One thread: with a fixed seed UMAP uses no more, and would warn that it was asked to.

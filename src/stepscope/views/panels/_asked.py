@@ -8,7 +8,7 @@ from typing import Any
 from stepscope.common.units import listed
 from stepscope.errors import NotFound, UsageError
 from stepscope.runs.read.folder import RunFolder
-from stepscope.views.panels._panel import Bound
+from stepscope.views.report.panel import Bound
 
 __all__ = ["folders", "keys_of", "need_keys", "smooth_words"]
 

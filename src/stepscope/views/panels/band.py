@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepscope.errors import UsageError
 from stepscope.views.panels import chart
-from stepscope.views.panels._panel import Bound, PanelKind
+from stepscope.views.report.panel import Bound, PanelKind
 
 __all__ = ["PANEL"]
 

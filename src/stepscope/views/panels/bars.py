@@ -8,9 +8,9 @@ from typing import Literal
 from stepscope.report.draw_bars import draw_bars
 from stepscope.runs.query.fields import Field
 from stepscope.views.panels._asked import keys_of, need_keys
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.table import without_notes
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 from stepscope.views.runs import RunsRequest
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from stepscope.views.compare.changed import ChangedRequest, WhatChanged, compare_changed
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_place
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, told
 
 __all__ = ["PANEL"]

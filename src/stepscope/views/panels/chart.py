@@ -12,9 +12,9 @@ from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_
 from stepscope.views.formula.series import is_formula, read_formula, series_named
 from stepscope.views.hues import HUES
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
-from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.lines import packed_group, smoothing_of
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL", "ChartOptions", "check", "field_of", "names", "pack", "write"]

@@ -6,8 +6,8 @@ from stepscope.errors import UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import fence
 from stepscope.views.console.console import ConsoleRequest, console
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, markdown_text
 
 __all__ = ["PANEL"]

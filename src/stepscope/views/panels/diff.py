@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stepscope.views.compare.facts import FactsRequest, compare_config
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]

@@ -10,8 +10,8 @@ from stepscope.views.charts import HistogramsRequest
 from stepscope.views.distributions.histograms import histograms
 from stepscope.views.hues import HUES
 from stepscope.views.panels._asked import keys_of, need_keys
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]

@@ -11,9 +11,9 @@ from stepscope.errors import UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import fence
 from stepscope.views.findings import FindingsRequest, RuleRequest, RunFindings, ShownFinding, findings
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_place, short_places
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, markdown_text, told
 
 __all__ = ["PANEL"]
@@ -83,4 +83,4 @@ def _told(one: ShownFinding, run: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PANEL = PanelKind("finding", "What is wrong with the runs, and how to mend it", FindingOptions, pack, write, check)
+PANEL = PanelKind("finding", "What is wrong with the runs, and how to fix it", FindingOptions, pack, write, check)

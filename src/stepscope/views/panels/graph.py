@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from stepscope.errors import NotFound, UsageError
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 from stepscope.views.step.model import ModelPage, ModelRequest, StepsRequest, model, steps
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepscope.views.panels import media
 from stepscope.views.panels._asked import keys_of, need_keys
-from stepscope.views.panels._panel import Bound, PanelKind
+from stepscope.views.report.panel import Bound, PanelKind
 
 __all__ = ["PANEL"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stepscope.views.panels._asked import keys_of, need_keys
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.parallel import alone
 from stepscope.views.parameters.importance import importance
 from stepscope.views.parameters.parameters import ParametersRequest
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]

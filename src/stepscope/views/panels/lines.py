@@ -6,8 +6,8 @@ from stepscope.errors import UsageError
 from stepscope.views.formula.series import is_formula, read_formula
 from stepscope.views.panels import chart
 from stepscope.views.panels._asked import keys_of, need_keys, smooth_words
-from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]

@@ -13,8 +13,8 @@ from stepscope.views.media.media import media
 from stepscope.views.media.projection import Projection, ProjectionRequest, projection
 from stepscope.views.panels._asked import folders, keys_of, need_keys
 from stepscope.views.panels._media_text import media_text
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, markdown_text
 
 __all__ = ["PANEL", "MediaOptions", "check", "pack", "write"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stepscope.runs.catalogue.resolve import choose
 from stepscope.views.compare.metrics import MetricsRequest, MetricsTable, compare_metrics
 from stepscope.views.panels._asked import keys_of, need_keys
-from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Marked, Pictures
 
 __all__ = ["PANEL"]

@@ -7,10 +7,10 @@ import re
 from msgspec.structs import replace
 
 from stepscope.views.panels._asked import keys_of, need_keys
-from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.parameters.columns import ParameterColumn
 from stepscope.views.parameters.parameters import Parameters, ParametersRequest, parameters
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL", "alone", "as_table", "metric_of", "request"]

@@ -8,7 +8,6 @@ from stepscope.common.units import listed
 from stepscope.errors import UsageError
 from stepscope.records.profile import Sheet
 from stepscope.views.findings import RuleRequest
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_places
 from stepscope.views.profile.advice import ProfileAdvice, profile_advice
 from stepscope.views.profile.profile import (
@@ -24,6 +23,7 @@ from stepscope.views.profile.profile import (
     profiles,
 )
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, markdown_text, told
 
 __all__ = ["PANEL"]

@@ -7,10 +7,10 @@ from stepscope.report.draw_points import DrawnPoint, draw_points
 from stepscope.runs.query.query import parse_field
 from stepscope.views.hues import HUES
 from stepscope.views.panels import parallel
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.parameters.columns import ParameterColumn
 from stepscope.views.parameters.parameters import Parameters, ParametersRequest, parameters
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from stepscope.common.units import duration
 from stepscope.errors import QueryError, UsageError
 from stepscope.runs.query.query import parse_field
-from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Marked, Pictures
 from stepscope.views.runs import Cell, Columns, ColumnsRequest, RunsPage, RunsRequest, columns, runs
 

@@ -7,10 +7,10 @@ from typing import Literal
 
 from stepscope.errors import UsageError
 from stepscope.runs.query.query import parse_field
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.chart import field_of
 from stepscope.views.panels.table import without_notes
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 from stepscope.views.runs import RunsRequest
 

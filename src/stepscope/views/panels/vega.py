@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from stepscope.errors import UsageError
-from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
+from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]

@@ -155,5 +155,5 @@ def cut_down(tree: Stack, most: int) -> Stack:
         total=total[kept].tolist(),
         own=own[kept].tolist(),
         calls=np.array(tree.calls)[kept].tolist() if tree.calls else [],
-        notes=[*tree.notes, f"{gone}; their time stands in their callers' own"],
+        notes=[*tree.notes, f"{gone}; their time is part of their callers'"],
     )

@@ -15,8 +15,8 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import choose
 from stepscope.views.context import Context
 from stepscope.views.hues import hues
-from stepscope.views.panels._panel import MOST_RUNS, USUAL_RUNS, Bound, PanelKind, names_of, panel_named, read_options
 from stepscope.views.plain import plain
+from stepscope.views.report.panel import MOST_RUNS, USUAL_RUNS, Bound, PanelKind, names_of, panel_named, read_options
 from stepscope.views.route import route
 from stepscope.views.runs import ARCHIVED
 

@@ -17,8 +17,8 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import PanelInfo, PanelsRequest, panels
 from stepscope.views.context import Context
 from stepscope.views.panel_order import metrics_in_order
-from stepscope.views.panels._panel import USUAL_RUNS
 from stepscope.views.profile.profile import ProfilesRequest, profiles
+from stepscope.views.report.panel import USUAL_RUNS
 from stepscope.views.report.pictures import markdown_text
 from stepscope.views.route import route
 from stepscope.views.runs import ARCHIVED

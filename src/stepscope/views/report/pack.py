@@ -17,10 +17,10 @@ from stepscope.errors import StepscopeError
 from stepscope.report.page import packed_bytes
 from stepscope.views.context import Context
 from stepscope.views.hues import hues
-from stepscope.views.panels._panel import Bound
 from stepscope.views.report.blocks import BoundReport, MarkdownBlock, PanelBlock
 from stepscope.views.report.lines import LineWish, PackedLine, packed_lines
 from stepscope.views.report.media import MediaWish, PackedMedia, packed_media
+from stepscope.views.report.panel import Bound
 from stepscope.views.report.pictures import CANNOT_DRAW
 from stepscope.views.route import Route, all_routes
 from stepscope.views.runs import RunRow

@@ -9,8 +9,8 @@ from typing import Any
 from stepscope.errors import StepscopeError
 from stepscope.plain_text import clean
 from stepscope.views.hues import hues, told_apart
-from stepscope.views.panels._panel import Bound
 from stepscope.views.report.blocks import BoundReport, MarkdownBlock
+from stepscope.views.report.panel import Bound
 
 __all__ = ["Marked", "Pictures", "cell_text", "markdown_text", "told", "write_markdown"]
 

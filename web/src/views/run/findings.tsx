@@ -7,7 +7,7 @@ import { Button, copyText, IconButton } from "../../components";
 import { CopyIcon, LinkIcon } from "../../components/icons";
 import { findingMarkdown } from "../../lib/finding-markdown";
 import { visibleText } from "../../lib/format";
-import type { ShownFinding } from "../../lib/schema";
+import type { ShownEdit, ShownFinding } from "../../lib/schema";
 import { nameOf } from "../../state";
 import { Evidence } from "./evidence";
 import { Explanation } from "./explain";
@@ -67,6 +67,9 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
           <b>Fix</b> <Prose text={finding.fix} />
         </p>
       ) : null}
+      {(finding.edits ?? []).map((edit, at) => (
+        <Patch key={at} edit={edit} />
+      ))}
       {gain}
       {finding.related.map((other, at) => (
         <div key={at} class="finding-related">
@@ -85,6 +88,26 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
       </footer>
       {explained ? <Explanation rule={finding.rule} /> : null}
     </article>
+  );
+}
+
+/** The fix as a small diff. */
+function Patch({ edit }: { edit: ShownEdit }) {
+  return (
+    <div class="finding-edit">
+      <pre class="mono isolate">
+        {edit.lines.map(([sign, text], at) => (
+          <span key={at} data-sign={sign}>
+            {sign} {visibleText(text)}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+      {edit.label ? <span class="quiet">{visibleText(edit.label)}</span> : null}
+      <IconButton label="Copy as a patch" onClick={() => void copyText(`${edit.patch}\n`, "Patch copied")}>
+        <CopyIcon size={14} />
+      </IconButton>
+    </div>
   );
 }
 

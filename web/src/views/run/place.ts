@@ -13,6 +13,7 @@ export const PARTS = [
   "profile",
   "console",
   "system",
+  "ranks",
   "files",
   "step",
 ] as const;
@@ -28,6 +29,7 @@ export const TITLES: Record<PartId, string> = {
   profile: "Profile",
   console: "Console",
   system: "System",
+  ranks: "Ranks",
   files: "Files",
   step: "Step",
 }; // prettier-ignore

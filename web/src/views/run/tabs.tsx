@@ -81,6 +81,7 @@ export function isEmpty(id: PartId, { parts, findings }: RunDetail): boolean {
     profile: parts.profiles,
     console: parts.console,
     system: parts.system,
+    ranks: parts.ranks,
     files: 1, // the run folder's own files are always there
     step: parts.recordings,
   };

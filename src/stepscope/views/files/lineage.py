@@ -1,0 +1,210 @@
+"""Where an artifact comes from and what was made of it, and an artifact by its name: over all runs that one may see."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any, Literal
+
+import msgspec
+
+from stepscope.errors import NotFound
+from stepscope.records import Artifact
+from stepscope.runs.artifact_lookup import Kept, choose_kept, parse
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.lineage import RunArtifacts
+from stepscope.views.context import Context
+from stepscope.views.files.artifact_index import read_until
+from stepscope.views.files.artifacts import version_of
+from stepscope.views.plain import plain
+from stepscope.views.route import route
+
+LIMIT_S = 8.0
+MOST = 200
+"""Boxes of a graph; beyond, nobody could read it."""
+
+
+class LineageRequest(msgspec.Struct):
+    run: str
+    name: str | None = None
+    """An artifact of the run; without one, all that it logged and used."""
+    version: int | None = None
+
+
+class LineageNode(msgspec.Struct):
+    id: str
+    kind: Literal["run", "artifact"]
+    name: str
+    run: str = ""
+    """The run itself, or the one whose copy of the artifact can be opened."""
+    project: str = ""
+    type: str = ""
+    version: int = 0
+    """In that run."""
+    aliases: list[str] = []
+    bytes: int = 0
+    time: float = 0.0
+    status: str = ""
+    focus: bool = False
+
+
+class LineageEdge(msgspec.Struct):
+    source: str
+    target: str
+
+
+class LineageGraph(msgspec.Struct):
+    nodes: list[LineageNode]
+    edges: list[LineageEdge]
+    """From a run to what it made, and from an artifact to the runs that used it."""
+    omitted: int = 0
+    """Boxes further away that are left out."""
+    unread: int = 0
+    """Runs that were not looked at yet, because there are many; asking again goes on."""
+
+
+@route("POST", "/api/lineage")
+def lineage(ctx: Context, request: LineageRequest) -> LineageGraph:
+    """The runs and artifacts that are connected with a run or one of its artifacts, the nearest first."""
+    folder = ctx.runs.get(request.run)
+    mine = ctx.catalogue.entry(request.run)
+    graph = _Graph()
+    everyone = sorted(ctx.catalogue.every(), key=lambda entry: (entry.project != mine.project, -entry.created))
+    unread = 0
+    for entry, found in read_until([mine, *everyone], time.monotonic() + LIMIT_S):
+        if found is None:
+            unread += 1
+        else:
+            graph.add(entry, found)
+    start = _run_id(request.run)
+    if request.name is not None and request.version is not None:
+        start = _artifact_id(request.name, version_of(folder, request.name, request.version).digest)
+    return graph.around(start, unread)
+
+
+def _run_id(run: str) -> str:
+    return f"run {run}"
+
+
+def _artifact_id(name: str, digest: str) -> str:
+    return f"artifact {digest} {name}"
+
+
+class _Graph:
+    def __init__(self) -> None:
+        self._nodes: dict[str, LineageNode] = {}
+        self._edges: dict[tuple[str, str], None] = {}
+
+    def add(self, entry: RunEntry, found: RunArtifacts) -> None:
+        run = _run_id(entry.id)
+        self._nodes[run] = LineageNode(
+            run, "run", entry.name, entry.id, entry.project, time=entry.created, status=entry.status
+        )
+        made = {(one.name, one.digest) for one in found.made}
+        for one in found.logged:
+            node = self._artifact(entry, one)
+            if (one.name, one.digest) in made:
+                self._edges[run, node] = None
+        for use in found.used:
+            node = _artifact_id(use.name, use.digest)
+            if node not in self._nodes:  # of a run that is gone, or that one may not see
+                known = LineageNode(node, "artifact", use.name, type=use.type, version=use.version, time=use.time)
+                self._nodes[node] = known
+            self._edges[node, run] = None
+
+    def _artifact(self, entry: RunEntry, one: Artifact) -> str:
+        id = _artifact_id(one.name, one.digest)
+        known = self._nodes.get(id)
+        aliases = list(dict.fromkeys([*(known.aliases if known else ()), *one.aliases]))
+        if known is not None and known.run and known.time <= one.time:
+            known.aliases = aliases
+            return id
+        size = sum(file.size for file in one.files)
+        self._nodes[id] = LineageNode(
+            id, "artifact", one.name, entry.id, entry.project, one.type, one.version, aliases, size, one.time
+        )
+        return id
+
+    def around(self, start: str, unread: int) -> LineageGraph:
+        """Everything connected with a box, in either direction."""
+        near: dict[str, list[str]] = {}
+        for source, target in self._edges:
+            near.setdefault(source, []).append(target)
+            near.setdefault(target, []).append(source)
+        seen = {start: None}
+        queue = deque([start])
+        while queue:
+            for other in near.get(queue.popleft(), ()):
+                if other not in seen:
+                    seen[other] = None
+                    queue.append(other)
+        shown = set(list(seen)[:MOST])
+        if start in self._nodes:
+            self._nodes[start].focus = True
+        edges = [LineageEdge(a, b) for a, b in self._edges if a in shown and b in shown]
+        nodes = [self._nodes[id] for id in seen if id in shown and id in self._nodes]
+        return LineageGraph(nodes, edges, len(seen) - len(shown), unread)
+
+
+# -- by name --------------------------------------------------------------------------------------------------------
+
+
+class FindArtifactRequest(msgspec.Struct):
+    artifact: str
+    """`name`, `name:v2`, `name:best`, or with its project in front: `vision/name:best`."""
+    project: str = ""
+
+
+class FoundFile(msgspec.Struct):
+    path: str
+    sha256: str
+    size: int
+    mime: str
+    reference: str | None = None
+
+
+class FoundArtifact(msgspec.Struct):
+    """An artifact with all that is needed to fetch its files: `GET /api/blob/{run}/{sha256}`, by ranges."""
+
+    run: str
+    project: str
+    name: str
+    type: str
+    version: int
+    """Its place among all contents that its project has had under this name."""
+    run_version: int
+    """Its version within the run."""
+    digest: str
+    time: float
+    aliases: list[str]
+    metadata: dict[str, Any]
+    files: list[FoundFile]
+
+
+@route("POST", "/api/artifact/find")
+def find_artifact(ctx: Context, request: FindArtifactRequest) -> FoundArtifact:
+    """The artifact that a name means in a project."""
+    wanted = parse(request.artifact)
+    project = wanted.project or request.project
+    entries = {entry.id: entry for entry in ctx.catalogue.every() if entry.project == project or entry.id == project}
+    kept: list[Kept] = []
+    for entry, found in read_until(entries.values(), time.monotonic() + 60):
+        if found is None:
+            raise NotFound(f"run {entry.id} cannot be read now; ask again for {request.artifact!r}")
+        kept += [Kept(entry.path, entry.project, record) for record in found.logged]
+    kept.sort(key=lambda one: one.record.time)
+    one, version = choose_kept(kept, wanted, f"project '{project}'")
+    record = one.record
+    return FoundArtifact(
+        run=one.run.name,
+        project=one.project,
+        name=record.name,
+        type=record.type,
+        version=version,
+        run_version=record.version,
+        digest=record.digest,
+        time=record.time,
+        aliases=list(record.aliases),
+        metadata=plain(record.metadata),
+        files=[FoundFile(file.path, file.sha256, file.size, file.mime, file.reference) for file in record.files],
+    )

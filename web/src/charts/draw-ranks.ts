@@ -1,0 +1,178 @@
+/** One measure over ranks and steps: a heat map with a row for each rank, and below it the band over all ranks. */
+
+import { tickLabels, ticks } from "../lib/chart-ticks";
+import { heatPart, heatRange, rowName, sayMeasure } from "../lib/rank-view";
+import type { Ranks } from "../lib/schema";
+import { heatScale, type Inks } from "./inks";
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+const LEFT = 84;
+const RIGHT = 16;
+const TOP = 8;
+const BOTTOM = 26;
+const ROW_PX = 16;
+/** What is not finite. Seen on both themes. */
+const BAD = "#e5484d";
+
+export const heatHeight = (rows: number): number =>
+  Math.round(Math.min(420, Math.max(90, rows * ROW_PX))) + TOP + BOTTOM;
+
+function boxOf(size: Size) {
+  return {
+    left: LEFT,
+    top: TOP,
+    width: Math.max(10, size.width - LEFT - RIGHT),
+    height: Math.max(10, size.height - TOP - BOTTOM),
+  };
+}
+
+/** The interval under a pixel, or -1. */
+export function columnAt(view: Ranks, size: Size, px: number): number {
+  const box = boxOf(size);
+  const at = Math.floor(((px - box.left) / box.width) * view.steps.length);
+  return at >= 0 && at < view.steps.length ? at : -1;
+}
+
+/** The row under a pixel, or -1. */
+export function rowAt(view: Ranks, size: Size, py: number): number {
+  const box = boxOf(size);
+  const at = Math.floor(((py - box.top) / box.height) * view.rows.length);
+  return at >= 0 && at < view.rows.length ? at : -1;
+}
+
+export function drawHeat(
+  ctx: CanvasRenderingContext2D,
+  view: Ranks,
+  size: Size,
+  inks: Inks,
+  hover: readonly [number, number] | null,
+): void {
+  const box = boxOf(size);
+  const w = box.width / Math.max(1, view.steps.length);
+  const h = box.height / Math.max(1, view.rows.length);
+  const range = heatRange(view.rows);
+  const tint = heatScale(inks, inks.accent);
+  const gap = h > 6 ? 1 : 0;
+  view.rows.forEach((row, i) => {
+    const top = box.top + i * h;
+    row.values.forEach((value, j) => {
+      if (value === null) return;
+      ctx.fillStyle = tint(0.08 + 0.92 * heatPart(value, range));
+      ctx.fillRect(box.left + j * w, top, w + 0.3, Math.max(0.7, h - gap));
+    });
+    ctx.fillStyle = BAD;
+    for (const j of row.bad) ctx.fillRect(box.left + j * w, top, Math.max(2, w), Math.max(2, h - gap));
+  });
+  ctx.font = `11px ${inks.font}`;
+  ctx.fillStyle = inks.quiet;
+  ctx.textAlign = "right";
+  ctx.textBaseline = "middle";
+  const every = Math.max(1, Math.ceil(14 / h));
+  view.rows.forEach((row, i) => {
+    if (i % every === 0) ctx.fillText(rowName(row), box.left - 8, box.top + (i + 0.5) * h, LEFT - 10);
+  });
+  stepAxis(ctx, view, box, inks);
+  if (!hover) return;
+  ctx.strokeStyle = inks.text;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(
+    box.left + hover[1] * w - 0.5,
+    box.top + hover[0] * h - 0.5,
+    Math.max(2, w) + 1,
+    Math.max(2, h - gap) + 1,
+  );
+}
+
+export function drawBand(ctx: CanvasRenderingContext2D, view: Ranks, size: Size, inks: Inks, hover: number): void {
+  const box = boxOf(size);
+  const { mean, low, high } = view.band;
+  const values = [...low, ...high].filter((value): value is number => value !== null);
+  if (values.length === 0) return;
+  let lo = values.reduce((a, b) => Math.min(a, b));
+  let hi = values.reduce((a, b) => Math.max(a, b));
+  const air = (hi - lo || Math.abs(hi) || 1) * 0.06;
+  lo = lo >= 0 ? Math.max(0, lo - air) : lo - air;
+  hi += air;
+  const x = (at: number) => box.left + ((at + 0.5) / view.steps.length) * box.width;
+  const y = (value: number) => box.top + box.height - ((value - lo) / (hi - lo)) * box.height;
+  ctx.font = `11px ${inks.font}`;
+  ctx.textAlign = "right";
+  ctx.textBaseline = "middle";
+  ctx.lineWidth = 1;
+  for (const tick of ticks(lo, hi, box.height / 34, view.unit === "bytes" ? "bytes" : "number")) {
+    const at = Math.round(y(tick)) + 0.5;
+    ctx.strokeStyle = inks.grid;
+    line(ctx, box.left, at, box.left + box.width, at);
+    ctx.fillStyle = inks.quiet;
+    ctx.fillText(sayMeasure(tick, view.unit), box.left - 8, at, LEFT - 10);
+  }
+  ctx.fillStyle = inks.accent;
+  ctx.globalAlpha = 0.18;
+  for (const [from, to] of stretches(mean)) {
+    ctx.beginPath();
+    if (to - from === 1) ctx.rect(x(from) - 1.5, y(high[from] ?? 0), 3, y(low[from] ?? 0) - y(high[from] ?? 0));
+    for (let at = from; at < to; at++) ctx.lineTo(x(at), y(high[at] ?? 0));
+    for (let at = to - 1; at >= from; at--) ctx.lineTo(x(at), y(low[at] ?? 0));
+    ctx.fill();
+  }
+  ctx.globalAlpha = 1;
+  ctx.strokeStyle = inks.accent;
+  ctx.lineWidth = 1.6;
+  for (const [from, to] of stretches(mean)) {
+    ctx.beginPath();
+    for (let at = from; at < to; at++) ctx.lineTo(x(at), y(mean[at] ?? 0));
+    if (to - from === 1) ctx.arc(x(from), y(mean[from] ?? 0), 1.5, 0, 2 * Math.PI);
+    ctx.stroke();
+  }
+  ctx.fillStyle = BAD;
+  view.band.bad.forEach((bad, at) => bad > 0 && ctx.fillRect(x(at) - 1, box.top, 2, 6));
+  stepAxis(ctx, view, box, inks);
+  if (hover < 0) return;
+  ctx.strokeStyle = inks.line;
+  ctx.lineWidth = 1;
+  line(ctx, x(hover), box.top, x(hover), box.top + box.height);
+}
+
+/** Where the values are, without gaps: from and to. */
+function stretches(values: readonly (number | null)[]): [number, number][] {
+  const found: [number, number][] = [];
+  values.forEach((value, at) => {
+    if (value === null) return;
+    const last = found[found.length - 1];
+    if (last && last[1] === at) last[1] = at + 1;
+    else found.push([at, at + 1]);
+  });
+  return found;
+}
+
+function stepAxis(ctx: CanvasRenderingContext2D, view: Ranks, box: ReturnType<typeof boxOf>, inks: Inks): void {
+  const first = view.steps[0] ?? 0;
+  const span = Math.max(1, view.width * view.steps.length);
+  const floor = box.top + box.height;
+  const at = ticks(first, first + span, Math.max(2, box.width / 90), "number", true);
+  const labels = tickLabels(at);
+  ctx.font = `11px ${inks.font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "top";
+  ctx.strokeStyle = inks.line;
+  ctx.lineWidth = 1;
+  line(ctx, box.left, floor + 0.5, box.left + box.width, floor + 0.5);
+  ctx.fillStyle = inks.quiet;
+  at.forEach((step, i) => {
+    const x = box.left + ((step - first + 0.5) / span) * box.width;
+    if (x > box.left + box.width) return;
+    line(ctx, Math.round(x) + 0.5, floor, Math.round(x) + 0.5, floor + 4);
+    ctx.fillText(labels[i] ?? "", x, floor + 8);
+  });
+}
+
+function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+}
