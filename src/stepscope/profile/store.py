@@ -80,7 +80,7 @@ def read_meta(folder: Path) -> ProfileMeta:
     except OSError:
         names = []
     if not names:
-        raise NotFound(f"{folder} is no profile: it has no {_META}")
+        raise NotFound(f"{folder} is not a profile: it has no {_META}")
     names.sort(key=lambda name: -1 if name == _META else int(name[4:].split(".")[0]))
     all_metas = [_decoded(folder / name) for name in names]
     first = all_metas[0]
@@ -104,7 +104,7 @@ def _decoded(file: Path) -> ProfileMeta:
             raise BadData(f"{file} is damaged: it does not match its checksum; the other profiles of the run are whole")
         return _meta_decoder.decode(data)
     except FileNotFoundError:
-        raise NotFound(f"{file.parent} is no profile any more: {file.name} is gone") from None
+        raise NotFound(f"{file.parent} is no longer a profile: {file.name} is gone") from None
     except MALFORMED as fault:
         raise BadData(f"{file} is damaged: {fault}; the other profiles of the run are whole") from None
 

@@ -47,7 +47,7 @@ def test_nothing_in_a_pickle_runs(protocol: int) -> None:
 
 
 def test_says_why_it_refuses_code() -> None:
-    with pytest.raises(BadData, match=r"snapshot\.pickle is no plain snapshot: it would call code \(STACK_GLOBAL"):
+    with pytest.raises(BadData, match=r"snapshot\.pickle is not a plain snapshot: it would call code \(STACK_GLOBAL"):
         read_plain_pickle(pickle.dumps(Evil(), 4), "snapshot.pickle")
 
 

@@ -9,7 +9,6 @@ import random
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -141,10 +140,8 @@ for name in sys.argv[1:]:
     assert time.process_time() - began < 6, time.process_time() - began
 """
     names = [str(tmp_path / name) for name in ("huge.prof", "sparse.prof")]
-    began = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert first.startswith(("read 700000", "refused"))
     assert "has 3 GiB" in second
-    assert time.monotonic() - began < 20

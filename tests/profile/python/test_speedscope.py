@@ -69,10 +69,10 @@ def test_several_threads_are_roots() -> None:
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        (b"", "no speedscope file"),
-        (b"[1]", "no speedscope file"),
-        (b'{"traceEvents": []}', "no speedscope file"),
-        (b"[" * 100_000, "no speedscope file"),
+        (b"", "not a speedscope file"),
+        (b"[1]", "not a speedscope file"),
+        (b'{"traceEvents": []}', "not a speedscope file"),
+        (b"[" * 100_000, "not a speedscope file"),
         (b'{"shared": {"frames": []}, "profiles": []}', "without a single sample"),
         (b'{"shared":{"frames":[]},"profiles":[{"type":"sampled","samples":[[3]],"weights":[1]}]}', "not in shared"),
         (b'{"shared":{"frames":[]},"profiles":[{"type":"sampled","samples":[[]],"weights":[]}]}', "1 samples, but 0"),
@@ -90,7 +90,7 @@ def test_collapsed_stacks_come_back(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("# comment\n" + text)
     again = read_collapsed(tmp_path / "a.txt")
     assert (again.parent, again.total) == (tree().parent, tree().total)
-    with pytest.raises(BadData, match="line 1: 'no number here' is no stack"):
+    with pytest.raises(BadData, match="line 1: 'no number here' is not a stack"):
         collapsed_in("no number here\n")
     with pytest.raises(NotFound, match="no file"):
         read_collapsed(tmp_path / "none.txt")

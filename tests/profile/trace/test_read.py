@@ -192,11 +192,11 @@ def test_times_are_unix_nanoseconds_to_the_last(write: Write, make_op: Op, scann
     ("content", "says"),
     [
         (b"", "is empty"),
-        (b"hello", "begins with b'hello'"),
+        (b"hello", "starts with b'hello'"),
         (b"\x1f\x8b\x08\x00garbage", "empty"),
         (b'{"a": 1}', "no traceEvents"),
-        (b"\x00" * 100, "is no trace"),
-        (b"PK\x03\x04....", "is no trace"),
+        (b"\x00" * 100, "is not a trace"),
+        (b"PK\x03\x04....", "is not a trace"),
     ],
 )
 def test_what_is_no_trace_is_said(write: Write, scanner: str, content: bytes, says: str) -> None:

@@ -32,7 +32,7 @@ _key = st.one_of(st.sampled_from([*ARGUMENTS, "new", "new (text)", "finished", "
 _time = st.one_of(
     st.integers(0, 10**13).map(lambda n: n / 1000),
     st.integers(0, 10**16),
-    st.floats(-1e16, 1e16),
+    st.floats(-1e12, 1e12),  # larger ones have no nanoseconds in float64, and scanners round differently
     st.sampled_from(["5", "1.25", "x", "", None, True, [], 1e300]),
 )
 _event = st.fixed_dictionaries(

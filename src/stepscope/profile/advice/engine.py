@@ -60,18 +60,19 @@ def advise(run: Measured, settings: Silencer | None = None) -> list[Advised]:
     tips = [_capped(proof, run) for proof in inquiry.proofs]
     found = [_as_tried(finding, tip, run) for finding, tip in zip(inquiry.findings, tips, strict=True)]
     kept = sorted((one for one in found if one is not None), key=lambda one: (-one[1].saving_ns, one[0].rule))
+    kept = _without_lines_that_are_explained(kept)
     return _without_promising_twice(kept, run)
 
 
 def _as_tried(finding: Finding, tip: Tip, run: Measured) -> tuple[Finding, Tip] | None:
     """The advice with what its trial measured; None where the trial contradicts it: then it is withdrawn."""
     trial = trial_of(run.facts.get("trials", []), finding.rule, tip)
-    if trial is None or not trial.is_clear:
+    if trial is None or (trial.gain >= 1 + SMALLEST and not trial.is_clear):
         return finding, tip
-    if trial.gain < 1 + SMALLEST:
+    if trial.gain < 1 + SMALLEST:  # also where the rounds do not agree: what was seen is no gain
         run.withdrawn.append(f"{tip.fix.split(' (')[0]}: {trial.gain:.2f}x when tried on {trial.steps} steps")
         return None
-    tip = replace(tip, saving_ns=int(run.step_ns * (1 - 1 / trial.gain)))
+    tip = replace(tip, saving_ns=int(run.step_ns * (1 - 1 / trial.gain)), at_most=False)
     evidence = {**_evidence(tip, run), "basis": "measured", "measured": trial.as_dict()}
     evidence["gain_range"] = [round(trial.low, 3), round(trial.high, 3)]
     return with_fields(finding, evidence=evidence, label=_label(tip, run)), tip
@@ -97,6 +98,16 @@ def _worth(tip: Tip, run: Measured) -> bool:
     return run.share(tip.saving_ns) >= SMALLEST
 
 
+def _without_lines_that_are_explained(found: list[tuple[Finding, Tip]]) -> list[tuple[Finding, Tip]]:
+    """A line that only takes long is not named again where another tip says why."""
+    explained = {(one.file, one.line) for one, tip in found if not tip.at_most}
+    return [
+        (one, tip)
+        for one, tip in found
+        if not tip.at_most or tip.where is None or (one.file, one.line) not in explained
+    ]
+
+
 def _without_promising_twice(found: list[tuple[Finding, Tip]], run: Measured) -> list[Advised]:
     left: dict[str, int] = {}
     owner: dict[str, str] = {}
@@ -105,7 +116,7 @@ def _without_promising_twice(found: list[tuple[Finding, Tip]], run: Measured) ->
     for finding, tip in found:
         part = tip.part or finding.rule
         room = left.setdefault(part, max(int(tip.share * run.step_ns), tip.saving_ns))
-        counted = min(tip.saving_ns, room, left_of_step)
+        counted = 0 if tip.at_most else min(tip.saving_ns, room, left_of_step)
         left[part] -= counted
         left_of_step -= counted
         if part in owner:  # what both save is less than their sum
@@ -119,13 +130,23 @@ def _evidence(tip: Tip, run: Measured) -> dict[str, Any]:
     evidence: dict[str, Any] = {"share": round(tip.share, 3), **tip.evidence}
     if tip.saving_ns:
         evidence |= {"saving_ms": round(tip.saving_ns / 1e6, 3), "saving_share": round(run.share(tip.saving_ns), 3)}
-        evidence |= {"basis": "estimated", "gain_range": gain_range(tip.saving_ns, tip.share, run.step_ns)}
+        evidence |= _basis(tip, run)
     return {**evidence, "how": tip.how} if tip.how else evidence
+
+
+def _basis(tip: Tip, run: Measured) -> dict[str, Any]:
+    """Where the figure comes from, and between which factors the gain lies."""
+    if tip.at_most:
+        highest = run.step_ns / max(run.step_ns - tip.saving_ns, run.step_ns / 20)
+        way = tip.evidence.get("try_with") or ("stepscope profile --try" if tip.trial is not None else "")
+        return {"basis": "bound", "gain_range": [1.0, round(highest, 3)], "try_with": way}
+    return {"basis": "estimated", "gain_range": gain_range(tip.saving_ns, tip.share, run.step_ns)}
 
 
 def _label(tip: Tip, run: Measured) -> str:
     share = f"{tip.share:.0%} of each step"
-    return f"{share}; saves about {in_words(tip.saving_ns)}" if tip.saving_ns else share
+    how = "at most" if tip.at_most else "about"
+    return f"{share}; saves {how} {in_words(tip.saving_ns)}" if tip.saving_ns else share
 
 
 def in_words(nanoseconds: float) -> str:

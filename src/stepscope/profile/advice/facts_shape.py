@@ -7,8 +7,9 @@ from typing import Any
 
 __all__ = ["well_formed"]
 
-_TABLES = ("device", "cpu", "flags", "environment", "compile", "look", "amp", "convolutions")
-_LISTS = ("optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models", "trials")
+_TABLES = ("device", "cpu", "flags", "environment", "compile", "look", "amp", "convolutions", "machine")
+_LISTS = ("optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models", "trials", "lines")
+_LINE: dict[str, Any] = {"file": str, "line": int, "in": str, "share": int | float, "phase": str, "below": str}
 _CALL: dict[str, Any] = {"file": str, "line": int, "op": str, "calls": int | float, "ns": int | float, "fetching": bool}
 
 
@@ -32,6 +33,8 @@ def well_formed(facts: Any) -> dict[str, Any]:
         found[key] = [one for one in found.get(key, []) if isinstance(one.get("devices", []), list)]
         if not found[key]:
             del found[key]
+    if "lines" in found:
+        found["lines"] = [one for one in found["lines"] if all(isinstance(one.get(k), t) for k, t in _LINE.items())]
     if "calls" in found:
         found["calls"] = [one for one in found["calls"] if all(isinstance(one.get(k), t) for k, t in _CALL.items())]
     return found

@@ -13,6 +13,7 @@ from stepscope.diagnose.excerpt import lines_of
 from stepscope.errors import BadData
 from stepscope.profile.advice.device_work import DeviceWork
 from stepscope.profile.advice.facts_shape import well_formed
+from stepscope.profile.advice.machine import Machine
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.ranges import BACKWARD
 from stepscope.profile.trace.trace import Trace
@@ -22,6 +23,7 @@ __all__ = ["Measured"]
 
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
 
+_BUSY = 0.3
 LAUNCH_NS = 25_000
 """No host takes longer for an operator of one kernel: what is idle beyond that waits for something else."""
 
@@ -175,6 +177,32 @@ class Measured:
     def cores(self) -> int:
         """The processors the training may use; 1 when not known."""
         return int(self.facts.get("cpu", {}).get("cores", 1))
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What a worker, a copy, a launch cost on the machine of the training."""
+        return Machine.of(self.facts.get("machine"))
+
+    @cached_property
+    def stretch(self) -> float:
+        """How much longer things take here than on a machine of one's own: wall time over CPU time, where other
+        programs are at work. The figures of the machine are its quickest times."""
+        steps = self.facts.get("steps", {})
+        wall, work = float(steps.get("wall_ns") or 0), float(steps.get("work_ns") or 0)
+        if not work or self._others < _BUSY:
+            return 1.0
+        resting = float(steps.get("data_ns") or 0) * (1 - float(self.loader.get("working_share") or 1.0))
+        return min(20.0, max(1.0, (wall - resting) / work))
+
+    @property
+    def _others(self) -> float:
+        """Processors that other programs keep busy."""
+        return float(self.facts.get("cpu", {}).get("others") or 0.0)
+
+    def capacity(self, processes: int) -> float:
+        """How many processors' work so many busy threads of the training get done: other programs want their share."""
+        shared = self.cores * processes / (processes + self._others)
+        return max(0.1, min(processes, max(self.cores - self._others, shared)))
 
     @cached_property
     def backward_nodes(self) -> dict[str, int]:

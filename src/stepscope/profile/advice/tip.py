@@ -34,3 +34,5 @@ class Tip(Proof):
     part: str = ""
     """What of the step it is about: tips about the same part cannot save more than that part together."""
     trial: Trial | None = None
+    at_most: bool = False
+    """The saving is only a bound: what is really gained cannot be estimated, only tried."""

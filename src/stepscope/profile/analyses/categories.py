@@ -69,7 +69,7 @@ def _notes(trace: Trace) -> list[str]:
     if header.truncated:
         notes.insert(0, "The file is cut off: what it holds up to there is here.")
     if header.repaired:
-        notes.append(f"{header.repaired:,} events were no valid JSON (a quote in a name) and were mended.")
+        notes.append(f"{header.repaired:,} events were not valid JSON (a quote in a name) and were repaired.")
     unknown = unknown_categories(trace)
     if unknown:
         names = ", ".join(f"{name} ({count:,} spans, {ns / 1e6:.3g} ms)" for name, (count, ns) in unknown.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,24 @@ def data_stages(profile: Profile, rank: int) -> Sheet | None:
     return None if not timings.named("fetch").any() else stages_of(timings, loader_names(profile, rank))
 
 
+class Stage(NamedTuple):
+    """A row of the sheet: the fields are its columns, in their order. Times are in nanoseconds."""
+
+    loader: str
+    stage: str
+    place: str | None
+    calls: int
+    mean: int
+    p50: int
+    p90: int
+    total: int
+    share: float | None
+    per_batch: int
+
+
 def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
     """One row a stage of a loader. Times are a stage's own: stages inside it are rows of their own."""
-    rows: list[list[Any]] = []
+    rows: list[Stage] = []
     got = expected = 0
     alone = len(timings.loaders) == 1
     for loader in timings.loaders:
@@ -50,7 +65,7 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
         beside = np.any([timings.named(name) for name in _BESIDE], axis=0) & (timings.loader == loader)
         rows += _rows(timings, inside, names.get(loader, f"loader {loader}"), whole, int(fetches.sum()))
         rows += _rows(timings, beside, names.get(loader, f"loader {loader}"), None, 0)
-    rows.sort(key=lambda row: (row[0], row[8] is None, -(row[8] or 0.0), -row[7]))
+    rows.sort(key=lambda row: (row.loader, row.share is None, -(row.share or 0.0), -row.total))
     fetched, closely = int(timings.named("fetch").sum()), int((timings.named("fetch") & (timings.detail == 1)).sum())
     return Sheet(
         id="data-stages",
@@ -67,7 +82,7 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
             Column(key="share", label="share", unit="share", help="Of a batch's fetch; none: beside it.", sums=alone),
             Column(key="per_batch", label="a batch", unit="ns", help="What it takes of one batch.", sums=alone),
         ],
-        rows=rows,
+        rows=[list(row) for row in rows],
         sort="share",
         checks=[
             Check(
@@ -87,7 +102,7 @@ def _looked_at(closely: int, fetched: int) -> str:
     return f"{closely} of {fetched} batches were looked at closely, the others only as a whole: timing takes time."
 
 
-def _rows(timings: DataTimings, mask: Any, loader: str, whole: int | None, fetches: int) -> list[list[Any]]:
+def _rows(timings: DataTimings, mask: Any, loader: str, whole: int | None, fetches: int) -> list[Stage]:
     """A row for each name and place among the masked spans."""
     at = np.flatnonzero(mask)
     if not len(at):
@@ -95,21 +110,22 @@ def _rows(timings: DataTimings, mask: Any, loader: str, whole: int | None, fetch
     pairs = np.stack([timings.name[at].astype(np.int64), timings.place[at].astype(np.int64)], axis=1)
     kinds, which = np.unique(pairs, axis=0, return_inverse=True)
     which = which.reshape(-1)
-    rows: list[list[Any]] = []
+    rows: list[Stage] = []
     for number, (name, place) in enumerate(kinds.tolist()):
         own = timings.own[at[which == number]]
-        total = int(own.sum())
+        total, mean = int(own.sum()), round(float(own.mean()))
         text = timings.trace.events.names[name]
-        rows.append([
-            loader,
-            _SHOWN.get(text, text),
-            timings.text(place),
-            len(own),
-            round(float(own.mean())),
-            round(float(np.percentile(own, 50))),
-            round(float(np.percentile(own, 90))),
-            total,
-            None if whole is None else (total / whole if whole else None),
-            round(total / fetches) if fetches else round(float(own.mean())),
-        ])  # fmt: skip
+        row = Stage(
+            loader=loader,
+            stage=_SHOWN.get(text, text),
+            place=timings.text(place),
+            calls=len(own),
+            mean=mean,
+            p50=round(float(np.percentile(own, 50))),
+            p90=round(float(np.percentile(own, 90))),
+            total=total,
+            share=total / whole if whole else None,
+            per_batch=round(total / fetches) if fetches else mean,
+        )
+        rows.append(row)
     return rows

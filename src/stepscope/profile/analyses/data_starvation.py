@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stepscope.profile.analyses.analysis import analysis
-from stepscope.profile.analyses.data_stages import stages_of
+from stepscope.profile.analyses.data_stages import Stage, stages_of
 from stepscope.profile.data.facts import loader_facts, loader_names
 from stepscope.profile.data.timings import DataTimings
 from stepscope.records.profile import Column, Curve, Sheet
@@ -28,6 +28,26 @@ def _timings(profile: Profile, rank: int) -> DataTimings | None:
     return timings if timings.named("wait").any() else None
 
 
+class Starved(NamedTuple):
+    """A row of the sheet: the fields are its columns, in their order. Times are in nanoseconds."""
+
+    loader: str
+    workers: int
+    batches: int
+    wait: int | None
+    wait_p90: int | None
+    waiting: float | None
+    first: int | None
+    fetch: int | None
+    supply: float | None
+    demand: float | None
+    ready: float | None
+    empty: float | None
+    busy: float | None
+    stage: str | None
+    stage_share: float | None
+
+
 @analysis("data-starvation", view="data", of="profile")
 def data_starvation(profile: Profile, rank: int) -> Sheet | None:
     """How long the training waits for each loader, and which stage it waits for."""
@@ -36,37 +56,53 @@ def data_starvation(profile: Profile, rank: int) -> Sheet | None:
         return None
     facts, names = loader_facts(profile, rank), loader_names(profile, rank)
     slowest = _slowest(timings)
-    rows: list[list[Any]] = []
+    rows: list[Starved] = []
     for loader in timings.loaders:
-        waits = timings.waits(loader)
-        if not len(waits.wait):
+        if not len(timings.waits(loader).wait):
             continue
-        waited, turns = waits.turns()
-        steady = waits.wait[waits.is_steady]
-        ready = waits.ready[waits.is_steady & (waits.ready >= 0)]
-        fetch = timings.dur[timings.named("fetch") & (timings.loader == loader)]
-        workers = len(np.unique(timings.worker[(timings.loader == loader) & (timings.worker >= 0)]))
-        stage, part = slowest.get(loader, (None, None))
-        rows.append([
-            names.get(loader, f"loader {loader}"),
-            facts[loader].workers if loader in facts else workers,
-            len(waits.wait),
-            _mean(steady),
-            _at(steady, 90),
-            float(waited.sum() / turns.sum()) if turns.sum() else None,
-            _mean(waits.wait[waits.is_first]),
-            _mean(fetch),
-            1e9 * max(workers, 1) / float(fetch.mean()) if len(fetch) and fetch.mean() else None,
-            1e9 / float(np.mean(turns - waited)) if len(turns) and np.mean(turns - waited) > 0 else None,
-            float(ready.mean()) if len(ready) else None,
-            float((ready == 0).mean()) if len(ready) else None,
-            _busy(timings, loader),
-            stage,
-            part,
-        ])  # fmt: skip
-    rows.sort(key=lambda row: -(row[5] or 0.0))
-    return Sheet(id="data-starvation", title="Waiting for data", columns=_COLUMNS, rows=rows, sort="waiting",
-                 notes=_notes(rows))  # fmt: skip
+        seen = len(np.unique(timings.worker[(timings.loader == loader) & (timings.worker >= 0)]))
+        name = names.get(loader, f"loader {loader}")
+        workers = facts[loader].workers if loader in facts else seen
+        rows.append(_starved(timings, loader, name, workers, seen, slowest.get(loader)))
+    rows.sort(key=lambda row: -(row.waiting or 0.0))
+    return Sheet(
+        id="data-starvation",
+        title="Waiting for data",
+        columns=_COLUMNS,
+        rows=[list(row) for row in rows],
+        sort="waiting",
+        notes=_notes(rows),
+    )
+
+
+def _starved(
+    timings: DataTimings, loader: int, name: str, workers: int, seen: int, slowest: tuple[str, float] | None
+) -> Starved:
+    """The row of one loader; `seen` workers have loaded something."""
+    waits = timings.waits(loader)
+    waited, turns = waits.turns()
+    steady = waits.wait[waits.is_steady]
+    ready = waits.ready[waits.is_steady & (waits.ready >= 0)]
+    fetch = timings.dur[timings.named("fetch") & (timings.loader == loader)]
+    between = float(np.mean(turns - waited)) if len(turns) else 0.0
+    stage, share = slowest or (None, None)
+    return Starved(
+        loader=name,
+        workers=workers,
+        batches=len(waits.wait),
+        wait=_mean(steady),
+        wait_p90=_at(steady, 90),
+        waiting=float(waited.sum() / turns.sum()) if turns.sum() else None,
+        first=_mean(waits.wait[waits.is_first]),
+        fetch=_mean(fetch),
+        supply=1e9 * max(seen, 1) / float(fetch.mean()) if len(fetch) and fetch.mean() else None,
+        demand=1e9 / between if between > 0 else None,
+        ready=float(ready.mean()) if len(ready) else None,
+        empty=float((ready == 0).mean()) if len(ready) else None,
+        busy=_busy(timings, loader),
+        stage=stage,
+        stage_share=share,
+    )
 
 
 _COLUMNS = [
@@ -88,19 +124,19 @@ _COLUMNS = [
 ]  # fmt: skip
 
 
-def _notes(rows: list[list[Any]]) -> list[str]:
+def _notes(rows: list[Starved]) -> list[str]:
     """The one sentence that follows from the first row."""
-    if not rows or rows[0][5] is None:
+    if not rows or rows[0].waiting is None:
         return []
-    name, workers, _, _, _, waiting, *_ = rows[0]
-    supply, demand, stage, part = rows[0][8], rows[0][9], rows[0][13], rows[0][14]
+    worst, waiting = rows[0], rows[0].waiting
     if waiting < 0.05:
-        return [f"Training hardly waits for {name}: {waiting * 100:.0f}% of its loop."]
-    said = f"Training waits {waiting * 100:.0f}% of its loop for {name}"
+        return [f"Training hardly waits for {worst.loader}: {waiting * 100:.0f}% of its loop."]
+    said = f"Training waits {waiting * 100:.0f}% of its loop for {worst.loader}"
+    supply, demand = worst.supply, worst.demand
     if supply and demand and supply < demand:
-        said += f": it could use {_rate(demand)} batches a second, {_who(workers)} load {_rate(supply)}"
-    if stage and part:
-        said += f"; {part * 100:.0f}% of loading is '{stage}'"
+        said += f": it could use {_rate(demand)} batches a second, {_who(worst.workers)} load {_rate(supply)}"
+    if worst.stage and worst.stage_share:
+        said += f"; {worst.stage_share * 100:.0f}% of loading is '{worst.stage}'"
     return [said + "."]
 
 
@@ -115,9 +151,10 @@ def _rate(number: float) -> str:
 def _slowest(timings: DataTimings) -> dict[int, tuple[str, float]]:
     sheet = stages_of(timings, {loader: str(loader) for loader in timings.loaders})
     found: dict[int, tuple[str, float]] = {}
-    for row in sheet.rows:
-        if row[8] is not None and row[8] > found.get(int(row[0]), ("", 0.0))[1]:
-            found[int(row[0])] = (row[1], row[8])
+    for row in map(Stage._make, sheet.rows):
+        loader = int(row.loader)
+        if row.share is not None and row.share > found.get(loader, ("", 0.0))[1]:
+            found[loader] = (row.stage, row.share)
     return found
 
 
@@ -163,7 +200,7 @@ def data_workers(profile: Profile, rank: int) -> Sheet | None:
         title="DataLoader workers",
         columns=[
             Column(key="loader", label="loader", help="Whose worker it is.", hidden=len(timings.loaders) == 1),
-            Column(key="worker", label="worker", unit="count", help="Its number; one that is started anew keeps it."),
+            Column(key="worker", label="worker", unit="count", help="Its number; a restarted worker keeps it."),
             Column(key="batches", label="batches", unit="count", help="How many it has fetched."),
             Column(key="fetch", label="fetch", unit="ns", help="Mean time for one batch."),
             Column(key="fetch_p90", label="p90", unit="ns", help="Nine of ten batches took less."),

@@ -29,7 +29,7 @@ Values = npt.NDArray[Any]
 
 _CAUSE_HELP = {
     "host": "The next work was launched only after the device had run dry: the host was too slow.",
-    "sync": "The host waited for the device to finish, and launched nothing meanwhile.",
+    "sync": "The host waited for the device to finish and launched nothing.",
     "data": "The loop waited for the next batch.",
     "kernel": "Between two pieces of work that were both there: what a start costs the device.",
     "other": "Work was there, but waited for another stream, an event, another device, or what is not in the trace.",

@@ -52,7 +52,7 @@ def _device_covers(trace: Trace) -> list[Cover]:
     return [
         Cover("kernel", "Kernels", "The device computes.",
               _when(trace, np.flatnonzero((kind == Kind.KERNEL.value) & ~collective))),
-        Cover("communication", "Communication", "Devices exchange data and nothing is computed meanwhile: exposed.",
+        Cover("communication", "Communication", "Devices exchange data while nothing is computed: exposed.",
               _when(trace, collective_rows(trace))),
         Cover("memcpy", "Copies", "Copies to, from and on the device, while it computes nothing.",
               _when(trace, trace.rows(Kind.MEMCPY))),

@@ -51,7 +51,7 @@ def stragglers(profile: Profile) -> Sheet | None:
         title="Stragglers",
         columns=[
             Column(key="rank", label="rank", unit="count"),
-            Column(key="last", label="came last", unit="count", help="To so many collectives.", sums=True),
+            Column(key="last", label="came last", unit="count", help="Number of collectives.", sums=True),
             Column(key="share", label="of all", unit="share", help="Of the collectives that several ranks have."),
             Column(key="late_ns", label="late by", unit="ns", help="Then, after the median rank, on average."),
             Column(

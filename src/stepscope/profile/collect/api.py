@@ -363,5 +363,7 @@ def _torch() -> Any:
 def _named(schedule: Callable[[int], Any]) -> Schedule:
     """A schedule of ours or of torch.profiler's: their actions have the same names."""
     if not callable(schedule):
-        raise UsageError(f"schedule={schedule!r} is no schedule; make one with stepscope.profile.schedule(wait=1, ...)")
+        raise UsageError(
+            f"schedule={schedule!r} is not a schedule; create one with stepscope.profile.schedule(wait=1, ...)"
+        )
     return lambda step: Action[schedule(step).name]

@@ -54,7 +54,7 @@ class Reading:
         try:
             code = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            return f"reading the trace takes longer than {timeout_s:.0f} s; it goes on in the background"
+            return f"reading the trace takes longer than {timeout_s:.0f} s; it continues in the background"
         if code == 0:
             self._said.close()
             return None

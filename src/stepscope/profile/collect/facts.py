@@ -26,6 +26,7 @@ from stepscope import events, fence
 if TYPE_CHECKING:
     from stepscope.profile.collect.facts_loaders import LoaderFacts
     from stepscope.profile.collect.facts_look import Look
+    from stepscope.profile.collect.other_programs import OtherPrograms
 
 __all__ = ["FACTS_FORMAT", "Facts"]
 
@@ -52,8 +53,8 @@ class Facts:
         self._installed = events.Installed(stays_in_parent=True)
         self._thread = threading.get_ident()
         self._optimizers: dict[int, dict[str, Any]] = {}
-        self._walls: list[tuple[int, int, int, int]] = []
-        """(wall, waiting for data, optimizer, zero_grad) of steps that nothing of ours has slowed down."""
+        self._walls: list[tuple[int, int, int, int, int]] = []
+        """(wall, waiting for data, optimizer, zero_grad, CPU time) of steps that nothing of ours has slowed down."""
         self._memory: list[dict[str, Any]] = []
         self._made_at: weakref.WeakKeyDictionary[Any, tuple[str, int] | None] = weakref.WeakKeyDictionary()
         self._flags: dict[str, Any] = {}
@@ -66,6 +67,7 @@ class Facts:
         self._zeroed = 0
         self._has_closure = False
         self._spoiled = True
+        self._others: OtherPrograms | None = None
         self._next_memory = 5
 
     # -- to be called by the collector ----------------------------------------------------------------------------
@@ -147,7 +149,7 @@ class Facts:
         self._work = thread_time_ns() - self._worked if self._mark else 0
         if self._mark and not self._spoiled and len(self._walls) < _KEPT:
             updating = 0 if self._has_closure else now - self._step_began
-            self._walls.append((now - self._mark, self._waited, updating, self._zeroed))
+            self._walls.append((now - self._mark, self._waited, updating, self._zeroed, self._work))
         if id(optimizer) not in self._optimizers:
             from stepscope.profile.collect.facts_process import describe_optimizer
 
@@ -157,6 +159,8 @@ class Facts:
             self.loaders.stepped()
         if look is not None:
             self._look_on(look)
+        if self._others is None:
+            self._others = fence.fenced(_WHO)(_other_programs)()
         if self.steps == self._next_memory:
             self._next_memory *= 2
             self._note_memory()
@@ -229,7 +233,7 @@ class Facts:
             "torch": str(torch.__version__),
             "steps": process.step_figures(self.steps, self._walls),
             "device": process.device(torch),
-            "cpu": process.cpu(torch),
+            "cpu": {**process.cpu(torch), "others": 0.0 if self._others is None else round(self._others.cores(), 2)},
             "flags": self._flags or process.flags(torch),
             "environment": process.environment(),
             "optimizers": list(self._optimizers.values()),
@@ -242,3 +246,9 @@ class Facts:
             "memory": self._memory,
             **look.result(),
         }
+
+
+def _other_programs() -> OtherPrograms:
+    from stepscope.profile.collect.other_programs import OtherPrograms
+
+    return OtherPrograms()

@@ -30,7 +30,7 @@ _ENVIRONMENT = (
 )  # fmt: skip
 
 
-def step_figures(count: int, walls: list[tuple[int, int, int, int]]) -> dict[str, Any]:
+def step_figures(count: int, walls: list[tuple[int, int, int, int, int]]) -> dict[str, Any]:
     """The typical step: the mean over steps that nothing of ours has slowed down, without the first third (warm-up) and
     the slowest twentieth (evaluation between two steps). A mean, because workers deliver in bursts."""
     settled = walls[len(walls) // 3 :] if len(walls) > 6 else walls[1:] or walls
@@ -38,7 +38,7 @@ def step_figures(count: int, walls: list[tuple[int, int, int, int]]) -> dict[str
     settled = sorted(settled)[: max(1, len(settled) - (len(settled) + 9) // 20)]
     figures: dict[str, Any] = {"count": count, "measured": len(settled)}
     if settled:
-        names = ("wall_ns", "data_ns", "optimizer_ns", "zero_grad_ns")
+        names = ("wall_ns", "data_ns", "optimizer_ns", "zero_grad_ns", "work_ns")
         for name, values in zip(names, zip(*settled, strict=True), strict=True):
             figures[name] = int(statistics.fmean(values))
         figures["first_ns"] = [step[0] for step in walls[:3]]

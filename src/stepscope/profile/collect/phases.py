@@ -23,7 +23,7 @@ FIRST_STEPS = 20
 """Kept whatever is thinned out: the first steps are not like the others."""
 ODD_FACTOR, OUTLIER_FACTOR = 2.0, 3.0
 _PARTS = (
-    Part(key="data", label="Data", help="waiting for the loader to hand out the next batch"),
+    Part(key="data", label="Data", help="waiting for the loader to deliver the next batch"),
     Part(key="h2d", label="Host to device", help="inside .to() and .cuda() calls that moved tensors to a device"),
     Part(key="forward", label="Forward", help="from the batch to the beginning of backward: model and loss"),
     Part(key="backward", label="Backward", help="inside backward()"),

@@ -81,7 +81,7 @@ class StepRange(NamedTuple):
             found = cls(int(first), int(last) if colon else int(first) + 1)
             if found.last > found.first:
                 return found
-        raise UsageError(f"{option} {text!r} is no range of steps; write 20:25 for the steps 20 to 24, or 20 for one")
+        raise UsageError(f"{option} {text!r} is not a range of steps; use 20:25 for steps 20 to 24, or 20 for one")
 
 
 def is_settled(walls_s: Sequence[float], passed_s: float, steps: int) -> bool:

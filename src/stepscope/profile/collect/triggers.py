@@ -40,7 +40,7 @@ def signal_named(name: str) -> int:
     full = name.upper() if name.upper().startswith("SIG") else f"SIG{name.upper()}"
     found = getattr(signal, full, None)
     if not isinstance(found, signal.Signals) or found in (signal.SIGTERM, signal.SIGINT):
-        raise UsageError(f"{name!r} is no signal that can ask for a window; try USR2 or USR1")
+        raise UsageError(f"{name!r} is not a signal that can request a window; try USR2 or USR1")
     return int(found)
 
 

@@ -64,11 +64,12 @@ class _Reader:
             return self.bad("it ends before its last instruction")
         if code in _RUNS_CODE:
             return BadData(
-                f"{self.name} is no plain snapshot: it would call code ({_RUNS_CODE[code]} at byte {self.at - 1:,}). "
+                f"{self.name} is not a plain snapshot: "
+                f"it would call code ({_RUNS_CODE[code]} at byte {self.at - 1:,}). "
                 "It was not opened. torch.cuda.memory._dump_snapshot() writes one without."
             )
         return BadData(
-            f"{self.name} is no memory snapshot: byte {self.at - 1:,} is {code!r}, which plain data never has"
+            f"{self.name} is not a memory snapshot: byte {self.at - 1:,} is {code!r}, which plain data never has"
         )
 
     def take(self, size: int) -> bytes:
@@ -109,13 +110,13 @@ class _Reader:
     def append(self, values: list[Any]) -> None:
         target = self.top()
         if type(target) is not list:
-            raise self.bad("something is added to what is no list")
+            raise self.bad("something is added to what is not a list")
         target.extend(values)
 
     def set_items(self, values: list[Any]) -> None:
         target = self.top()
         if type(target) is not dict or len(values) % 2:
-            raise self.bad("something is set in what is no dictionary")
+            raise self.bad("something is set in what is not a dictionary")
         for key, value in zip(values[::2], values[1::2], strict=True):
             if type(key) is not str:  # numbers could be chosen to collide, and snapshots have none
                 raise self.bad(f"a key is {type(key).__name__}, not text")

@@ -82,7 +82,7 @@ class _Texts:
 
     def _frame(self, frame: Any) -> int:
         if not isinstance(frame, Mapping):
-            raise BadData("a frame of the memory snapshot is no dictionary")
+            raise BadData("a frame of the memory snapshot is not a dictionary")
         file, function = (self._name(str(frame.get(key) or "")) for key in ("filename", "name"))
         line = frame.get("line")
         return self.frames.setdefault((file, line if isinstance(line, int) else 0, function), len(self.frames))
@@ -95,7 +95,7 @@ def snapshot_of(found: Any, most: int = _MOST) -> MemorySnapshot:
     """What `torch.cuda.memory._snapshot()` gave, as columns. `most`: how much of the history is kept, the newest."""
     if not isinstance(found, Mapping) or not isinstance(found.get("segments"), list):
         raise BadData(
-            "this is no memory snapshot: a dictionary with 'segments' was expected, as "
+            "this is not a memory snapshot: a dictionary with 'segments' was expected, as "
             "torch.cuda.memory._dump_snapshot() writes it"
         )
     texts, blocks = _Texts(), BlockColumns()
@@ -153,13 +153,13 @@ def _history(traces: Any, texts: _Texts, most: int) -> tuple[HistoryColumns, int
     left_out = 0
     for device, trace in enumerate(traces if isinstance(traces, list) else ()):
         if not isinstance(trace, list):
-            raise BadData("the history of the memory snapshot is no list")
+            raise BadData("the history of the memory snapshot is not a list")
         left_out += max(0, len(trace) - most)
         if len(entries) + len(trace) > 4 * _MOST:
             raise BadData(f"the history of the memory snapshot has more than {4 * _MOST:,} entries")
         for entry in trace[-most:]:
             if not isinstance(entry, Mapping):
-                raise BadData("an entry of the memory snapshot's history is no dictionary")
+                raise BadData("an entry of the memory snapshot's history is not a dictionary")
             action = numbers.get(str(entry.get("action")), _OTHER)
             address = entry.get("addr")
             when = entry.get("time_us")

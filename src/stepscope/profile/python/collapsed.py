@@ -45,7 +45,7 @@ def collapsed_in(text: str, name: str = "the profile") -> Stack:
             weight = -1.0
         frames = path.split(";", MOST_DEPTH)
         if not path or not 0 <= weight < 1e18 or len(frames) > MOST_DEPTH:
-            raise BadData(f"{name}, line {number}: {line[:60]!r} is no stack; expected 'main;train;step 12'")
+            raise BadData(f"{name}, line {number}: {line[:60]!r} is not a stack; expected 'main;train;step 12'")
         builder.add([(frame, "", 0, 0) for frame in frames], weight)
     return builder.stack(id="python-profile", title=name, unit="count")
 

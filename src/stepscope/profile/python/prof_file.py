@@ -65,7 +65,7 @@ def stats_in(data: bytes, name: str = "the profile") -> ProfStats:
         return ProfStats.of(_checked(found))
     except _Bad as fault:
         raise BadData(
-            f"{name} is no profile of cProfile: {fault}. "
+            f"{name} is not a profile of cProfile: {fault}. "
             "Such a file is made by 'python -m cProfile -o run.prof train.py'"
         ) from None
 

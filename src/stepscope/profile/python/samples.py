@@ -87,7 +87,11 @@ class Samples:
             at = next((place for place, code in enumerate(within) if is_own(code)), None)
             if at is not None:
                 code = within[at]
-                line = (code.co_filename, self._line(code, key[2 + 2 * at]), getattr(code, "co_qualname", code.co_name))
+                line = (
+                    code.co_filename,
+                    self.line_of(code, key[2 + 2 * at]),
+                    getattr(code, "co_qualname", code.co_name),
+                )
             else:
                 line = ("", 0, within[-1].co_name if within else inside)
             found[line] = found.get(line, 0) + nanoseconds
@@ -100,10 +104,10 @@ class Samples:
             code = self.codes[key[at]]
             name = getattr(code, "co_qualname", code.co_name)
             function = (code.co_filename, code.co_firstlineno, name)
-            found.append((label(function), code.co_filename, code.co_firstlineno, self._line(code, key[at + 1])))
+            found.append((label(function), code.co_filename, code.co_firstlineno, self.line_of(code, key[at + 1])))
         return found
 
-    def _line(self, code: CodeType, place: int) -> int:
+    def line_of(self, code: CodeType, place: int) -> int:
         known = self._lines.get((id(code), place))
         if known is None:
             known = next((line for a, b, line in code.co_lines() if a <= place < b and line), code.co_firstlineno)

@@ -95,7 +95,9 @@ def speedscope_in(data: bytes, name: str = "the profile") -> Stack:
     try:
         found = _file_decoder.decode(data)
     except MALFORMED as fault:
-        raise BadData(f"{name} is no speedscope file: {fault}. It should have 'shared.frames' and 'profiles'") from None
+        raise BadData(
+            f"{name} is not a speedscope file: {fault}. It should have 'shared.frames' and 'profiles'"
+        ) from None
     profiles = [one for one in found.profiles if one.samples or one.events]
     if not profiles:
         raise BadData(f"{name} is a speedscope file without a single sample")

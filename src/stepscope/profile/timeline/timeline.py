@@ -55,7 +55,7 @@ class Timeline:
         if memory:
             found.append(f"{memory:,} allocations are not drawn here; the Memory tab has them")
         if lines.moved:
-            found.append(f"{lines.moved:,} events have times far outside the training and stand at the edge")
+            found.append(f"{lines.moved:,} events have times far outside the training and are drawn at the edge")
         if self.trace.events.header.truncated:
             found.append("the trace's file ends early; what was whole is shown")
         return found

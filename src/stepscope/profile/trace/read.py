@@ -67,7 +67,7 @@ def _largest_allowed() -> int:
     unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(said[-1:], 1)
     digits = said.rstrip("KMG")
     if not digits.isdecimal():
-        raise UsageError(f"STEPSCOPE_LARGEST_TRACE={said!r} is no size; write it as 4000M or 40G")
+        raise UsageError(f"STEPSCOPE_LARGEST_TRACE={said!r} is not a valid size; use for example 4000M or 40G")
     return int(digits) * unit
 
 

@@ -95,23 +95,25 @@ class Reading:
         if found.event is None:
             self.skipped += 1
             if self.skipped > _MOST_SKIPPED:
-                raise BadData(f"{self.source.path}: more than {_MOST_SKIPPED:,} events are no JSON; this is no trace")
+                raise BadData(
+                    f"{self.source.path}: more than {_MOST_SKIPPED:,} events are not JSON; this is not a trace"
+                )
         else:
             self.repaired += 1
             self.scanner.add(found.event)
         return found.end
 
     def _behind_field(self, held: bytes, at: int, final: bool) -> int | None:
-        """A field beside the events that is no JSON: go on at the events."""
+        """A field beside the events that is not valid JSON: go on at the events."""
         events = held.find(b'"traceEvents"', at + 1)
         if events < 0 and not final:
             return None
-        self.notes.append("a field beside the events is no valid JSON and was left out")
+        self.notes.append("a field beside the events is not valid JSON and was skipped")
         return events if events >= 0 else len(held)
 
     def _alien(self, begins: bytes) -> BadData:
         return BadData(
-            f"{self.source.path} is no trace: it begins with {begins!r}; expected the JSON that torch.profiler's "
+            f"{self.source.path} is not a trace: it starts with {begins!r}; expected the JSON that torch.profiler's "
             "export_chrome_trace writes, plain or gzipped"
         )
 
@@ -159,5 +161,5 @@ class Reading:
         if self.scanner.dropped:
             notes.append(f"{self.scanner.dropped:,} values of arguments were left out: there were too many arguments")
         if self.source.bad_text:
-            notes.append("some names are no UTF-8; what could not be read in them is shown as �")
+            notes.append("some names are not UTF-8; what could not be read is shown as �")
         return notes

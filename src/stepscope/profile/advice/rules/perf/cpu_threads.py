@@ -21,8 +21,8 @@ def cpu_threads(run: Measured) -> Iterator[Tip]:
     less the loader's workers.
 
     How it is found: torch's threads against the processors of the affinity and the container's quota. Too few
-    counts only where single operations are long enough to be divided. The saving assumes that threads speed
-    large operations up by half of what they could.
+    counts only where single operations are long enough to be divided. The saving is what a large product gained
+    from more threads on this machine; where that was not measured, half of what threads could give.
 
     Bad:
         torch.set_num_threads(1)
@@ -41,10 +41,12 @@ def cpu_threads(run: Measured) -> Iterator[Tip]:
         message = f"{threads} threads take turns on {cores} processor{'s' * (cores > 1)}"
     elif threads * 2 <= free and large:
         covered = min(1.0, sum(one["ns"] for one in large) * 3 / max(1, time))
-        saving, how = time * covered * (1 - threads / free) * 0.5, "half of what threads could give large operations"
+        saving, how = _with_threads(run, time * covered, threads, free)
         message = f"torch computes with {threads} thread{'s' * (threads > 1)}, and {cores} processors are there"
     else:
         return
+    if saving <= 0:
+        return  # more threads gained nothing when this machine was measured
     said = run.facts.get("environment", {}).get("OMP_NUM_THREADS")
     yield Tip(
         where=None,
@@ -57,3 +59,10 @@ def cpu_threads(run: Measured) -> Iterator[Tip]:
         part="threads",
         trial=Trial("flag", {"num_threads": free}),
     )
+
+
+def _with_threads(run: Measured, time: float, threads: int, free: int) -> tuple[float, str]:
+    gain = run.machine.threads_gain
+    if gain and threads == 1 and free == run.cores:
+        return time * (1 - 1 / gain), f"a large product takes 1/{gain:.1f} of the time with {free} threads here"
+    return time * (1 - threads / free) * 0.5, "half of what threads could give large operations"

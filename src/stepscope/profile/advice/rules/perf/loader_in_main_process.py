@@ -7,9 +7,9 @@ from stepscope.diagnose.rule import rule
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip, Trial
 
-_HAND_OVER_NS, _HAND_OVER_BYTES_PER_NS = 400_000, 1.0
-"""What a batch from a worker costs the training at least: queue, pickle, shared memory."""
 _EFFICIENCY = 0.85
+_LEAST_GAIN = 1.1
+"""Below it, what workers cost and what they gain are too close to tell apart."""
 
 
 @rule("perf.loader-in-main-process", needs="profile")
@@ -23,8 +23,8 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     number.
 
     How it is found: the loader has no workers and the wait for batches is a tenth of the step or more. The
-    saving assumes that the wait is divided by the workers, and that they and the training share the processors
-    there are.
+    saving is modeled with what handing a batch over costs on this machine: the wait is divided by the workers, and
+    they, the training and other programs share the processors.
 
     Bad:
         DataLoader(dataset, batch_size=64, shuffle=True)
@@ -40,13 +40,18 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     working = share if share < 0.5 and not loader.get("dataset", {}).get("in_memory") else 1.0
     room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
     workers = min(max(room, math.floor(room / max(working, 0.1))), 1 + math.ceil(wait / rest), 8)
-    hand_over = _HAND_OVER_NS + int(loader.get("batch", {}).get("bytes", 0)) / _HAND_OVER_BYTES_PER_NS
+    size = int(loader.get("batch", {}).get("bytes", 0))
+    hand_over, send = run.machine.hand_over(size) * run.stretch, run.machine.send(size) * run.stretch
     if int(loader.get("quick_wait_ns") or wait) < 1.5 * hand_over:
         return  # a worker would cost more than it takes over
-    then = max(rest + hand_over, wait / workers / _EFFICIENCY)
-    if run.kind == "cpu":  # they compete with the training for the processors
-        threads = min(run.cores, int(run.facts.get("cpu", {}).get("threads", 1)))
-        then = max(then, (wait * working + rest * threads) / run.cores)
+    then = max(rest + hand_over, (wait + send) / workers / _EFFICIENCY)
+    threads = min(run.cores, int(run.facts.get("cpu", {}).get("threads", 1))) if run.kind == "cpu" else 1
+    # All of them compete for the processors. What was measured is already slower than it would be alone.
+    work = (wait + send) * working + rest * threads + hand_over
+    alone = work * run.capacity(threads) / threads
+    then = max(then, alone / run.capacity(threads + workers))
+    if run.step_ns < _LEAST_GAIN * then:
+        return
     setting = f"num_workers={workers}, persistent_workers=True (stepscope tune-data measures it)"
     yield Tip(
         where=run.where(loader, "made", "iterated"),
@@ -55,7 +60,7 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
         + ("; an iterable dataset must share its data out, see get_worker_info" * bool(loader.get("iterable"))),
         share=run.share(wait),
         saving_ns=int(run.step_ns - then),
-        how=f"the wait divided by {workers} workers on {run.cores} processors",
+        how=f"the wait divided by {workers} workers on {run.cores} processors, {hand_over / 1e6:.2f} ms for each batch",
         evidence={"wait_ms": round(wait / 1e6, 2), "workers": 0, "processors": run.cores},
         part="data",
         trial=Trial("loader", {"num_workers": workers, "persistent_workers": True}),

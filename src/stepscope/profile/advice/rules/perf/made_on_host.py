@@ -36,7 +36,7 @@ def made_on_host(run: Measured) -> Iterator[Tip]:
         count = sum(one["calls"] for one in moves)
         yield Tip(
             where=where,
-            message="a tensor is made on the host and moved to the device at once",
+            message="a tensor is created on the host and immediately moved to the device",
             fix="make it there: pass device=... to the function that makes it",
             share=run.share(took),
             saving_ns=int(took - count * _ON_DEVICE_NS),

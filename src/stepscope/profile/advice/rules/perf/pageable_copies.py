@@ -38,14 +38,14 @@ def pageable_copies(run: Measured) -> Iterator[Tip]:
     batches = [one for one in run.calls("to", "cuda", fetching=False) if one.get("target") not in (None, "cpu")]
     plain = [one for one in batches if one.get("pinned", 0) < 0.5 and not one.get("same") and not one.get("made")]
     took = max(took, run.of_look(sum(one["ns"] for one in plain)))  # the driver's own copy holds the host up
-    saving = took - moved / _PINNED_BYTES_PER_NS
+    saving = took - moved / (run.machine.pinned_bytes_per_ns or _PINNED_BYTES_PER_NS)
     yield Tip(
         where=run.where(loader, "made", "iterated"),
         message=f"{bytes_text(moved)} a step are copied to the device out of memory that is not pinned",
         fix="pin_memory=True in the DataLoader, non_blocking=True in .to()",
         share=run.share(run.on_device(took)),
         saving_ns=run.on_device(max(0.0, saving)),
-        how="the copies' time, less the same bytes at 20 GB/s",
+        how="the copies' time, less the same bytes out of pinned memory",
         evidence={"copy_ms": round(took / 1e6, 3), "bytes": moved},
         part="copy",
         trial=Trial("loader", {"pin_memory": True}),

@@ -9,8 +9,6 @@ from stepscope.profile.advice.tip import Tip, Trial
 
 _CONVERSIONS = ("tensor", "from_numpy", "as_tensor", "asarray", "frombuffer")
 _LOOKS_UP = frozenset({"getitem", "select", "index", "index_select"})
-_INDEXING_NS = 4_000
-"""Taking one sample out of a tensor, a few microseconds, is what stays."""
 _SLOW_SAMPLE_NS = 30_000
 
 
@@ -53,7 +51,7 @@ def prepared_again(run: Measured) -> Iterator[Tip]:
     if loader.get("random"):
         inside = wait * min(1.0, _time(converts) / float(fetch["whole_ns"]))
     where = max(converts or work, key=lambda place: _time({place: work[place]}), default=None)
-    saving = inside - samples * _INDEXING_NS
+    saving = inside - samples * run.machine.op_ns * run.stretch  # taking one sample out of a tensor is what stays
     if saving <= 0 or (loader.get("random") and not converts):
         return
     kept = str(dataset.get("kept", "data"))

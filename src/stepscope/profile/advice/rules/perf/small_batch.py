@@ -18,8 +18,8 @@ def small_batch(run: Measured) -> Iterator[Tip]:
     rate with it.
 
     How it is found: less than half of the device's memory was ever in use, and the device is idle a fifth of
-    the step or more, outside data loading. The saving is for each sample: half of that idle time, with twice
-    the batch.
+    the step or more, outside data loading. For each sample that idle time is the most that can be gained;
+    `stepscope tune-batch` measures it.
 
     Bad:
         DataLoader(dataset, batch_size=16)     # 3 of 80 GB in use
@@ -39,8 +39,9 @@ def small_batch(run: Measured) -> Iterator[Tip]:
         message=f"the batch{f' of {size}' if size else ''} uses {peak / total:.0%} of the device's memory",
         fix=f"a larger batch: {total / max(peak, 1):.0f}x as much memory is there",
         share=run.share(run.on_device(idle)),
-        saving_ns=run.on_device(idle * 0.5),
-        how="half of the idle time for each sample, with twice the batch",
-        evidence={"peak_bytes": peak, "total_bytes": total, "batch_size": size},
+        saving_ns=run.on_device(idle),
+        at_most=True,
+        how="the idle time for each sample",
+        evidence={"try_with": "stepscope tune-batch", "peak_bytes": peak, "total_bytes": total, "batch_size": size},
         part="idle",
     )

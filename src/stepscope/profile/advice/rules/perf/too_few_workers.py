@@ -18,7 +18,8 @@ def too_few_workers(run: Measured) -> Iterator[Tip]:
     work done once and kept, decoding on the device).
 
     How it is found: the loader has workers, and the wait for batches is a tenth of the step or more, not only
-    at the beginning of a pass. The saving assumes that the workers' throughput grows with their number.
+    at the beginning of a pass. The saving assumes that the workers' throughput grows with their number, as far as
+    other programs leave processors for them.
 
     Bad:
         DataLoader(dataset, batch_size=256, num_workers=2)    # of 16 processors
@@ -33,7 +34,8 @@ def too_few_workers(run: Measured) -> Iterator[Tip]:
     enough = math.ceil(workers * run.step_ns / rest)
     room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
     most = min(room, enough)
-    saving = run.step_ns - max(rest, run.step_ns * workers / most) if most > workers else 0
+    then = max(rest, run.step_ns * workers / most, run.step_ns * run.capacity(workers + 1) / run.capacity(most + 1))
+    saving = run.step_ns - then if most > workers else 0
     more = f"num_workers={most}" if most > workers else "make samples cheaper: the workers have all processors already"
     yield Tip(
         where=run.where(loader, "made", "iterated"),
