@@ -5,7 +5,8 @@
     .ecosystem/pinned/bin/python tests/corpus/record.py   # also those that need the packages of others
 
 Each run's evidence goes to .corpus/ (not in git) with what was found live. Then all of it is packed, one file for each
-group, into tests/corpus/recorded/, which tests/diagnose/test_corpus_replayed.py reads: see `recorded.py`.
+group, into tests/corpus/recorded/, which tests/diagnose/test_corpus_replayed.py reads: see `recorded.py`. What `--only`
+leaves out stays there as it is.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def main() -> None:
     for entry in (e for e in missing if not e.is_runnable):
         print(f"not recorded: {entry.script} needs {entry.needs}")
     if not options.no_pack:
-        found = {entry.script: kept_file(entry, options.kept) for entry in runner.truth()}
+        found = {entry.script: kept_file(entry, options.kept) for entry in entries}
         recorded.pack({script: json.loads(file.read_text()) for script, file in found.items() if file.exists()})
 
 

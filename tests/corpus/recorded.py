@@ -48,17 +48,21 @@ class Recording(msgspec.Struct, array_like=True):
 
 
 def pack(kept: dict[str, dict[str, Any]]) -> None:
-    """Write the files of all groups."""
-    groups: dict[str, list[Recording]] = {}
-    for script, about in sorted(kept.items()):
-        groups.setdefault(script.split("/")[0], []).append(_recording(script, about))
+    """Write the files of the groups that these belong to. Other scripts of a group stay as they were recorded."""
     FOLDER.mkdir(exist_ok=True)
-    for name, those in groups.items():
-        data = lzma.compress(msgspec.msgpack.encode(those), preset=9)
+    for name in sorted({script.split("/")[0] for script in kept}):
+        before = recordings(name) if name in groups() else ()
+        those = {one.script: one for one in before if (HERE / one.script).exists()}
+        those |= {script: _recording(script, about) for script, about in kept.items() if script.split("/")[0] == name}
+        data = lzma.compress(msgspec.msgpack.encode([those[script] for script in sorted(those)]), preset=9)
         (FOLDER / f"{name}.xz").write_bytes(data)
         print(f"{name:<12} {len(those):4} scripts  {len(data) / 1e3:7.0f} kB")
-    VERSIONS.write_text(json.dumps(_versions(), indent=1) + "\n")
-    SCRIPTS.write_text(json.dumps({script: digest(script) for script in sorted(kept)}, indent=0) + "\n")
+    known = json.loads(SCRIPTS.read_text()) if SCRIPTS.exists() else {}
+    known = {script: was for script, was in known.items() if (HERE / script).exists()}
+    known |= {script: digest(script) for script in kept}
+    SCRIPTS.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n")
+    if known.keys() <= kept.keys():
+        VERSIONS.write_text(json.dumps(_versions(), indent=1) + "\n")
 
 
 def digest(script: str) -> str:
@@ -73,7 +77,10 @@ def _versions() -> dict[str, int]:
 
 
 def stale() -> list[str]:
-    """Tables and scripts that are not what they were when the corpus was recorded."""
+    """Tables and scripts that are not what they were when the corpus was recorded.
+
+    A table that has come since is empty in older recordings: its rules are held to their own examples until then.
+    """
     then, now = json.loads(VERSIONS.read_text()), _versions()
     scripts = json.loads(SCRIPTS.read_text())
     return [
@@ -82,8 +89,8 @@ def stale() -> list[str]:
         if not (HERE / script).exists() or digest(script) != was
     ] + [
         f"the table {name} had version {then.get(name)} when the corpus was recorded, and has {now.get(name)}"
-        for name in sorted(then.keys() | now.keys())
-        if then.get(name) != now.get(name)
+        for name in sorted(then)
+        if then[name] != now.get(name)
     ]
 
 
@@ -129,17 +136,34 @@ def recordings(group: str) -> Iterator[Recording]:
 
 def replay(recording: Recording) -> tuple[list[Found], list[str]]:
     """What the rules of today find in it, and what could not be asked."""
-    from stepscope.diagnose.rediagnose import asked_again, found_together
+    from stepscope.diagnose.rediagnose import found_together
+
+    engines = _asked(recording)
+    found = [Found(one.rule, one.line, one.file or "", one.severity) for one in found_together(engines)]
+    return sorted(found, key=repr), sorted({rule for engine in engines for rule in engine.not_seen})
+
+
+def findings(recording: Recording) -> list[Any]:
+    """What the rules of today find in it, in full."""
+    from stepscope.diagnose.rediagnose import found_together
+
+    return found_together(_asked(recording))
+
+
+def _asked(recording: Recording) -> list[Any]:
+    from stepscope.diagnose.rediagnose import asked_again
     from stepscope.evidence.bundle import Bundle
     from stepscope.evidence.codec import decode
-    from stepscope.evidence.registry import records
+    from stepscope.evidence.registry import records, tables
 
+    then = json.loads(VERSIONS.read_text())
+    new = {name: table.kind for name, table in tables().items() if name not in then}
     here = {path: (HERE / os.path.relpath(path, CORPUS)).read_text() for path in recording.sources}
     engines = []
     for data in recording.evidence:
         bundle = decode(memoryview(data), records())
         assert isinstance(bundle, Bundle)
         bundle.sources = {**here, **recording.others}
+        bundle.tables = {**{name: kind() for name, kind in new.items()}, **bundle.tables}
         engines.append(asked_again(bundle))
-    found = [Found(one.rule, one.line, one.file or "", one.severity) for one in found_together(engines)]
-    return sorted(found, key=repr), sorted({rule for engine in engines for rule in engine.not_seen})
+    return engines

@@ -70,6 +70,8 @@ class Result:
     seconds: float
     evidence: list[bytes] = field(default_factory=list)
     """What its processes have kept of what was seen, the script's own first."""
+    told: dict[str, float] = field(default_factory=dict)
+    """Seconds from the start of the process to the first finding of each rule."""
 
     @property
     def loud(self) -> list[dict[str, Any]]:
@@ -128,7 +130,7 @@ def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: 
     with tempfile.TemporaryDirectory(prefix="corpus-") as folder:
         here = Path(folder)
         (here / "work").mkdir()
-        started = time.perf_counter()
+        started, began = time.perf_counter(), time.time()
         pid = os.fork()
         if pid == 0:
             _in_child(entry, here, watched, list(options))
@@ -143,12 +145,24 @@ def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: 
             said=(here / "stderr").read_text(errors="replace"),
             seconds=time.perf_counter() - started,
             evidence=_evidence(here / "work"),
+            told=_told(here / "work", began) if watched else {},
         )
 
 
 def _evidence(work: Path) -> list[bytes]:
     kept = work.glob("stepscope-runs/*/evidence/*.gz")
     return [path.read_bytes() for path in sorted(kept, key=lambda path: (path.name.count("."), path.name))]
+
+
+def _told(work: Path, began: float) -> dict[str, float]:
+    from stepscope.records import FindingEvent
+    from stepscope.runs.read.folder import RunFolder
+
+    told: dict[str, float] = {}
+    for path in sorted(one for one in work.glob("stepscope-runs/*") if one.is_dir()):
+        for event in RunFolder(path).events(FindingEvent):
+            told.setdefault(event.finding.rule, round(event.time - began, 3))
+    return told
 
 
 def run_all(jobs: Iterable[Callable[[], Any]], workers: int) -> Iterator[Any]:
