@@ -17,7 +17,7 @@ from torch import nn
 from stepscope import fence
 from stepscope.events import modules, source
 from stepscope.events.hub import source_of, subscribe
-from stepscope.events.source import Listener, only_noted
+from stepscope.events.source import Listener, may_rest, only_noted
 
 BOTH = ["python", pytest.param("compiled", marks=pytest.mark.skipif(source.compiled is None, reason="is not built"))]
 
@@ -136,6 +136,11 @@ def test_rest_is_for_the_only_listener_and_until_the_listeners_change(way: str) 
     net(x)
     assert names(told) == ["MSELoss", "MSELoss", "Net"], "somebody else listens"
     other.remove()
+    patient = subscribe("a patient one", model_begins=may_rest(lambda call: None), model_ends=noted)
+    models.rest_with_grad({Net})
+    net(x)
+    assert names(told) == ["MSELoss", "MSELoss", "Net"], "one that may rest does not count"
+    patient.remove()
     listening.remove()
 
 

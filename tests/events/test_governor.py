@@ -111,6 +111,21 @@ def test_the_pulse_of_short_steps_is_taken_more_rarely() -> None:
     assert felt[:199] == list(range(199)), "the first ones all"
 
 
+def test_after_thousands_of_very_short_steps_the_pulse_is_rarer_but_not_on_a_device() -> None:
+    strides = {}
+    for is_on_device in (False, True):
+        now = [0.0]
+        cadence = Cadence(lambda now=now: now[0])
+        cadence.is_on_device = is_on_device
+        for step in range(1, 9_000):
+            now[0] += 0.0005
+            if cadence.is_due():
+                cadence.took(400e-6)
+            strides[is_on_device, step] = cadence.stride
+    assert [strides[False, step] for step in (1_900, 2_200, 4_200, 8_900)] == [16, 32, 64, 128]
+    assert strides[True, 8_900] == 16
+
+
 def test_the_pulse_of_long_steps_is_taken_at_each() -> None:
     now = [0.0]
     cadence = Cadence(lambda: now[0])

@@ -116,7 +116,8 @@ def test_a_fault_in_the_tape_is_reported_and_cut_out(capfd: pytest.CaptureFixtur
         assert len(recorder.tape.events) == length
         recorder.tape.counter = counter
     assert (
-        "recording an op failed and was skipped; training goes on (ValueError: a bug of ours)" in capfd.readouterr().err
+        "recording an op failed and was skipped; training continues (ValueError: a bug of ours)"
+        in capfd.readouterr().err
     )
     assert recorder.record is not None
     assert [op.name for op in recorder.record.ops] == ["ones", "mul"]

@@ -37,7 +37,7 @@ def test_the_time_of_backward_is_without_that_of_its_nodes() -> None:
 
         @staticmethod
         def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
-            time.sleep(0.02)
+            time.sleep(0.3)
             return gradient
 
     x = torch.randn(3, requires_grad=True)
@@ -46,8 +46,8 @@ def test_the_time_of_backward_is_without_that_of_its_nodes() -> None:
         Slow.apply(x).sum().backward()
     assert recorder.record is not None
     spent = {op.name: op.cost.host_us or 0 for op in recorder.record.ops}
-    assert spent["SlowBackward"] > 19_000
-    assert spent["backward"] < 15_000
+    assert spent["SlowBackward"] > 299_000
+    assert spent["backward"] < 250_000
 
 
 def test_an_op_that_raises_leaves_the_clock_of_the_others_right() -> None:

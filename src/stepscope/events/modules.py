@@ -101,8 +101,10 @@ class Modules(Source):
 
     @property
     def _may_rest(self) -> bool:
-        """Whoever asks for rest must be the only one who listens."""
-        return len(self.model_begins) == 1 and not self.ends_all
+        """Whoever asks for rest must be the only one who would miss a call."""
+        if self.ends_all:
+            return False
+        return sum(not getattr(one.handler, "may_rest", False) for one in self.model_begins) == 1
 
     def _set_door(self) -> None:
         if self._compiled is not None:

@@ -13,6 +13,7 @@ _FETCH = f"{_DATA}._utils.fetch"
 _WORKER = f"{_DATA}._utils.worker"
 _THEIRS = "the script uses torch.profiler itself: ours makes way"
 _SWITCH = "a trial holds this switch"
+_KEPT = "a dry run leaves the script's folder as it was"
 _FILES = "a dry run writes elsewhere, and reads there again"
 
 PROFILING: dict[str, dict[str, str]] = {
@@ -66,6 +67,14 @@ PROFILING: dict[str, dict[str, str]] = {
         "joblib:load": _FILES,
         "matplotlib.figure:Figure.savefig": _FILES,
         "PIL.Image:Image.save": _FILES,
+        "builtins:open": _KEPT,
+        "io:open": _KEPT,
+        "os:mkdir": _KEPT,
+        "os:remove": _KEPT,
+        "os:unlink": _KEPT,
+        "os:rename": _KEPT,
+        "os:replace": _KEPT,
+        "shutil:rmtree": _KEPT,
         "transformers.trainer:Trainer._save_checkpoint": "folders of checkpoints without weights are removed",
     },
 }  # fmt: skip

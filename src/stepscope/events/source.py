@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from stepscope import extension, fence
 
-__all__ = ["Handler", "Listener", "Source", "ask", "compiled", "only_noted", "tell", "tell_in_python"]
+__all__ = ["Handler", "Listener", "Source", "ask", "compiled", "may_rest", "only_noted", "tell", "tell_in_python"]
 
 Handler = Callable[..., Any]
 
 
 def only_noted(handler: Handler) -> Handler:
-    """Marks a handler of `model_ends` that has nothing to do for calls without notes: it is then not called."""
+    """Mark a handler of `model_ends` that has nothing to do for calls without notes: it is then not called."""
     handler.only_noted = True  # type: ignore[attr-defined]
+    return handler
+
+
+def may_rest(handler: Handler) -> Handler:
+    """Mark a handler of `model_begins` that misses nothing while another one lets the door rest."""
+    handler.may_rest = True  # type: ignore[attr-defined]
     return handler
 
 

@@ -55,7 +55,10 @@ class Fed:
 class Evaluated:
     """The calls of one model from one place, on one loader's batches (or on none), that train nothing."""
 
-    __slots__ = ("calls", "left_out", "loader", "look", "origin", "places", "repeats", "rows", "seen")
+    __slots__ = (
+        "calls", "left_out", "loader", "look", "origin", "overlapping", "places", "repeats", "rows", "seen", "unseen",
+        "windows",
+    )  # fmt: skip
 
     def __init__(self, places: list[Place], loader: Loader | None) -> None:
         self.places = places
@@ -70,6 +73,12 @@ class Evaluated:
         """On how many of the rows this model had been trained before."""
         self.left_out = 0
         """How many rows the model was trained on that are not among these."""
+        self.windows = 0
+        """How many of the rows were looked at as stretches of a longer series."""
+        self.overlapping = 0
+        """How many of those share half of their values, shifted, with a row this model had been trained on."""
+        self.unseen = 0
+        """How many updates nobody had looked at when a row was last added: what seems new may not be."""
         self.origin: Origin | None = None
         self.look: TensorLook | None = None
 
@@ -103,7 +112,7 @@ class Diet:
         """Calls in eval mode that built a graph which no backward used, by place."""
 
 
-@table("batches")
+@table("batches", version=3)
 @dataclass(eq=False)
 class Batches:
     """`run.batches`"""

@@ -62,7 +62,7 @@ class Loading:
 class FileRead:
     """One `torch.load()`."""
 
-    __slots__ = ("keys", "optimizers", "path", "place", "restored", "step")
+    __slots__ = ("keys", "optimizers", "path", "place", "restored", "schedulers", "step")
 
     def __init__(self, path: str, place: Place | None, step: int) -> None:
         self.path = path
@@ -70,6 +70,8 @@ class FileRead:
         self.step = step
         self.optimizers = 0
         """How many states of optimizers are in it."""
+        self.schedulers: list[int] = []
+        """How far each scheduler whose state is in it had come."""
         self.keys: list[str] = []
         self.restored = 0
         """How many of those were given to an optimizer."""
@@ -91,7 +93,7 @@ class FileWritten:
         """Its tensors are a model's own memory, taken earlier: they are no longer what they were."""
 
 
-@table("checkpoints")
+@table("checkpoints", version=2)
 @dataclass(eq=False)
 class Checkpoints:
     """`run.checkpoints`"""

@@ -18,6 +18,7 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -36,6 +37,10 @@ _VERSION = 1
 _ATOMS = frozenset((bool, float, bytes))
 _LEAVES = frozenset((bool, float, bytes, str, int))
 _PLAIN = _LEAVES | {type(None)}
+_WHOLE = {int}
+_AS_THEY_ARE = _ATOMS | {type(None)}
+_NUMBERS = _AS_THEY_ARE - {bytes} | _WHOLE
+_TEXTS = {str, type(None)}
 _SEQUENCES = frozenset((list, tuple, deque, set, frozenset))
 
 
@@ -59,10 +64,13 @@ class _Writer:
     def __init__(self, classes: Sequence[type], text: Callable[[str], str] | None, strict: bool) -> None:
         self._text, self._strict = text, strict
         self._texts: dict[str, str] = {}
+        self._shapes: dict[tuple[Any, ...], Any] = {}
+        self._ways: dict[int, Any] = {}
         self._numbers: dict[type, int | None] = {kind: number for number, kind in enumerate(classes)}
         self._orders = [getattr(kind, "__order__", None) for kind in classes]
         self.fields = [fields_of(kind) for kind in classes]
-        self.found: list[list[tuple[Any, list[Any]]]] = [[] for _ in classes]
+        self._getters = [_getter(fields) for fields in self.fields]
+        self.found: list[list[tuple[Any, Sequence[Any]]]] = [[] for _ in classes]
         """By class: each object, and the values of its fields."""
         self._places: dict[int, int] = {}
         self._moving = 0
@@ -76,20 +84,18 @@ class _Writer:
         while waiting:
             value = waiting.pop()
             kind = type(value)
-            if kind in _LEAVES or value is None:
-                continue
+            within: Iterable[Any] = ()
             if kind in _SEQUENCES:
-                waiting.extend(value)
+                within = value
             elif kind is dict:
-                waiting.extend(value.values())
-                waiting.extend(key for key in value if type(key) not in _LEAVES)
+                within = itertools.chain(value.values(), value)
             elif id(value) not in seen:
                 number = self._numbers.get(kind) if kind in self._numbers else self._derived(kind)
                 if number is not None:
                     seen.add(id(value))
-                    values = [getattr(value, name, None) for name in self.fields[number]]
-                    self.found[number].append((value, values))
-                    waiting.extend(values)
+                    within = self._values(value, number)
+                    self.found[number].append((value, within))
+            waiting += [one for one in within if type(one) not in _PLAIN]
         for those, order in zip(self.found, self._orders, strict=True):
             if order is not None:
                 those.sort(key=partial(_order_of, order))
@@ -100,17 +106,36 @@ class _Writer:
                 self._number(those)
         self._fixed = {place: _Ext(_PLACE, _way.pack(place)) for place in range(self._moving, len(self._places))}
 
-    def _number(self, those: list[tuple[Any, list[Any]]]) -> None:
+    def _values(self, value: Any, number: int) -> Sequence[Any]:
+        try:
+            return self._getters[number](value)
+        except AttributeError:  # made by something that does not set all of its fields
+            return [getattr(value, name, None) for name in self.fields[number]]
+
+    def _number(self, those: list[tuple[Any, Sequence[Any]]]) -> None:
         for value, _ in those:
             self._places[id(value)] = len(self._places)
 
     def columns(self, table: int) -> list[list[Any]]:
         """The fields of all objects of one class."""
-        rows = []
-        for value, values in self.found[table]:
-            self.owner = self._places[id(value)]
-            rows.append([self.plain(one) for one in values])
-        return [list(column) for column in zip(*rows, strict=True)]
+        those = self.found[table]
+        owners = [self._places[id(value)] for value, _ in those]
+        return [self._column(column, owners) for column in zip(*(values for _, values in those), strict=True)]
+
+    def _column(self, column: Sequence[Any], owners: list[int]) -> list[Any]:
+        """One field of all objects of a class. Most columns hold one kind of value, and are done with at once."""
+        kinds = set(map(type, column))
+        if kinds <= _AS_THEY_ARE:
+            return list(column)
+        if kinds <= _NUMBERS and all(-(2**63) <= one < 2**64 for one in column if one is not None):
+            return list(column)
+        if kinds <= _TEXTS:
+            known = {text: self.plain(text) for text in set(column)}
+            return [known[text] for text in column]
+        found = []
+        for self.owner, value in zip(owners, column, strict=True):
+            found.append(self.plain(value))
+        return found
 
     def plain(self, value: Any) -> Any:
         """A value without objects: pointers instead of them."""
@@ -123,11 +148,11 @@ class _Writer:
             return value if -(2**63) <= value < 2**64 else _Ext(_WIDE, str(value).encode())
         place = self._places.get(id(value))
         if place is not None:
-            return _Ext(_POINTER, _way.pack(place - self.owner)) if place < self._moving else self._fixed[place]
+            return self._pointer(place - self.owner) if place < self._moving else self._fixed[place]
         if kind is list or kind is deque:
             return [self.plain(one) for one in value]
         if kind is tuple:
-            return _Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
+            return self._tuple(value)
         if kind is dict:
             pairs = [(self.plain(key), self.plain(one)) for key, one in value.items()]
             if any(type(key) is _Ext for key, _ in pairs):  # msgpack has no such keys
@@ -138,6 +163,21 @@ class _Writer:
         if not self._strict:
             return None
         raise StepscopeError(f"a record holds {value!r} ({kind.__name__}); it may hold plain values and other records")
+
+    def _pointer(self, way: int) -> Any:
+        known = self._ways.get(way)
+        if known is None:
+            known = self._ways[way] = _Ext(_POINTER, _way.pack(way))
+        return known
+
+    def _tuple(self, value: tuple[Any, ...]) -> Any:
+        """Shapes are the most common ones, and there are few different ones."""
+        if set(map(type, value)) != _WHOLE:
+            return _Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
+        known = self._shapes.get(value)
+        if known is None:
+            known = self._shapes[value] = _Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
+        return known
 
     def _masked(self, value: str) -> str:
         assert self._text is not None
@@ -153,7 +193,13 @@ class _Writer:
         return found
 
 
-def _order_of(name: str, pair: tuple[Any, list[Any]]) -> Any:
+def _getter(fields: list[str]) -> Callable[[Any], Sequence[Any]]:
+    if len(fields) > 1:
+        return attrgetter(*fields)
+    return lambda value: [getattr(value, name) for name in fields]
+
+
+def _order_of(name: str, pair: tuple[Any, Sequence[Any]]) -> Any:
     return getattr(pair[0], name)
 
 

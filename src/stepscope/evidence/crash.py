@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["Crash", "Frame", "WorkerFrame"]
+__all__ = ["Callee", "Crash", "Frame", "Missing", "WorkerFrame"]
 
 
 @record
@@ -59,7 +59,33 @@ class WorkerFrame:
         return Site(file=self.file, line=self.line, function=self.function)
 
 
-@table("crash")
+@record
+@dataclass(eq=False)
+class Missing:
+    """A name, attribute or key that was asked for and is not there."""
+
+    name: str
+    owner: str = ""
+    """The class of the object that was asked, or the module's name; "" for a variable."""
+    near: list[str] = field(default_factory=list)
+    """What is there under a similar name, the most similar first."""
+    there: list[str] = field(default_factory=list)
+    """The first names or keys that are there."""
+
+
+@record
+@dataclass(eq=False)
+class Callee:
+    """The function that was called with arguments it does not take."""
+
+    name: str
+    parameters: list[str] = field(default_factory=list)
+    """As they are written: `x`, `mask=None`, `*args`; without `self`."""
+    site: Site | None = None
+    """Where it is defined, if the user wrote it."""
+
+
+@table("crash", version=2)
 @dataclass(eq=False)
 class Crash:
     """`run.crash`: what ended the script."""
@@ -94,6 +120,10 @@ class Crash:
     """Of the files that made modules, those of the user."""
     unmade: tuple[str, Site] | None = None
     """The class of a module whose `super().__init__()` has not run, and the line of its constructor."""
+    missing: Missing | None = None
+    """Of a NameError, an AttributeError or a KeyError: what is not there, and what is."""
+    callee: Callee | None = None
+    """Of a call with the wrong arguments: what was called."""
 
     def is_a(self, *kinds: str) -> bool:
         """Whether the exception is of one of these classes, or of one derived from it."""

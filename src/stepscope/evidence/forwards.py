@@ -62,7 +62,7 @@ class Forward:
 class MovingNorm:
     """A batch norm that no optimizer trains, and whose statistics moved all the same: it was in training mode."""
 
-    __slots__ = ("frozen", "mode", "module")
+    __slots__ = ("drift", "frozen", "learned", "mode", "module")
 
     def __init__(self, module: Module, mode: ModeCall, frozen: Module | None) -> None:
         self.module = module
@@ -70,9 +70,13 @@ class MovingNorm:
         """The call that had put it into training mode when batches went through it."""
         self.frozen = frozen
         """The largest part around it, inside what `train()` was called on, that was not trained then; None: it was."""
+        self.learned = 0
+        """How many batches its statistics had been learned from before."""
+        self.drift = 0.0
+        """How far its running mean has moved since, in its own standard deviations, on average over the channels."""
 
 
-@table("forwards", version=2)
+@table("forwards", version=3)
 @dataclass(eq=False)
 class Forwards:
     """`run.forwards`"""

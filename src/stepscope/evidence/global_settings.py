@@ -18,7 +18,7 @@ __all__ = ["GlobalSettings", "Rebuilt", "ScalerCall", "Scaling", "Seeding"]
 class Seeding:
     """One call that set the global random numbers."""
 
-    __slots__ = ("batches", "place", "step", "trains", "value", "which")
+    __slots__ = ("batches", "callers", "place", "step", "trains", "value", "which")
 
     def __init__(self, which: str, value: int, place: Place | None, step: int, batches: int) -> None:
         self.which = which
@@ -26,6 +26,8 @@ class Seeding:
         self.place = place
         self.step = step
         self.batches = batches
+        self.callers: list[Place] = []
+        """Who called the function it is in, of the user's own code, the nearest first."""
         self.trains: bool | None = None
         """The next call of a model after it was one with gradients; None: there was none yet."""
 
@@ -72,7 +74,7 @@ class Rebuilt:
         """Those that have given a batch."""
 
 
-@table("global_settings", version=2)
+@table("global_settings", version=3)
 @dataclass(eq=False)
 class GlobalSettings:
     """`run.global_settings`"""

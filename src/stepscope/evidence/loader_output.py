@@ -19,7 +19,7 @@ class Delivery:
 
     __slots__ = (
         "batches", "changed", "head_labels", "heads", "labelled", "labels", "loader", "misplaced", "own_labels",
-        "shapes", "varying",
+        "rows", "shapes", "varying", "weights",
     )  # fmt: skip
 
     def __init__(self, loader: Loader) -> None:
@@ -37,6 +37,10 @@ class Delivery:
         """(array of the dataset, row) -> the epochs in which handing it out changed it."""
         self.own_labels: dict[int, int] | None = None
         """How often each class is in the dataset itself; looked up where a sampler weighs samples."""
+        self.weights: int | None = None
+        """How many weights its sampler draws by, where it weighs samples."""
+        self.rows = 0
+        """How many samples the dataset has beside those weights."""
         self.varying: int | None = None
         """Of eight samples of evaluation data, taken twice: how many came otherwise, with the same label. An
         experiment; None: not made."""
@@ -67,7 +71,7 @@ class Delivery:
         return True
 
 
-@table("loader_output")
+@table("loader_output", version=2)
 @dataclass(eq=False)
 class LoaderOutput:
     """`run.loader_output`"""

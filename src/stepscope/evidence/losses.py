@@ -82,7 +82,7 @@ class LossCall:
         """By the function's own words: input, target, weight, pos_weight, anchor, positive, negative ..."""
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.arguments: dict[str, Any] = {}
-        """The arguments that are no tensors, with defaults."""
+        """The arguments that are not tensors, with defaults."""
         self.result: Origin | None = None
         self.value: float | None = None
         self.reduction = "mean"

@@ -39,7 +39,7 @@ class Origin:
         self.inputs = inputs
         self.place = place
         self.arguments: dict[str, Any] = {}
-        """The arguments that are no tensors, by name."""
+        """The arguments that are not tensors, by name."""
         self.shape: tuple[int, ...] = ()
         self.dtype = "float32"
         self.device = "cpu"

@@ -8,7 +8,10 @@ import msgspec
 
 from stepscope.evidence.registry import record, table
 
-__all__ = ["Called", "Delivered", "Ended", "Fact", "Rank", "RankFed", "Ranks", "Spot", "Synced", "Weights", "Wrapped"]
+__all__ = [
+    "Called", "Delivered", "Ended", "Fact", "NotFinite", "OpenFile", "Rank", "RankFed", "Ranks", "RunningStats",
+    "Sampled", "Saved", "Spot", "Synced", "Weights", "Wrapped",
+]  # fmt: skip
 
 Spot = tuple[str, int]
 """A file and a line."""
@@ -47,6 +50,63 @@ class Wrapped(Fact, frozen=True):
     """A model was made DistributedDataParallel."""
 
     place: Spot | None
+    size: int = 0
+    """Of its process group."""
+
+
+@record
+class Sampled(Fact, frozen=True):
+    """A DistributedSampler shares out the data of a loader."""
+
+    loader: int
+    seed: int
+    shuffles: bool
+    replicas: int
+    length: int
+    """Of the dataset."""
+    indices: str
+    """Of a subset: a digest of which samples it has."""
+    made: Spot | None
+    """The sampler."""
+    loader_made: Spot | None
+
+
+@record
+class RunningStats(Fact, frozen=True):
+    """The running statistics of batch norm after so many steps, where nothing keeps them alike."""
+
+    step: int
+    names: list[str]
+    digests: list[str]
+    place: Spot | None
+
+
+@record
+class Saved(Fact, frozen=True):
+    """`torch.save` to a path."""
+
+    path: str
+    host: str
+    """Where that path is the same file; the same on all hosts where the folder lies on a network."""
+    step: int
+    place: Spot | None
+
+
+@record
+class OpenFile(Fact, frozen=True):
+    """A file that the script has open and has written to."""
+
+    path: str
+    host: str
+
+
+@record
+class NotFinite(Fact, frozen=True):
+    """The first loss that is not finite."""
+
+    step: int
+    value: str
+    place: Spot | None
 
 
 @record
@@ -70,6 +130,7 @@ class Weights(Fact, frozen=True):
     """A few of each."""
     made: Spot | None
     """Where the model was made."""
+    backward: Spot | None = None
 
 
 @record
@@ -100,7 +161,8 @@ class Rank:
     """All that one process has written down."""
 
     __slots__ = (
-        "called", "delivered", "ended", "fed", "rank", "returned", "size", "synced", "trained", "weights", "wraps",
+        "called", "delivered", "ended", "fed", "not_finite", "open_files", "parts", "rank", "returned", "running",
+        "sampled", "saved", "size", "synced", "trained", "weights", "wraps",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -110,6 +172,16 @@ class Rank:
         self.fed: list[RankFed] = []
         self.trained: set[int] = set()
         self.wraps: list[Wrapped] = []
+        """Over all ranks."""
+        self.parts: list[Wrapped] = []
+        """Over some of them."""
+        self.sampled: dict[int, Sampled] = {}
+        """By the number of the loader."""
+        self.running: dict[int, RunningStats] = {}
+        """By step."""
+        self.saved: list[Saved] = []
+        self.open_files: list[OpenFile] = []
+        self.not_finite: NotFinite | None = None
         self.synced: list[Synced] = []
         self.weights: dict[int, Weights] = {}
         self.called: list[Called] = []
@@ -128,9 +200,9 @@ class Rank:
         return last if last is not None and last.number not in self.returned else None
 
 
-@table("ranks")
+@table("ranks", version=2)
 @dataclass(eq=False)
 class Ranks:
-    """`run.ranks`: those that were part of a process group of several, when the run is over."""
+    """`run.ranks`: those that were part of a process group of several, as far as rank 0 has heard of them."""
 
     all: list[Rank] = field(default_factory=list)

@@ -40,8 +40,8 @@ class Scheduler:
     """One scheduler."""
 
     __slots__ = (
-        "base_lr", "count", "first_lr", "functions", "horizon", "mode", "number", "optimizer", "patience", "place",
-        "steps", "type",
+        "base_lr", "began", "count", "first_lr", "functions", "horizon", "made_at_step", "mode", "number", "optimizer",
+        "patience", "place", "restored", "steps", "type",
     )  # fmt: skip
 
     def __init__(self, type: str, number: int, place: Place | None, optimizer: int) -> None:
@@ -54,6 +54,12 @@ class Scheduler:
         """An index into `run.optimizers.made`."""
         self.steps: list[SchedulerStep] = []
         self.count = 0
+        self.made_at_step = 0
+        """How many optimizer steps had been taken when it was made."""
+        self.began = 0
+        """Its own count when it was made: more than 0 where it was told to go on from somewhere."""
+        self.restored = False
+        """A state was loaded into it."""
         self.base_lr: float | None = None
         self.first_lr: float | None = None
         """The learning rate after it was made."""
@@ -65,7 +71,7 @@ class Scheduler:
         """Where the functions of a LambdaLR begin."""
 
 
-@table("schedulers")
+@table("schedulers", version=2)
 @dataclass(eq=False)
 class Schedulers:
     """`run.schedulers`"""

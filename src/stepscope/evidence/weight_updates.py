@@ -24,13 +24,15 @@ class WeightUpdate:
     gradient: float = 0.0
     decay: float = 0.0
     """The norm of weight decay's part: the weights times their `weight_decay`."""
+    stuck: float | None = None
+    """Of the 16-bit values in the sample that have a gradient: the share that the step left exactly as they were."""
 
     @property
     def ratio(self) -> float:
         return self.moved / self.weight if self.weight > 0 else 0.0
 
 
-@table("weight_updates")
+@table("weight_updates", version=2)
 @dataclass(eq=False)
 class WeightUpdates:
     """`run.weight_updates`"""

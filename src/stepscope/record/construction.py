@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,37 +20,37 @@ from stepscope.record.sites import Spot, place_of, site_at
 from stepscope.record.source import assignments_of
 from stepscope.records.step import Site
 
-__all__ = ["construction_sites", "watch"]
+__all__ = ["construction_sites", "roots_made", "watch"]
 
 _places: weakref.WeakKeyDictionary[Any, Spot] = weakref.WeakKeyDictionary()
 
 
 @contextmanager
-def watch() -> Iterator[None]:
-    """Remember where modules are made, for as long as the `with` block runs.
+def watch(on_layer: Callable[[Any, Spot], None] | None = None) -> Iterator[None]:
+    """Remember where modules are made, for as long as the `with` block runs; `on_layer` hears of each.
 
     with construction.watch():
         model = Net()
     """
     installed = Installed()
-    installed.wrap("torch.nn:Module.__init__", _layer)
+    installed.wrap("torch.nn:Module.__init__", functools.partial(_layer, on_layer))
     try:
         yield
     finally:
         installed.remove()
 
 
-def _layer(initialize: Any) -> Any:
+def _layer(on_layer: Callable[[Any, Spot], None] | None, initialize: Any) -> Any:
     @functools.wraps(initialize)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         initialize(self, *args, **kwargs)
-        _remember(self, caller())
+        _remember(self, caller(), on_layer)
 
     return __init__
 
 
 @fence.fenced("remembering where a module was made")
-def _remember(module: Any, frame: Any) -> None:
+def _remember(module: Any, frame: Any, on_layer: Callable[[Any, Spot], None] | None) -> None:
     own_hash: Any = type(module).__hash__
     if own_hash is not torch.nn.Module.__hash__:  # torchmetrics: by its state, which is not there yet
         return
@@ -60,6 +60,15 @@ def _remember(module: Any, frame: Any) -> None:
     place = place_of(frame)
     if place is not None:
         _places[module] = place
+        if on_layer is not None:
+            on_layer(module, place)
+
+
+def roots_made() -> list[tuple[Any, Site]]:
+    """The modules that were made and are in no other, with where that was."""
+    made = list(_places.items())
+    inside = {id(child) for module, _ in made for child in module._modules.values()}
+    return [(module, site_at(spot)) for module, spot in made if id(module) not in inside]
 
 
 def construction_sites(root: Any) -> dict[str, Site]:

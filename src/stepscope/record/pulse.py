@@ -175,17 +175,21 @@ class Pulse:
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             return
         self._backwards += 1
-        alone = self._unscaled is None and (self._loss is None or not self._adds_losses())
+        place = _place_of(frame)
+        if not self._adds_losses():  # several times from one line: the step follows the gradient of their sum
+            self._loss = self._terms.get(place) if self._waiting is None else None  # a closure begins anew
+        alone = self._unscaled is None and not isinstance(self._loss, torch.Tensor)
         # On the CPU, by itself, and with nobody to see us: then nothing has to be switched off for one call into C.
         if alone and type(loss) is torch.Tensor and loss.is_cpu and not _modes() and not _dispatch_modes():
-            self._loss = value = raw.item(loss)
+            value = raw.item(loss)
+            self._loss = value if self._loss is None else self._loss + value
             if not math.isfinite(value):
                 self._say_bad(loss)
             elif self.on_loss is not None:
                 self.on_loss(value)
         else:
             self._note_elsewhere(loss)
-        self._terms[_place_of(frame)] = self._loss
+        self._terms[place] = self._loss
 
     def _seeing_scaled(self, scale: Any) -> Any:
         """`scaler.scale(loss).backward()`: the loss people mean is the one before scaling."""
@@ -209,10 +213,11 @@ class Pulse:
         with quietly():
             scaled, before = self._unscaled or (None, None)
             value: Any = before if scaled is not None and scaled() is loss else raw.detach(loss)
-            self._loss = value if self._loss is None or not self._adds_losses() else self._loss + value
+            self._loss = value if self._loss is None else self._loss + value
             self._unscaled = None
             number = raw.item(value) if loss.device.type == "cpu" else None
         if number is None:
+            self.cadence.is_on_device = True
             return
         if not math.isfinite(number):
             self._say_bad(loss)

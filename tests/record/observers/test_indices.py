@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
+from tests.diagnose.crash.conftest import OneFile
 from torch import nn
 from torch.nn import functional as F
 
@@ -35,7 +36,7 @@ def lost(work: Callable[[], object]) -> None:
 
 
 def told(watcher: Watcher, work: Callable[[], object]) -> list[Finding]:
-    engine = Engine(Evidence.of(watcher))
+    engine = Engine(Evidence.of(watcher, OneFile(__file__)))
     try:
         lost(work)
     except RuntimeError as error:

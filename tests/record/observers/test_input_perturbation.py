@@ -118,8 +118,8 @@ def test_attention_with_a_mask_does_not() -> None:
 
 def test_what_a_fork_cannot_answer_in_time_is_not_known() -> None:
     began = time.monotonic()
-    assert in_a_fork(lambda: time.sleep(5) or {}, 0.1) is None  # type: ignore[func-returns-value]
-    assert time.monotonic() - began < 3
+    assert in_a_fork(lambda: time.sleep(1000) or {}, 0.1) is None  # type: ignore[func-returns-value]
+    assert time.monotonic() - began < 200
 
 
 def test_a_fault_in_a_fork_stays_there() -> None:

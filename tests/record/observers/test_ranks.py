@@ -7,8 +7,18 @@ from pathlib import Path
 import torch
 
 from stepscope.evidence.ranks import Called, Ended, Synced
-from stepscope.record.observers.distributed import digest_of
-from stepscope.record.observers.ranks import Began, Found, Notes, Returned, is_private, read_facts, read_ranks
+from stepscope.record.fingerprints import Fingerprints, digest_of
+from stepscope.record.observers.ranks import (
+    Began,
+    Found,
+    Notes,
+    Outbox,
+    Returned,
+    facts_in,
+    is_private,
+    read_facts,
+    read_ranks,
+)
 from stepscope.records import Finding
 
 
@@ -72,3 +82,21 @@ def test_the_same_values_have_the_same_digest_and_no_others() -> None:
     assert digest_of([one]) != digest_of([one + 1])
     assert digest_of([one.bfloat16(), one.bool(), one.to(torch.complex64)]) is not None
     assert digest_of([torch.ones(2, device="meta")]) is None
+
+
+def test_a_box_gives_its_facts_in_messages_of_bounded_size() -> None:
+    box, facts = Outbox(), [Returned(number) for number in range(100)]
+    for fact in facts:
+        box.write(fact)
+    messages = []
+    while message := box.take(200):
+        messages.append(message)
+    assert len(messages) > 5
+    assert max(map(len, messages)) <= 250
+    assert [fact for message in messages for fact in facts_in(message.split(b"\n"))] == facts
+
+
+def test_fingerprints_on_the_host_are_there_at_once() -> None:
+    given: list[object] = []
+    Fingerprints().ask([torch.arange(8.0), torch.ones(2, device="meta")], given.append)
+    assert given == [[(digest_of([torch.arange(8.0)]), [0.0, 2.0, 4.0, 6.0]), ("", [])]]

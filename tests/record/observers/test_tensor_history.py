@@ -130,7 +130,7 @@ def test_a_fault_in_a_observer_reaches_nobody(capfd: pytest.CaptureFixture[str])
     losses = _train()
     watcher.stop()
     assert losses == _train()
-    assert capfd.readouterr().err.count("training goes on") == 4
+    assert capfd.readouterr().err.count("training continues") == 4
     fence.reset()
 
 

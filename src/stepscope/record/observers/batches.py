@@ -6,12 +6,13 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from stepscope.events.quiet import quietly
+from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.batches import Batches, Diet, Evaluated, Fed
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.fetch import can_fetch, here, is_far
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_places
-from stepscope.record.observers.value_sample import Allowance, is_plain, look_at, row_marks
+from stepscope.record.observers.value_sample import Allowance, is_plain, look_at, row_marks, stretch_marks
 
 if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
@@ -27,6 +28,7 @@ _LOOKS = 6
 _MOST_ROWS = 40_000
 _KEPT = 400
 _FIRST = 60
+_STRETCHED, _MOST_STRETCHES = 40, 200_000
 _PLACES = 40
 _FEW_ROWS = 2
 _KNOWN, _SELDOM = 40, 16
@@ -36,7 +38,7 @@ _EACH_FAR, _SELDOM_FAR = 40, 10
 class LiveFed(Fed):
     """A call, with what it was given as long as that is there."""
 
-    __slots__ = ("_inputs", "_marks")
+    __slots__ = ("_inputs", "_marks", "_stretches")
 
     def __init__(self, visit: Visit, model: Diet) -> None:
         super().__init__(visit, model)
@@ -44,6 +46,8 @@ class LiveFed(Fed):
         """Weak references to the tensors it was given."""
         self._marks: list[int] = []
         """One number for each row of the data; equal rows have equal numbers."""
+        self._stretches: list[list[int]] = []
+        """Of each row that is a series: one number for each stretch of half its length."""
 
     @property
     def marks(self) -> list[int]:
@@ -64,6 +68,11 @@ class LiveFed(Fed):
 class LiveEvaluated(Evaluated):
     __slots__ = ("_rows", "_seen")
 
+    def note_stretches(self, rows: list[list[int]], trained: set[int]) -> None:
+        """The first or the last half of a row lies inside a row of the training."""
+        self.windows += len(rows)
+        self.overlapping += sum(row[0] in trained or row[-1] in trained for row in rows)
+
     def __init__(self, places: list[Place], loader: Loader | None) -> None:
         super().__init__(places, loader)
         self._rows: set[int] = set()
@@ -80,12 +89,14 @@ class LiveEvaluated(Evaluated):
 
 
 class LiveDiet(Diet):
-    __slots__ = ("_evaluated", "_nothing_new", "_trained")
+    __slots__ = ("_evaluated", "_nothing_new", "_stretches", "_trained")
 
     def __init__(self, type: str) -> None:
         super().__init__(type)
         self._trained: set[int] = set()
         """Marks of the rows it was trained on."""
+        self._stretches: set[int] = set()
+        """Marks of the stretches inside those rows that begin neither with them nor end with them."""
         self._evaluated: dict[tuple[tuple[Place, ...], int | None], LiveEvaluated] = {}
         self._nothing_new = {True: 0, False: 0}
         """How many calls in a row (in training, in evaluation) brought no row that was not known."""
@@ -109,6 +120,20 @@ class BatchObserver(Observer, Batches):
         self._allowance = Allowance(0.25)
         self._looks: dict[Any, int] = {}
         self._running: tuple[LiveFed, LiveDiet] | None = None
+        self._unseen = 0
+        """How many updates were made while nobody looked closely."""
+        self._rested: int | None = None
+        """The update after which looking closely ended; None while it goes on."""
+
+    def resume(self) -> None:
+        self._unseen += self._gap()
+        self._rested = None
+
+    def rest(self) -> None:
+        self._rested = self.watcher.step
+
+    def _gap(self) -> int:
+        return 0 if self._rested is None else self.watcher.step - self._rested
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         self._running = None
@@ -165,6 +190,9 @@ class BatchObserver(Observer, Batches):
         known = diet._nothing_new[fed.grad and fed.training]
         if tensor.shape[0] >= _FEW_ROWS and diet.rows < _MOST_ROWS and (known < _KNOWN or count % _SELDOM == 0):
             fed._marks = row_marks(tensor)
+            if count <= _STRETCHED:
+                marks = stretch_marks(tensor)
+                fed._stretches = [] if marks is None else raw.tolist(marks)
 
     def _loader_of(self, origin: Origin | None) -> Loader | None:
         if origin is None:
@@ -187,8 +215,13 @@ class BatchObserver(Observer, Batches):
             diet.evaluated.append(evaluated)
             evaluated.origin, evaluated.look = fed.origin, fed.look
         evaluated.calls += 1
+        evaluated.note_stretches(fed._stretches, diet._stretches)
         if evaluated.rows < _MOST_ROWS:
-            diet.note_new(False, evaluated.note(fed.marks, diet._trained))
+            seen = evaluated.seen
+            is_new = evaluated.note(fed.marks, diet._trained)
+            diet.note_new(False, is_new)
+            if is_new or evaluated.seen > seen:
+                evaluated.unseen = self._unseen + self._gap()
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         if not backward.accumulates:  # gradients by themselves: whatever is pending may be what they are of
@@ -242,6 +275,8 @@ class BatchObserver(Observer, Batches):
             diet.repeats += len(fed.marks) - len(distinct)
             diet.note_new(True, not distinct <= diet._trained)
             diet._trained |= distinct
+            if len(diet._stretches) < _MOST_STRETCHES:
+                diet._stretches.update(mark for row in fed._stretches for mark in row[1:-1])
             diet.trained = len(diet._trained)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Iterator, Mapping
 from functools import wraps
@@ -116,6 +117,8 @@ class CheckpointObserver(Observer, Checkpoints):
         if not self.watcher.listens() or len(self.writes) >= _MOST:
             return
         written = FileWritten(str(f), own_place(frame), self.watcher.step)
+        if isinstance(f, str | os.PathLike):
+            self.watcher.distributed.saves(os.fspath(f), written.place)
         written.modules = [type(value).__name__ for value in _parts(obj) if isinstance(value, torch.nn.Module)]
         for tensor in _tensors(obj):
             taken = _known(self._taken, tensor)
@@ -129,6 +132,7 @@ class CheckpointObserver(Observer, Checkpoints):
         read = FileRead(str(f), own_place(frame), self.watcher.step)
         read.keys = [str(key) for key in result][:50] if isinstance(result, Mapping) else []
         read.optimizers = sum(_is_optimizer_state(value) for value in _parts(result))
+        read.schedulers = [value["last_epoch"] for value in _parts(result) if _is_scheduler_state(value)]
         for tensor in list(_tensors(result))[: 50 * _SAMPLE]:
             self._from_file[id(tensor)] = (weakref.ref(tensor), read)
         self.reads.append(read)
@@ -151,6 +155,14 @@ def _tensors(value: Any) -> Iterator[Any]:
 
 def _is_optimizer_state(value: Any) -> bool:
     return isinstance(value, Mapping) and "param_groups" in value and "state" in value
+
+
+def _is_scheduler_state(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and isinstance(value.get("last_epoch"), int)
+        and ("_last_lr" in value or "base_lrs" in value or "_step_count" in value)
+    )
 
 
 def _is_memory_of(module: Any, tensor: Any) -> bool:

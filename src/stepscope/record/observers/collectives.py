@@ -17,9 +17,9 @@ from stepscope.events.quiet import quietly
 from stepscope.evidence.collectives import Collective, Collectives
 from stepscope.evidence.ranks import Called, Synced
 from stepscope.record.arguments import tensors_in
-from stepscope.record.observers.distributed import spot, world
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
+from stepscope.record.observers.rank_facts import spot, world
 from stepscope.record.observers.ranks import Returned
 from stepscope.records.hang import Call
 

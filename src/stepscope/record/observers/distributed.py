@@ -7,6 +7,8 @@ of the parameters are written down too, so that one process can compare the rank
 from __future__ import annotations
 
 import hashlib
+import math
+import os
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -16,16 +18,26 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler, IterableDataset
 
-from stepscope.events.quiet import quietly
-from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.distributed import Distributed, ParallelModel, Sampler
-from stepscope.evidence.ranks import Delivered, Ended, RankFed, Spot, Weights, Wrapped
+from stepscope.evidence.ranks import (
+    Delivered,
+    Ended,
+    NotFinite,
+    RankFed,
+    RunningStats,
+    Sampled,
+    Saved,
+    Spot,
+    Weights,
+    Wrapped,
+)  # fmt: skip
 from stepscope.record.arguments import tensors_in
+from stepscope.record.fingerprints import Fingerprint, Fingerprints, digest_of
 from stepscope.record.observers.loaders import live
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
-from stepscope.record.observers.ranks import Began, Notes, Trained
-from stepscope.record.statistics import is_transformed
+from stepscope.record.observers.rank_facts import host_of, length_of, shares_out, spot, subset_digest, world
+from stepscope.record.observers.ranks import Began, Trained, Writes
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
@@ -35,13 +47,17 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["DistributedObserver", "digest_of", "spot", "world"]
+__all__ = ["DistributedObserver"]
 
 _BATCHES = 3
 _LOOKS = frozenset((0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000))
 _PARAMETERS = 64
-_ELEMENTS = 4096
-_VALUES = 4
+_SAVES = 50
+_STATS = 16
+
+
+_BATCH_NORMS = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d)
+"""Not SyncBatchNorm, which computes over all ranks."""
 
 
 class LiveParallelModel(ParallelModel):
@@ -64,7 +80,8 @@ class DistributedObserver(Observer, Distributed):
     def __init__(self, watcher: Watcher) -> None:
         Distributed.__init__(self)
         super().__init__(watcher)
-        self.notes: Notes | None = None
+        self.notes: Writes | None = None
+        self._fingerprints = Fingerprints()
         self._wrappers: weakref.WeakKeyDictionary[Any, ParallelModel] = weakref.WeakKeyDictionary()
         self._inside: weakref.WeakKeyDictionary[Any, ParallelModel] = weakref.WeakKeyDictionary()
         self._samplers: weakref.WeakKeyDictionary[Any, Sampler] = weakref.WeakKeyDictionary()
@@ -74,6 +91,8 @@ class DistributedObserver(Observer, Distributed):
         self._seen: dict[int, int] = {}
         self._trained: set[int] = set()
         self._looked: set[int] = set()
+        self._saves: set[str] = set()
+        self._lost = False
 
     def install(self, installed: Installed) -> None:
         if not dist.is_available():
@@ -101,9 +120,9 @@ class DistributedObserver(Observer, Distributed):
         self._wrappers[wrapper] = wrap
         for module in wrapper.module.modules():
             self._inside[module] = wrap
-        if self.notes is not None and wrap.size > 1 and wrapper.process_group.size() == wrap.size:
+        if self.notes is not None and wrap.size > 1:
             self.say_rank()
-            self.notes.write(Wrapped(spot(wrap.place)))
+            self.notes.write(Wrapped(spot(wrap.place), wrapper.process_group.size()))
 
     def _sampler_made(self, frame: Any, result: Any, sampler: Any, *args: Any, **kwargs: Any) -> None:
         self._sampler(sampler, frame)
@@ -153,8 +172,12 @@ class DistributedObserver(Observer, Distributed):
                 wrap.around.append(place)
         self._waiting.clear()
         if self.notes is not None and world() is not None:
+            self._fingerprints.deliver()
             self._note_training()
-            self._note_weights()
+            self._note_weights(backward)
+            if backward.loss is not None and not math.isfinite(backward.loss) and not self._lost:
+                self._lost = True
+                self.notes.write(NotFinite(self.watcher.step, str(backward.loss), spot(backward.place)))
 
     def step_begins(self, step: Step, optimizer: Any) -> None:
         """Do sharded parameters have gradients that no optimizer knows of, while this one has none?"""
@@ -178,7 +201,35 @@ class DistributedObserver(Observer, Distributed):
             known = self._samplers.get(one) if isinstance(one, DistributedSampler) else None
             if known is not None:
                 self.shared[loader.number] = known
+                self._note_sharing(loader, one, known)
                 return
+
+    def _note_sharing(self, loader: Loader, sampler: Any, known: Sampler) -> None:
+        if self.notes is None or world() is None:
+            return
+        self.say_rank()
+        made = known.made or loader.made
+        self.notes.write(
+            Sampled(
+                loader=loader.number,
+                seed=int(sampler.seed),
+                shuffles=known.shuffles,
+                replicas=known.size,
+                length=len(sampler.dataset),
+                indices=subset_digest(sampler.dataset),
+                made=spot(made),
+                loader_made=spot(loader.made),
+            )
+        )
+
+    def saves(self, path: str, place: Place | None) -> None:
+        """`torch.save` is about to write this file."""
+        path = os.path.abspath(path)
+        if self.notes is None or world() is None or path in self._saves or len(self._saves) >= _SAVES:
+            return
+        self._saves.add(path)
+        self.say_rank()
+        self.notes.write(Saved(path, host_of(path), self.watcher.step, spot(place)))
 
     @staticmethod
     def is_sharded(parameter: Any) -> bool:
@@ -214,9 +265,9 @@ class DistributedObserver(Observer, Distributed):
                 loader=loader.number,
                 number=number,
                 digest=digest,
-                length=_length(tensors),
+                length=length_of(tensors),
                 sampler=loader.sampler,
-                shared=_shares_out(alive),
+                shared=shares_out(alive),
                 iterable=isinstance(getattr(alive, "dataset", None), IterableDataset),
                 made=spot(loader.made),
             )
@@ -226,11 +277,17 @@ class DistributedObserver(Observer, Distributed):
         if self.notes is None or not visit.grad or self._fed >= _BATCHES or world() is None:
             return
         tensors = tensors_in((args, kwargs))
-        digest = digest_of(tensors)
-        if digest is not None:
-            self.say_rank()
-            self.notes.write(RankFed(self._fed, digest, _length(tensors)))
+        if tensors:
+            number, length = self._fed, length_of(tensors)
             self._fed += 1
+            self.say_rank()
+            self._fingerprints.ask(tensors, lambda found: self._note_fed(number, length, found))
+
+    def _note_fed(self, number: int, length: int, found: list[Fingerprint]) -> None:
+        together = "".join(digest for digest, _ in found)
+        if together and self.notes is not None:
+            digest = hashlib.blake2b(together.encode(), digest_size=8).hexdigest()
+            self.notes.write(RankFed(number, digest, length))
 
     def _note_training(self) -> None:
         current = self.watcher.loaders.current
@@ -260,22 +317,53 @@ class DistributedObserver(Observer, Distributed):
         found = [wrap.live for wrap in self.wraps if isinstance(wrap, LiveParallelModel)]
         return [wrapper for wrapper in found if wrapper is not None]
 
-    def _note_weights(self) -> None:
+    def _note_weights(self, backward: Backward) -> None:
         step = self.watcher.step
         if step not in _LOOKS or step in self._looked or self.notes is None:
             return
         self._looked.add(step)
-        names, digests, values = [], [], []
         named = self.named_parameters()
-        for name, parameter in named:
-            digest = digest_of([parameter])
-            if digest is not None:
-                names.append(name)
-                digests.append(digest)
-                values.append(_some(parameter))
-        if names:
+        if named:
             self.say_rank()
-            self.notes.write(Weights(step, names, digests, values, self._made_at(named[0][1])))
+            names, where = [name for name, _ in named], (self._made_at(named[0][1]), spot(backward.place))
+            self._fingerprints.ask([p for _, p in named], lambda found: self._note_digests(step, names, found, *where))
+        stats = self._running_stats()
+        if stats:
+            names, place = [name for name, _ in stats], self._stats_place()
+            self._fingerprints.ask([b for _, b in stats], lambda found: self._note_stats(step, names, found, place))
+
+    def _note_digests(
+        self, step: int, names: list[str], found: list[Fingerprint], made: Spot | None, backward: Spot | None
+    ) -> None:
+        seen = [(name, one) for name, one in zip(names, found, strict=True) if one[0]]
+        if seen and self.notes is not None:
+            digests, values = [one[0] for _, one in seen], [one[1] for _, one in seen]
+            self.notes.write(Weights(step, [name for name, _ in seen], digests, values, made, backward))
+
+    def _note_stats(self, step: int, names: list[str], found: list[Fingerprint], place: Spot | None) -> None:
+        if self.notes is not None and all(digest for digest, _ in found):
+            self.notes.write(RunningStats(step, names, [digest for digest, _ in found], place))
+
+    def _running_stats(self) -> list[tuple[str, Any]]:
+        """The running means of batch norm in a model that is trained together, unless something keeps them alike."""
+        wrapped = self._wrapped_models()
+        models = [one.module for one in wrapped if not one.broadcast_buffers]
+        if not wrapped and self.watcher.collectives.exchanges_gradients:
+            models = [module for model in self.watcher.models.roots if (module := model.live()) is not None]
+        found = []
+        for model in models:
+            for name, module in model.named_modules():
+                if isinstance(module, _BATCH_NORMS) and module.training and module.running_mean is not None:
+                    found.append((name, module.running_mean))
+        return found[:_STATS]
+
+    def _stats_place(self) -> Spot | None:
+        for wrap in self.wraps:
+            if isinstance(wrap, LiveParallelModel) and wrap.live is not None and not wrap.live.broadcast_buffers:
+                return spot(wrap.place)
+        models = [module for model in self.watcher.models.roots if (module := model.live()) is not None]
+        first = next((p for model in models for p in model.parameters()), None)
+        return None if first is None else self._made_at(first)
 
     def _made_at(self, parameter: Any) -> Spot | None:
         """Where the outermost module of the script's that holds a parameter was made."""
@@ -292,6 +380,7 @@ class DistributedObserver(Observer, Distributed):
         """Note how this process ended."""
         if self.notes is None:
             return
+        self._fingerprints.deliver(wait=error is None)
         loaders = [loader for loader in self.watcher.loaders.all if loader.is_training]
         self.notes.write(
             Ended(
@@ -302,53 +391,3 @@ class DistributedObserver(Observer, Distributed):
                 error=None if error is None else f"{type(error).__name__}: {error}"[:2000],
             )
         )
-
-
-def world() -> tuple[int, int] | None:
-    """Our rank and how many there are; None where this process trains alone."""
-    if not dist.is_available() or not dist.is_initialized():
-        return None
-    size = dist.get_world_size()
-    return (dist.get_rank(), size) if size > 1 else None
-
-
-def spot(place: Place | None) -> Spot | None:
-    """A place as a file and a line."""
-    if place is None:
-        return None
-    site = place.site
-    return site.file, site.line
-
-
-def digest_of(tensors: list[Any]) -> str | None:
-    """A short text that is the same for the same values; None where looking would wait for a device."""
-    digest = hashlib.blake2b(digest_size=8)
-    seen = False
-    with quietly():
-        for tensor in tensors:
-            if tensor.device.type != "cpu" or tensor.layout is not torch.strided or is_transformed(tensor):
-                continue
-            flat = raw.detach(tensor).reshape(-1)
-            if flat.numel() > _ELEMENTS:
-                flat = flat[:: flat.numel() // _ELEMENTS]
-            digest.update(f"{tuple(tensor.shape)}{tensor.dtype}".encode())
-            digest.update(raw.numpy(flat.contiguous().resolve_conj().view(torch.uint8)).tobytes())
-            seen = True
-    return digest.hexdigest() if seen else None
-
-
-def _some(parameter: Any) -> list[float]:
-    with quietly():
-        flat = raw.detach(parameter).reshape(-1)
-        return [float(v) for v in raw.tolist(raw.double(flat[:: max(1, flat.numel() // _VALUES)][:_VALUES]))]
-
-
-def _length(tensors: list[Any]) -> int:
-    first = next((tensor for tensor in tensors if tensor.dim()), None)
-    return int(first.shape[0]) if first is not None else 0
-
-
-def _shares_out(loader: Any) -> bool:
-    inner = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
-    samplers = (getattr(loader, "sampler", None), getattr(loader, "batch_sampler", None), inner)
-    return any(isinstance(one, DistributedSampler) or hasattr(one, "num_replicas") for one in samplers)

@@ -11,8 +11,10 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
+from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.forwards import Forward, Forwards, MovingNorm
 from stepscope.evidence.origins import DATA, NOISE
+from stepscope.record.observers.fetch import can_fetch, here
 from stepscope.record.observers.module_records import live
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import is_own
@@ -30,6 +32,7 @@ _KEPT = 400
 _PER_PLACE = 12
 _BACKWARDS = 60
 _ANCESTORS = 6000
+_CHANNELS = 256
 _DROPOUTS = frozenset((
     "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
     "scaled_dot_product_attention",
@@ -47,6 +50,8 @@ class ForwardObserver(Observer, Forwards):
         self._places: dict[Any, int] = {}
         self._looked = 0
         self._moving: dict[Module, tuple[int, MovingNorm | None]] = {}
+        self._began: dict[MovingNorm, list[list[float]]] = {}
+        """The first mean and variance of each layer that moves."""
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         key = (visit.place, visit.training, visit.grad, visit.type, self.watcher.trainer.stage)
@@ -102,8 +107,28 @@ class ForwardObserver(Observer, Forwards):
         part = _frozen_around(module, live(mode.module)) if mode is not None and mode.on else None
         if mode is not None and part is not None and (known is None or known.mode is not mode):
             known = MovingNorm(layer, mode, self.watcher.module_records.of(part))
+            self._note_statistics(known, module)
             self.moving_norms.append(known)
         self._moving[layer] = (len(modes.calls), known)
+
+    def _note_statistics(self, norm: MovingNorm, module: _BatchNorm) -> None:
+        """What it had learned when batches first went through it (one has done so by now)."""
+        mean, variance, count = module.running_mean, module.running_var, module.num_batches_tracked
+        if mean is None or variance is None or count is None or not all(map(can_fetch, (mean, variance, count))):
+            return
+        norm.learned = int(raw.item(here(count))) - 1
+        self._began[norm] = [raw.tolist(raw.float(here(one)[:_CHANNELS])) for one in (mean, variance)]
+
+    def settle(self) -> None:
+        """How far the statistics of frozen layers have moved by now."""
+        for norm, (means, variances) in self._began.items():
+            module = live(norm.module)
+            mean = None if module is None else module.running_mean
+            if mean is None or not can_fetch(mean):
+                continue
+            now = raw.tolist(raw.float(here(mean)[:_CHANNELS]))
+            moved = [abs(a - b) / math.sqrt(v + 1e-5) for a, b, v in zip(now, means, variances, strict=False)]
+            norm.drift = sum(moved) / max(len(moved), 1)
 
     def op(self, call: Call) -> None:
         """A dropout that the user's own code calls: is it one that is always on?"""
@@ -114,7 +139,7 @@ class ForwardObserver(Observer, Forwards):
         else:
             on = bool(call.argument(1, "p", 0.5)) and bool(call.argument(2, "training", True))
         seen = self.dropouts.setdefault(call.place, (call.name, call.visit, []))[2]
-        if on and len(seen) < 4 * _PER_PLACE:
+        if on and seen.count(call.visit.training) < 2 * _PER_PLACE:  # training must not crowd out a late evaluation
             seen.append(call.visit.training)
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:

@@ -12,7 +12,7 @@ import torch
 
 from stepscope.evidence.global_settings import GlobalSettings, Rebuilt, ScalerCall, Scaling, Seeding
 from stepscope.record.observers.observer import Observer
-from stepscope.record.observers.own_frames import own_place
+from stepscope.record.observers.own_frames import own_place, own_places
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
@@ -53,8 +53,9 @@ class GlobalSettingsObserver(Observer, GlobalSettings):
         self.seeded += 1
         value = args[0] if args else next(iter(kwargs.values()), None)
         if len(self.seeds) < _MOST and isinstance(value, (int, np.integer)):
-            place = own_place(frame)
-            self.seeds.append(Seeding(which, int(value), place, self.watcher.step, self.watcher.batches))
+            seeding = Seeding(which, int(value), own_place(frame), self.watcher.step, self.watcher.batches)
+            seeding.callers = [one for one in own_places() if one is not seeding.place]
+            self.seeds.append(seeding)
 
     def _anomaly_set(self, frame: Any, *rest: Any, **kwargs: Any) -> None:
         if self.watcher.listens():

@@ -11,7 +11,7 @@ from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.dataset_arrays import Array, arrays_of, bytes_of, is_data
 from stepscope.record.observers.datasets import base_of
 from stepscope.record.observers.fetch import here
-from stepscope.record.observers.loaders import live_collate, live_data
+from stepscope.record.observers.loaders import live, live_collate, live_data
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.repeated_samples import SamplesAgain, labels_held, may_be_asked
 from stepscope.record.observers.value_sample import Allowance, can_look, labels_in, row_marks
@@ -36,7 +36,7 @@ _KEEP = 12
 class LiveDelivery(Delivery):
     """What a loader hands out, and the dataset it comes from."""
 
-    __slots__ = ("_arrays", "_classes", "_collate", "_dataset")
+    __slots__ = ("_arrays", "_classes", "_collate", "_dataset", "_epoch")
 
     def __init__(self, loader: Loader) -> None:
         super().__init__(loader)
@@ -45,6 +45,8 @@ class LiveDelivery(Delivery):
         """The dataset, kept when it is small, to be asked once more when the script is over."""
         self._collate: Any = None
         """Its collate function, beside it."""
+        self._epoch = 0
+        """Its pass that was last counted."""
         self._classes = 0
         """How many had been seen when the labels of the dataset were counted."""
 
@@ -54,6 +56,10 @@ class LoaderOutputObserver(Observer, LoaderOutput):
         LoaderOutput.__init__(self)
         super().__init__(watcher)
         self._by_loader: dict[int, LiveDelivery] = {}
+        self._by_data: dict[int, LiveDelivery] = {}
+        """The first delivery from each dataset: a loader that is made again every epoch goes on with it."""
+        self._passes: dict[int, int] = {}
+        """By the number of a first delivery's loader: how many passes loaders of its dataset have begun."""
         self._allowance = Allowance(0.25)
 
     def finish(self) -> None:
@@ -72,8 +78,18 @@ class LoaderOutputObserver(Observer, LoaderOutput):
         with self._allowance, quietly():
             tensors = tensors_in(batch)
             self._note(delivery, tensors)
-            if delivery._arrays and delivery.batches <= _WATCHED_BATCHES:
-                self._compare(delivery, tensors)
+            first = self._first_of(delivery)
+            if first._arrays and delivery.batches <= _WATCHED_BATCHES:
+                self._compare(first, tensors)
+
+    def _first_of(self, delivery: LiveDelivery) -> LiveDelivery:
+        """The first delivery from the same dataset; counts the passes over it."""
+        data = delivery.loader.data
+        first = delivery if data is None else self._by_data.setdefault(data.number, delivery)
+        if delivery.loader.epochs != delivery._epoch:
+            delivery._epoch = delivery.loader.epochs
+            self._passes[first.loader.number] = self._passes.get(first.loader.number, 0) + 1
+        return first
 
     def _first(self, delivery: LiveDelivery, batch: Any) -> None:
         delivery.shapes = [tuple(tensor.shape) for tensor in tensors_in(batch)]
@@ -81,10 +97,13 @@ class LoaderOutputObserver(Observer, LoaderOutput):
         if dataset is None or not hasattr(dataset, "__getitem__"):
             return
         arrays = arrays_of(dataset)
+        weights = getattr(getattr(live(delivery.loader), "sampler", None), "weights", None)
+        if weights is not None and hasattr(weights, "__len__") and hasattr(dataset, "__len__"):
+            delivery.weights, delivery.rows = len(weights), len(dataset)
         kept = sum(1 for one in self._by_loader.values() if one._dataset is not None)
         if kept < _KEEP and bytes_of(arrays) <= _KEEP_BYTES:
             delivery._dataset, delivery._collate = dataset, live_collate(delivery.loader)
-        if not delivery.loader.workers:
+        if not delivery.loader.workers and self._first_of(delivery) is delivery:
             floats = [(name, rows) for name, rows in arrays if is_data(rows)]
             base = base_of(dataset)
             delivery._arrays = [Array(base, name) for name, rows in floats[:_ARRAYS]]
@@ -117,7 +136,7 @@ class LoaderOutputObserver(Observer, LoaderOutput):
             rows = array.rows()
             for number in [place * array.step for place in places[:_CHANGES]]:
                 if _among(raw.as_tensor(rows[number]), tensors):
-                    delivery.changed.setdefault((array.name, number), set()).add(delivery.loader.epochs)
+                    delivery.changed.setdefault((array.name, number), set()).add(self._passes[delivery.loader.number])
 
     def settle(self) -> None:
         for delivery in self._by_loader.values():
@@ -152,8 +171,9 @@ def _is_weighed(delivery: Delivery) -> bool:
 def _among(row: Any, tensors: list[Any]) -> bool:
     """Whether a row is one of those in a batch."""
     for tensor in tensors:
-        if tensor.ndim == row.ndim + 1 and tensor.shape[1:] == row.shape and can_look(tensor):
-            same = (here(tensor) == raw.to(row, tensor.dtype)).reshape(tensor.shape[0], -1).all(1)
+        if tensor.ndim > row.ndim and tensor[:1].numel() == row.numel() and can_look(tensor):
+            flat = here(tensor).reshape(tensor.shape[0], -1)
+            same = (flat == raw.to(row, tensor.dtype).reshape(1, -1)).all(1)
             if bool(raw.item(same.any())):
                 return True
     return False

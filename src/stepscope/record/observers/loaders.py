@@ -184,5 +184,5 @@ class LoaderObserver(Observer, Loaders):
     def settle(self) -> None:
         """How long are those of which only first batches are taken? No other is asked: a length may draw numbers."""
         for fact in self.all:
-            if fact.length is None and fact.epochs > 1 and fact.batches == fact.epochs and not fact.finished:
+            if fact.length is None and fact.epochs > 1 and fact.batches <= fact.epochs and not fact.finished:
                 fact.length = _length(live(fact))

@@ -65,7 +65,7 @@ class LossObserver(Observer, Losses):
         given = dict(zip(names, call.args, strict=False)) | call.kwargs
         fact.arguments = {name: given.get(name, value) for name, value in defaults.items()}
         fact.arguments = {k: v for k, v in fact.arguments.items() if isinstance(v, (bool, int, float, str))}
-        fact.reduction = str(fact.arguments.get("reduction", "mean"))
+        fact.reduction = _reduction(fact.arguments)
         ignored = fact.arguments.get("ignore_index")
         fact.ignore_index = ignored if isinstance(ignored, int) else None
         tensors = {_WORDS.get(name, name): value for name, value in given.items() if isinstance(value, torch.Tensor)}
@@ -152,3 +152,17 @@ def _counts(target: Any) -> dict[int, int] | None:
     if values.numel() > _MOST_CLASSES:
         return None
     return dict(zip(raw.tolist(values), raw.tolist(counts), strict=True))
+
+
+def _reduction(arguments: dict[str, Any]) -> str:
+    """How a loss reduces; `size_average` and `reduce` are the names that older scripts use, and torch still obeys them.
+
+    >>> _reduction({"reduction": "mean", "size_average": False}), _reduction({"reduction": "sum"})
+    ('sum', 'sum')
+    """
+    old = {name: arguments[name] for name in ("size_average", "reduce") if isinstance(arguments.get(name), bool)}
+    if not old:
+        return str(arguments.get("reduction", "mean"))
+    if not old.get("reduce", True):
+        return "none"
+    return "mean" if old.get("size_average", True) else "sum"

@@ -87,10 +87,19 @@ class ModelObserver(Observer, Models):
         self._kept: deque[LiveModel] = deque()
 
     def install(self, installed: Installed) -> None:
-        watching = construction.watch()
+        watching = construction.watch(self._note_layer)
         watching.__enter__()
         installed.add(lambda: watching.__exit__(None, None, None))
         installed.after("torch.nn:Module.load_state_dict", "following load_state_dict", self._note_loaded)
+
+    def _note_layer(self, module: Any, spot: Any) -> None:
+        """A layer with weights is made while the script trains: a head is replaced, a stage of training begins."""
+        if self.watcher.step and hasattr(type(module), "reset_parameters") and self.watcher.listens():
+            self.watcher.governor.new("a layer made during training", spot)
+
+    def resume(self) -> None:
+        """What the script has added to its models since the last look is looked at now."""
+        self._marking = max(self._marking, 1)
 
     def _note_loaded(self, frame: Any, result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens():

@@ -48,8 +48,11 @@ class ModeObserver(Observer, Modes):
 
     @fence.fenced("following train and eval")
     def _note(self, kind: str, on: bool, frame: Any, module: Any) -> None:
+        place = own_place(frame)
+        if not on:  # what is prepared for the evaluation comes before its first call of the model
+            self.watcher.governor.new("an evaluation", ("eval", place))
         if len(self.calls) < _KEPT:
-            call = ModeCall(kind, bool(on), own_place(frame), self.watcher.step, self.watcher.module_records.of(module))
+            call = ModeCall(kind, bool(on), place, self.watcher.step, self.watcher.module_records.of(module))
             call.backwards = self.watcher.steps.backward_count
             self.calls.append(call)
 

@@ -1,24 +1,42 @@
 """Ranks: what each process of a distributed training writes down for the one that compares them.
 
-Every process appends lines of JSON to a file of its own in one private folder, each as soon as it is known: a rank that
-hangs or is killed has still told how far it came. Nothing here waits for another process.
+Ranks of a launcher keep their facts in memory, and a thread sends them through the store of the process group
+(`launch/rank_notes.py`). A process that the script has started itself appends lines of JSON to a file in a private
+folder of its parent. Nothing here waits for another process.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from stepscope.evidence.ranks import Called, Delivered, Ended, Fact, Rank, RankFed, Synced, Weights, Wrapped
+from stepscope.evidence.ranks import (
+    Called,
+    Delivered,
+    Ended,
+    Fact,
+    NotFinite,
+    OpenFile,
+    Rank,
+    RankFed,
+    RunningStats,
+    Sampled,
+    Saved,
+    Synced,
+    Weights,
+    Wrapped,
+)  # fmt: skip
 from stepscope.files.opening import read_file
 from stepscope.records import Finding
 
 __all__ = [
-    "Began", "Crashed", "Found", "Notes", "Returned", "Trained", "is_private", "rank_of", "read_facts", "read_ranks",
+    "AnyFact", "Began", "Crashed", "Found", "Notes", "Outbox", "Returned", "Trained", "Writes", "facts_in",
+    "is_private", "rank_of", "read_facts", "read_ranks",
 ]  # fmt: skip
 
 _LARGEST = 20_000_000
@@ -60,9 +78,33 @@ class Crashed(Fact, frozen=True):
 
 
 AnyFact = (
-    Began | Delivered | RankFed | Trained | Wrapped | Synced | Weights | Called | Returned | Ended | Found | Crashed
+    Began | Delivered | RankFed | Trained | Wrapped | Sampled | Synced | Weights | RunningStats | Saved | OpenFile
+    | NotFinite | Called | Returned | Ended | Found | Crashed
 )  # fmt: skip
 _decoder = msgspec.json.Decoder(AnyFact)
+
+
+class Writes(Protocol):
+    """Whoever takes facts."""
+
+    def write(self, fact: AnyFact) -> None: ...
+
+
+class Outbox:
+    """Facts in memory, until a thread sends them."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+
+    def write(self, fact: AnyFact) -> None:
+        self._lines.append(msgspec.json.encode(fact, enc_hook=str))
+
+    def take(self, most_bytes: int) -> bytes:
+        """Those that were not taken yet, as many as fit: lines of JSON."""
+        taken: list[bytes] = []
+        while self._lines and (not taken or sum(map(len, taken)) + len(self._lines[0]) < most_bytes):
+            taken.append(self._lines.popleft())
+        return b"\n".join(taken)
 
 
 class Notes:
@@ -112,7 +154,17 @@ def rank_of(facts: list[Any]) -> Rank:
             case Trained():
                 rank.trained.add(fact.loader)
             case Wrapped():
-                rank.wraps.append(fact)
+                (rank.wraps if fact.size in (0, rank.size) else rank.parts).append(fact)
+            case Sampled():
+                rank.sampled[fact.loader] = fact
+            case RunningStats():
+                rank.running[fact.step] = fact
+            case Saved():
+                rank.saved.append(fact)
+            case OpenFile():
+                rank.open_files.append(fact)
+            case NotFinite():
+                rank.not_finite = rank.not_finite or fact
             case Synced():
                 rank.synced.append(fact)
             case Weights():
@@ -134,14 +186,19 @@ def read_facts(folder: Path) -> list[list[Any]]:
             lines = read_file(path, _LARGEST, within=folder).splitlines()
         except OSError:
             continue
-        facts = []
-        for line in lines:
-            try:
-                facts.append(_decoder.decode(line))
-            except msgspec.MsgspecError:
-                continue
-        found.append(facts)
+        found.append(facts_in(lines))
     return found
+
+
+def facts_in(lines: list[bytes]) -> list[Any]:
+    """The facts of these lines; one that cannot be read is left out."""
+    facts = []
+    for line in lines:
+        try:
+            facts.append(_decoder.decode(line))
+        except msgspec.MsgspecError:
+            continue
+    return facts
 
 
 def read_ranks(facts: list[list[Any]]) -> list[Rank]:

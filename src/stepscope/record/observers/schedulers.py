@@ -29,6 +29,9 @@ __all__ = ["SchedulerObserver"]
 _HOME = "torch.optim.lr_scheduler"
 _KEPT = 4000
 _TORCHS = lr_scheduler.__file__
+_LOADING = (
+    "LRScheduler", "LambdaLR", "MultiplicativeLR", "SequentialLR", "ChainedScheduler", "ReduceLROnPlateau",
+)  # fmt: skip
 _HORIZONS = ("T_max", "total_iters", "total_steps")
 
 
@@ -43,6 +46,8 @@ class SchedulerObserver(Observer, Schedulers):
         for kind in ("LRScheduler", "SequentialLR", "ChainedScheduler", "ReduceLROnPlateau"):
             installed.wrap(f"{_HOME}:{kind}.__init__", self._watched_init)
         installed.before(f"{_HOME}:_enable_get_lr_call", "following a scheduler", self._stepped)
+        for kind in filter(_loads_itself, _LOADING):
+            installed.after(f"{_HOME}:{kind}.load_state_dict", "following a scheduler", self._loaded)
         for name in ("_is_better", "is_better"):
             installed.before(f"{_HOME}:ReduceLROnPlateau.{name}", "following a scheduler", self._judged)
 
@@ -70,9 +75,15 @@ class SchedulerObserver(Observer, Schedulers):
         optimizer = getattr(scheduler, "optimizer", None)
         number = -1 if optimizer is None else self.watcher.optimizers.number_of(optimizer)
         fact = self._known[scheduler] = Scheduler(type(scheduler).__name__, len(self.all), place, number)
+        fact.made_at_step = self.watcher.step
         _describe(fact, scheduler)
         self.all.append(fact)
         return fact
+
+    def _loaded(self, frame: Any, result: Any, scheduler: Any, *args: Any, **kwargs: Any) -> None:
+        if self.watcher.listens():
+            fact = self._known.get(scheduler) or self._add(scheduler, None)
+            fact.restored = True
 
     def _stepped(self, frame: Any, scheduler: Any) -> None:
         if self._inside or not self.watcher.listens():
@@ -110,6 +121,8 @@ class SchedulerObserver(Observer, Schedulers):
 
 
 def _describe(fact: Scheduler, scheduler: Any) -> None:
+    began = getattr(scheduler, "last_epoch", None)
+    fact.began = began if isinstance(began, int) else 0
     fact.base_lr = _number((getattr(scheduler, "base_lrs", None) or [None])[0])
     fact.first_lr = _number(_groups(scheduler)[0].get("lr")) if _groups(scheduler) else None
     given = (getattr(scheduler, name, None) for name in _HORIZONS)
@@ -119,6 +132,11 @@ def _describe(fact: Scheduler, scheduler: Any) -> None:
     fact.patience = patience if isinstance(patience, int) else None
     codes = (getattr(function, "__code__", None) for function in getattr(scheduler, "lr_lambdas", ()))
     fact.functions = [place_at(code, 0) for code in codes if code is not None]
+
+
+def _loads_itself(kind: str) -> bool:
+    """Whether a class puts its state back in a way of its own, in this version of torch."""
+    return "load_state_dict" in vars(getattr(lr_scheduler, kind, object))
 
 
 def _groups(scheduler: Any) -> list[Any]:

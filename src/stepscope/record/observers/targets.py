@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from stepscope.common.ops import CONSTANTS, INT_CASTS, PICKS, RESHAPES
+from stepscope.common.ops import CONSTANTS, INT_CASTS, PICKS, RESHAPES, SELECTIONS
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.evidence.targets import Target, Targets
@@ -37,6 +37,7 @@ _LARGEST_FAR, _CALLS_FAR = 2**20, 40
 _PLACES = 60
 _MOST_LABELS = 30_000
 _WIDEST = 4096
+_ANCESTORS = 3000
 _DRAWS = frozenset({"randperm", "randint", "multinomial", "random_", "rand"})
 _PICKS = PICKS | {"getitem", "index_select"}
 _IGNORING = {"cross_entropy": (4, "ignore_index"), "nll_loss": (4, "ignore_index")}
@@ -127,7 +128,7 @@ class TargetObserver(Observer, Targets):
         found.rows = rows
         found.whole += rows > 0 and not _picked(call.origins[0])
         for fed in feds[-4:]:
-            self._compare(found, target, origin, fed)
+            self._compare(found, target, call.origins, fed)
         self._loaders(found, origin, feds)
         if len(found.apart) < 3:
             self._draws(found, origin, feds)
@@ -146,13 +147,16 @@ class TargetObserver(Observer, Targets):
             return
         found.note_labels(fed.marks, labels)
 
-    def _compare(self, found: Target, target: Any, origin: Origin, fed: LiveFed) -> None:
+    def _compare(self, found: Target, target: Any, origins: tuple[Origin, ...], fed: LiveFed) -> None:
+        prediction, origin = (origins[0], origins[1]) if origins[0].requires_grad else (origins[1], origins[0])
         for given in self._inputs(origin, fed):
             if is_far(given) and given.numel() > _LARGEST_FAR:
                 continue
             data = here(given)
             whole = not data.is_floating_point() and not target.is_floating_point()
             if whole and data.ndim >= 2 and _are_same(data, target):
+                if _is_cut(prediction, self.watcher.tensor_history.of(given)):
+                    return  # a decoder that is given the answers shifts them itself
                 found.same_ids += 1
                 found.data = found.data or self.watcher.tensor_history.known(given)
                 found.vocabulary.update(raw.tolist(target.reshape(-1)[:256]))
@@ -246,6 +250,15 @@ def _data_behind(origin: Origin, rows: int) -> Origin | None:
         if past.shape[:1] == (rows,) and past.is_floating and not past.tags & PARAMETER:
             return past
     return None
+
+
+def _is_cut(prediction: Origin, given: Origin) -> bool:
+    """Whether the model reads what it was given in parts, step by step or without its last one."""
+    whole = given.back_through(_UNCHANGED)
+    return any(
+        past.op in SELECTIONS and past.inputs and past.inputs[0].back_through(_UNCHANGED) is whole
+        for past in prediction.ancestors(_ANCESTORS)
+    )
 
 
 def _has_rows(fed: LiveFed, rows: int) -> bool:

@@ -13,6 +13,7 @@ import torch
 
 from stepscope import events
 from stepscope.events.names import Plan
+from stepscope.events.patched_names import HANDOVER
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.origins import CONSTANT, HOST, NOISE, PARAMETER, Origin
 from stepscope.evidence.tensor_history import Failed, TensorHistory
@@ -47,8 +48,8 @@ class Call:
     """One op that has just run, with its live tensors. Gone when the callback returns."""
 
     __slots__ = (
-        "args", "direct", "function", "grad", "inputs", "kwargs", "name", "origins", "outputs", "place", "result",
-        "visit",
+        "args", "direct", "function", "grad", "inputs", "is_users", "kwargs", "name", "origins", "outputs", "place",
+        "result", "visit",
     )  # fmt: skip
 
     def __init__(self, name: str, function: Any, args: Any, kwargs: dict[str, Any], inputs: list[Any]) -> None:
@@ -66,6 +67,8 @@ class Call:
         self.grad = torch.is_grad_enabled()
         self.direct = True
         """The user's own code called it, not a library of theirs or torch itself."""
+        self.is_users = True
+        """The same, also where it is a Python function of torch, which hands itself over: `F.cross_entropy(x, y)`."""
 
     def argument(self, place: int, name: str, default: Any = None) -> Any:
         """An argument by position or name."""
@@ -175,6 +178,7 @@ class TensorHistoryObserver(TensorHistory):
         call = Call(plan[1], function, args, kwargs or {}, inputs)
         call.origins = tuple([self.of(tensor) for tensor in inputs])
         call.direct = is_own(frame.f_code)
+        call.is_users = call.direct or _is_handed_over_by_user(frame)
         call.place = own_place(frame)
         call.visit = self._watcher.visits.innermost
         call.result = frozen
@@ -238,6 +242,11 @@ class TensorHistoryObserver(TensorHistory):
         with torch.no_grad():
             for callback in self.failures:
                 callback(call, error)
+
+
+def _is_handed_over_by_user(frame: Any) -> bool:
+    body = frame.f_back if frame.f_code is HANDOVER else None
+    return body is not None and body.f_back is not None and is_own(body.f_back.f_code)
 
 
 def _value(tensor: Any, step: int) -> float | None:

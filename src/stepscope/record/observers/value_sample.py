@@ -19,7 +19,7 @@ from stepscope.record.observers.fetch import can_fetch, here, is_far, patience
 from stepscope.record.observers.names import dtype_name
 from stepscope.record.statistics import is_transformed
 
-__all__ = ["Allowance", "can_look", "is_plain", "labels_in", "look_at", "row_marks"]
+__all__ = ["Allowance", "can_look", "is_plain", "labels_in", "look_at", "row_marks", "stretch_marks"]
 
 _ROWS, _COLUMNS = 1024, 64
 _VALUES = 2**18
@@ -33,6 +33,10 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _draw = random.Random(20260101)
 _WEIGHTS = raw.tensor([_draw.randrange(-(2**62), 2**62) | 1 for _ in range(_COLUMNS)], dtype=torch.int64)
+
+
+_SERIES, _SHORTEST, _LONGEST = 128, 12, 128
+_STRETCH = raw.tensor([_draw.randrange(-(2**62), 2**62) | 1 for _ in range(_LONGEST)], dtype=torch.int64)
 
 
 class Allowance:
@@ -156,6 +160,33 @@ def row_marks(tensor: Any) -> list[int]:
     whole = (whole ^ (whole >> 13)) + 0x9E3779B9
     marks: list[int] = raw.tolist((whole * _WEIGHTS[: whole.shape[1]]).sum(1))
     return marks
+
+
+def stretch_marks(tensor: Any) -> Any:
+    """Of rows that are series of measured numbers: one number for each stretch of half their length, by where it
+    begins. None for rows of another kind.
+
+    >>> series = torch.arange(40.0).sqrt()
+    >>> early, late = stretch_marks(torch.stack([series[:24], series[6:30]])).tolist()
+    >>> early[6] == late[0]
+    True
+    """
+    if tensor.ndim not in (2, 3) or not tensor.is_floating_point() or is_far(tensor):
+        return None
+    rows = raw.detach(tensor)[:_SERIES]
+    if rows.ndim == 3 and rows.shape[1] == 1:
+        rows = rows.reshape(rows.shape[0], -1, 1)
+    rows = rows.reshape(rows.shape[0], rows.shape[1], -1)[:, :_LONGEST, :_COLUMNS].contiguous()
+    length = rows.shape[1]
+    if length < _SHORTEST:
+        return None
+    bits = raw.to(rows.view(_BITS[rows.element_size()]), torch.int64)
+    bits = (bits ^ (bits >> 13)) + 0x9E3779B9
+    each = (bits * _WEIGHTS[: bits.shape[2]]).sum(2)
+    same = (each[:, 1:] == each[:, :-1]).sum(1)
+    if bool(raw.item((same * 10 > length).any())):
+        return None  # padded, or of few values
+    return (each.unfold(1, length // 2, 1) * _STRETCH[: length // 2]).sum(2)
 
 
 def labels_in(tensor: Any) -> list[int] | None:

@@ -83,6 +83,8 @@ class VisitObserver(Visits):
                 if not isinstance(call.module, _Loss):
                     self._models.rest_without_grad(_Loss)
                 return
+            elif not isinstance(call.module, _Loss):
+                watcher.governor.new("an evaluation", own_place(call.frame))
         module = watcher.module_records.of(call.module)
         visit = _visit(module, call.module.training, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches

@@ -15,7 +15,9 @@ from stepscope.events.aside import is_capturing
 from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
+from stepscope.evidence.hot_lines import HotLines
 from stepscope.evidence.loaders import Loader
+from stepscope.evidence.printed_numbers import PrintedNumbers
 from stepscope.evidence.progress import Progress
 from stepscope.evidence.ranks import Ranks
 from stepscope.evidence.steps import Step
@@ -148,6 +150,10 @@ class Watcher(Progress):
         self.muted = 0
         """Above 0 while a probe runs the user's model: nothing is observed."""
         self.trainer = TrainerObserver()
+        self.hot_lines = HotLines()
+        """Filled by whoever samples the process."""
+        self.printed_numbers = PrintedNumbers()
+        """Filled by whoever reads what is printed."""
         self.ranks = Ranks()
         """Read when the run is over, by whoever has the notes of all processes."""
         self.module_records = ModuleRecords()
@@ -303,7 +309,8 @@ class Watcher(Progress):
                     fence.report(f"an observer ({_name_of(listener)}.step_done)", fault)
         self.governor.stepped()
         if was_deep:
-            self._moment("step" if self.governor.is_deep else "window")
+            window = self.governor.windows[-1]
+            self._moment("step" if self.governor.is_deep else "alarm" if window.is_alarm else "window")
 
     def new_epoch(self, loader: Loader) -> None:
         """A loader starts over. One made on the same line of the same data as an earlier one is the same loader."""
@@ -328,6 +335,8 @@ class Watcher(Progress):
             "progress": self,
             "tensor_history": self.tensor_history,
             "visits": self.visits,
+            "hot_lines": self.hot_lines,
+            "printed_numbers": self.printed_numbers,
             "trainer": self.trainer,
             "ranks": self.ranks,
         }
@@ -344,7 +353,7 @@ class Watcher(Progress):
 
     def observe_crash(self, error: BaseException) -> Any:
         """What there is to know of the exception that has ended the script."""
-        from stepscope.record.crash.observe import observe
+        from stepscope.record.observers.crash.observe import observe
 
         return fence.call("reading the exception", observe, error, self)
 

@@ -28,6 +28,7 @@ _THEN_EVERY, _THEN_EVERY_FAR = 25, 100
 _PARAMETERS = 32
 _VALUES = 64
 _KEPT = 2000
+_SHORT = (torch.bfloat16, torch.float16)
 
 
 class WeightUpdateObserver(Observer, WeightUpdates):
@@ -35,7 +36,8 @@ class WeightUpdateObserver(Observer, WeightUpdates):
         WeightUpdates.__init__(self)
         super().__init__(watcher)
         self._counts: dict[int, int] = {}
-        self._before: list[tuple[Any, Any]] = []
+        self._before: list[tuple[Any, Any, Any]] = []
+        """A parameter, a sample of its values before the step, and of its gradient."""
         self._open: WeightUpdate | None = None
 
     def step_begins(self, step: Step, optimizer: Any) -> None:
@@ -50,7 +52,8 @@ class WeightUpdateObserver(Observer, WeightUpdates):
         weight = gradient = decay = 0.0
         with quietly():
             weights, gradients = _samples([p for p, _ in chosen]), _samples([p.grad for p, _ in chosen])
-            self._before = [(parameter, values) for (parameter, _), values in zip(chosen, weights, strict=True)]
+            parameters = [parameter for parameter, _ in chosen]
+            self._before = list(zip(parameters, weights, gradients, strict=True))
             for (_, rate), values, slope in zip(chosen, weights, gradients, strict=True):
                 square = _square(values)
                 weight += square
@@ -62,13 +65,25 @@ class WeightUpdateObserver(Observer, WeightUpdates):
     def step_done(self, step: Step, optimizer: Any) -> None:
         movement, self._open = self._open, None
         before, self._before = self._before, []
-        if movement is None or movement.step != step.index or not all(can_fetch(p) for p, _ in before):
+        if movement is None or movement.step != step.index or not all(can_fetch(p) for p, *_ in before):
             return
         with quietly():
-            now = _samples([parameter for parameter, _ in before])
-            moved = [_square(after - values) for after, (_, values) in zip(now, before, strict=True)]
+            now = _samples([parameter for parameter, *_ in before])
+            moved = [_square(after - values) for after, (_, values, _) in zip(now, before, strict=True)]
+            movement.stuck = _stuck(now, before)
         movement.moved = math.sqrt(sum(moved))
         self.all.append(movement)
+
+
+def _stuck(now: list[Any], before: list[tuple[Any, Any, Any]]) -> float | None:
+    """Of the 16-bit values with a gradient, how many are still exactly what they were."""
+    still = count = 0
+    for after, (parameter, values, slope) in zip(now, before, strict=True):
+        if parameter.dtype in _SHORT:
+            pulled = slope != 0
+            still += int(raw.item((pulled & (after == values)).sum()))
+            count += int(raw.item(pulled.sum()))
+    return still / count if count else None
 
 
 def _is_left_out(count: int) -> bool:

@@ -12,9 +12,11 @@ import torch
 from stepscope.common.syntax import running_node
 from stepscope.evidence.crash import Crash, Frame, WorkerFrame
 from stepscope.evidence.frame_values import Scope
-from stepscope.record.crash.frame_values import LEFT_OUT, Describer
-from stepscope.record.crash.kinds import held_by
-from stepscope.record.crash.models import describe_models, unmade
+from stepscope.record.observers.crash.frame_values import LEFT_OUT, Describer
+from stepscope.record.observers.crash.kinds import held_by
+from stepscope.record.observers.crash.live_values import called, instruction_span
+from stepscope.record.observers.crash.missing_names import missing_name
+from stepscope.record.observers.crash.models import describe_models, unmade
 from stepscope.record.observers.module_records import live
 from stepscope.record.observers.names import dtype_name
 from stepscope.record.observers.own_frames import is_own, is_own_file
@@ -43,6 +45,8 @@ def observe(error: BaseException, watcher: Watcher) -> Crash:
     crash.default_dtype = dtype_name(torch.get_default_dtype())
     crash.worker = _worker_frames(crash.text)
     crash.unmade = _unmade(root, links)
+    crash.missing = missing_name(root, links)
+    crash.callee = called(root, links)
     _watched(crash, watcher)
     wanted = {name for link in links if is_own(link.tb_frame.f_code) for name in _names_in(link.tb_frame.f_code)}
     describer = Describer(watcher, wanted)
@@ -103,7 +107,7 @@ def _frames(links: list[TracebackType], describer: Describer) -> list[Frame]:
 def _frame(link: TracebackType, scope: Any, describer: Describer) -> Frame:
     code, lasti = link.tb_frame.f_code, link.tb_lasti
     frame = Frame(code.co_filename, code.co_name, code.co_firstlineno, link.tb_lineno, site_at((code, lasti)))
-    frame.span, frame.own = _span(code, lasti), is_own(code)
+    frame.span, frame.own = instruction_span(code, lasti), is_own(code)
     frame.arguments = list(code.co_varnames[: code.co_argcount])
     live_names = link.tb_frame.f_locals
     frame.inner = scope(live_names)
@@ -125,15 +129,6 @@ def _running(frame: Frame) -> str:
         return ""
     written = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
     return f"{ast.unparse(node)} = ..." if written else ast.unparse(node)
-
-
-def _span(code: CodeType, lasti: int) -> tuple[int, int, int, int] | None:
-    if not hasattr(code, "co_positions"):  # before Python 3.11
-        return None
-    for index, position in enumerate(code.co_positions()):
-        if index * 2 == lasti and None not in position:
-            return position  # type: ignore[no-any-return]
-    return None
 
 
 def _owner(frame: FrameType) -> torch.nn.Module | None:
@@ -189,7 +184,7 @@ def _is_hidden(frame: FrameType) -> bool:
 
 def _text_of(error: BaseException) -> str:
     try:
-        return str(error)
+        return str.__str__(str(error))  # a text of a class of its own (torch's KeyErrorMessage) is not a record
     except Exception:  # an exception of the user's own whose __str__ fails: there is nothing to read then
         return ""
 
@@ -202,6 +197,15 @@ def _root_of(error: BaseException) -> BaseException:
         parts = getattr(error, "exceptions", None)
         if isinstance(parts, tuple) and parts and isinstance(parts[0], BaseException):
             error = parts[0]
-        elif error.__cause__ is not None and error.__cause__.__traceback__ is not None:
+        elif error.__cause__ is not None and _passes_own_code(error.__cause__.__traceback__):
             error = error.__cause__
     return error
+
+
+def _passes_own_code(trace: TracebackType | None) -> bool:
+    """Whether a traceback has a frame of the user's; one inside a package alone tells them less than what followed."""
+    while trace is not None:
+        if is_own(trace.tb_frame.f_code):
+            return True
+        trace = trace.tb_next
+    return False

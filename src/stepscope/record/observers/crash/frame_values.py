@@ -17,8 +17,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from stepscope import fence
 from stepscope.evidence.frame_values import Held, HeldItems, HeldLoader, HeldOptimizer, HeldTensor, ModuleSeen
-from stepscope.record.crash.kinds import code_of, held_by, kind_of
-from stepscope.record.crash.tensors import described, extremes, graph_behind, parameters_behind
+from stepscope.record.observers.crash.kinds import code_of, held_by, kind_of
+from stepscope.record.observers.crash.tensors import described, extremes, graph_behind, parameters_behind
 from stepscope.record.observers.own_frames import is_own_file
 
 if TYPE_CHECKING:

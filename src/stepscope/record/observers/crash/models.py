@@ -9,8 +9,8 @@ import torch
 from stepscope import fence
 from stepscope.evidence.frame_values import ModuleSeen
 from stepscope.record.construction import construction_sites
-from stepscope.record.crash.frame_values import LEFT_OUT, Describer
-from stepscope.record.crash.kinds import kind_of
+from stepscope.record.observers.crash.frame_values import LEFT_OUT, Describer
+from stepscope.record.observers.crash.kinds import kind_of
 from stepscope.record.observers.module_records import live
 from stepscope.record.observers.own_frames import is_own
 from stepscope.record.source import assignments_of

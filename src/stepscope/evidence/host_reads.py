@@ -1,0 +1,39 @@
+"""Host reads: values of what is learned that the script took out of torch (`item()`, `numpy()`) while it trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
+    from stepscope.records.place import Place
+
+__all__ = ["HostRead", "HostReads"]
+
+
+@record
+@dataclass(eq=False)
+class HostRead:
+    """One read."""
+
+    origin: Origin
+    """Of the tensor that was read."""
+    place: Place | None
+    step: int
+    backward: int
+    """How many backwards had run."""
+    index: int
+    """How many ops had run."""
+    value: float | None = None
+    """Of a single number."""
+
+
+@table("host_reads")
+@dataclass(eq=False)
+class HostReads:
+    """`run.host_reads`"""
+
+    all: list[HostRead] = field(default_factory=list)

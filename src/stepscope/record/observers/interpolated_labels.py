@@ -1,0 +1,81 @@
+"""Follows whole numbers that are interpolated and cut off to whole numbers again: masks resized like pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.common.ops import VIEWS
+from stepscope.events.quiet import quietly
+from stepscope.events.unpatched_torch import raw
+from stepscope.evidence.interpolated_labels import InterpolatedLabels, Resized
+from stepscope.record.observers.observer import Observer
+from stepscope.record.observers.value_sample import can_look
+
+if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
+    from stepscope.record.observers.tensor_history import Call
+    from stepscope.record.observers.watcher import Watcher
+
+__all__ = ["InterpolatedLabelObserver"]
+
+_EXACT = frozenset({"nearest", "nearest-exact"})
+_LOOKS = 200
+_OPEN = 64
+_LARGEST = 2**18
+_MOST_LABELS = 64
+
+
+class InterpolatedLabelObserver(Observer, InterpolatedLabels):
+    ops = frozenset({"interpolate", "long", "to", "type", "int"})
+
+    def __init__(self, watcher: Watcher) -> None:
+        InterpolatedLabels.__init__(self)
+        super().__init__(watcher)
+        self._open: dict[int, tuple[Origin, str, int]] = {}
+        self._looks = 0
+
+    def op(self, call: Call) -> None:
+        if call.name == "interpolate":
+            self._interpolated(call)
+        elif self._open and call.origins and call.place is not None and _is_label(call.result):
+            origin = call.origins[0].back_through(VIEWS)
+            found = self._open.get(id(origin))
+            if found is not None:
+                self._note(call, *found)
+
+    def _interpolated(self, call: Call) -> None:
+        mode = str(call.argument(3, "mode", "nearest"))
+        if mode in _EXACT or self._looks >= _LOOKS or not call.inputs or not call.outputs or call.grad is None:
+            return
+        before, after = call.inputs[0], call.outputs[0]
+        if before.requires_grad or not can_look(before) or before.numel() > _LARGEST or not can_look(after):
+            return
+        self._looks += 1
+        with quietly():
+            values = _whole_values(before)
+            fractions = bool(raw.item((after != after.round()).any()))
+        origin = self.watcher.tensor_history.known(after)
+        if fractions and 2 < values <= _MOST_LABELS and origin is not None:
+            self._open[id(origin)] = (origin, mode, values)
+            if len(self._open) > _OPEN:
+                del self._open[next(iter(self._open))]
+
+    def _note(self, call: Call, origin: Origin, mode: str, values: int) -> None:
+        known = next((one for one in self.all if one.place is call.place), None)
+        if known is None and call.place is not None and len(self.all) < _OPEN:
+            known = Resized(call.place, origin.place, mode, values)
+            self.all.append(known)
+        if known is not None:
+            known.count += 1
+
+
+def _is_label(result: Any) -> bool:
+    return type(result) is torch.Tensor and result.dtype is torch.int64
+
+
+def _whole_values(tensor: Any) -> int:
+    """How many different numbers there are, if all of them are whole; else 0."""
+    values = tensor.unique()
+    return int(values.numel()) if bool(raw.item((values == values.round()).all())) else 0
