@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import runpy
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, redirect_stdout
 from operator import attrgetter
 from pathlib import Path
 
@@ -24,6 +26,9 @@ from stepscope.events import Installed
 from stepscope.evidence.bundle import Bundle, pack, unpack
 from stepscope.evidence.registry import tables
 from stepscope.launch.child_processes import Children
+from stepscope.launch.evaluations import Evaluations
+from stepscope.launch.parts.sampled_lines import Sampling
+from stepscope.launch.printed.series import PrintedSeries
 from stepscope.record.observers import Watcher
 from stepscope.record.observers.tape import Tapes
 from stepscope.records import Finding
@@ -63,6 +68,19 @@ class Diagnosed(list[Finding]):
         return self.script.splitlines()[finding.line - 1].strip()
 
 
+class ReadLines(io.StringIO):
+    """What an example prints, read as the launcher reads it."""
+
+    def __init__(self, series: PrintedSeries) -> None:
+        super().__init__()
+        self._series = series
+
+    def write(self, text: str) -> int:
+        if text.strip():
+            self._series.line(text.strip())
+        return len(text)
+
+
 def is_asked_again(path: Path) -> bool:
     """One script in ten, always the same; all of them with STEPSCOPE_AGAIN=all."""
     return os.environ.get("STEPSCOPE_AGAIN") == "all" or zlib.crc32(path.read_bytes()) % 10 == 0
@@ -80,8 +98,11 @@ def check_again(engine: Engine, of_others: list[Finding]) -> None:
     assert sorted(map(key, again.findings), key=str) == sorted(map(key, own), key=str)
 
 
-def run_watched(path: Path, probe: bool = False) -> Diagnosed:
+def run_watched(path: Path, probe: bool = False, sampled: bool = False, printed: bool = False) -> Diagnosed:
     watcher = Watcher()
+    series = PrintedSeries(lambda values, step: None, lambda: watcher.steps.step_count, lambda: True)
+    if printed:
+        watcher.add(Evaluations(watcher, lambda values: None, printed=series))
     if probe:
         watcher.add(Tapes(watcher))
     evidence = Evidence.of(watcher, WithoutTests())
@@ -96,14 +117,18 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     before = set(sys.modules)
     crash: BaseException | None = None
     watcher.start()
+    sampling = Sampling(0) if sampled else None
     try:
         # The names of the script stay until the rules have been asked, as they do in `stepscope run`.
-        names = runpy.run_path(str(path), run_name="__main__")
+        with redirect_stdout(ReadLines(series)) if printed else nullcontext():
+            names = runpy.run_path(str(path), run_name="__main__")
     except SystemExit:
         names = {}
     except BaseException as error:
         crash = error
     finally:
+        if sampling is not None:
+            sampling.fill(watcher.hot_lines, watcher.steps.step_count)
         watcher.stop()
         installed.remove()
     own = len(engine.findings)
@@ -160,14 +185,21 @@ def diagnose(tmp_path: Path, in_clean_process: Callable[[Path], Diagnosed]) -> D
     threads = torch.get_num_threads()
 
     def run(
-        code: str, *, prelude: bool = True, name: str = "train.py", probe: bool = False, processes: bool = False
+        code: str,
+        *,
+        prelude: bool = True,
+        name: str = "train.py",
+        probe: bool = False,
+        processes: bool = False,
+        sampled: bool = False,
+        printed: bool = False,
     ) -> Diagnosed:
         path = tmp_path / name
         path.write_text((PRELUDE if prelude else "") + textwrap.dedent(code))
         if processes:
             return in_clean_process(path)
         try:
-            return run_watched(path, probe)
+            return run_watched(path, probe, sampled, printed)
         finally:
             torch.set_num_threads(threads)
             torch.set_grad_enabled(True)

@@ -20,7 +20,10 @@ def test_every_exception_names_a_rule_and_every_group_has_needs() -> None:
 
 
 def test_a_rule_is_unproven_by_its_first_unmet_need() -> None:
-    missing = {"operations": "single operations were not followed", "evaluation": "nothing ran without gradients"}
+    missing = {
+        "operations": "the operations of the model were not recorded",
+        "evaluation": "nothing ran without gradients",
+    }
     asked = ["grad.vanishing", "mode.no-eval", "opt.no-zero-grad", "repro.set-order"]
     assert incomplete(asked, missing) == {"grad.vanishing": "operations", "mode.no-eval": "evaluation"}
     assert needs_of("repro.set-order") == ()

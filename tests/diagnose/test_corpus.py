@@ -19,8 +19,8 @@ import pytest
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 PARTS = 12
-BLIND = "projects"
-"""The group that is scored, not asserted."""
+BLIND = ("projects", "reported")
+"""Groups that are scored, not asserted: known.json has what is missed in them."""
 
 
 def _load_runner() -> ModuleType:
@@ -49,7 +49,7 @@ def _pair(entry: object) -> str:
 
 
 def _chosen(part: int) -> list[object]:
-    mine = [entry for entry in ENTRIES if entry.group != BLIND and _number(_pair(entry)) % PARTS == part]
+    mine = [entry for entry in ENTRIES if entry.group not in BLIND and _number(_pair(entry)) % PARTS == part]
     if WHOLE:
         return mine
     every = {"healthy": 40, "dist": 7}  # the replay of the recorded corpus judges all of them

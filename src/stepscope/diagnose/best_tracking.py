@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from stepscope.diagnose.monitored_names import better_when
 from stepscope.diagnose.source import SourceFile, called_name
 
-__all__ = ["Best", "best_trackers", "saves_outside"]
+__all__ = ["Best", "best_trackers", "saves_outside", "unbeatable_start"]
 
 _UP, _DOWN = (ast.Gt, ast.GtE), (ast.Lt, ast.LtE)
 _TURNED = {ast.Gt: "<", ast.GtE: "<=", ast.Lt: ">", ast.LtE: ">="}
@@ -79,8 +79,8 @@ def _tracker(
         return None
     for value, kept, flipped in ((left, right, False), (right, left, True)):
         name = _name(kept)
-        if not name or not _assigns(body, name, value):
-            continue
+        if not name or isinstance(value, ast.Constant) or not _assigns(body, name, value):
+            continue  # `if size > 1024: size = 1024` keeps a number within a bound
         up = (operator in _UP) ^ flipped ^ other
         if "best" not in name.lower() and not any(
             w in name.lower() for w in ("min", "lowest", "max", "highest", "top")
@@ -92,7 +92,10 @@ def _tracker(
         by_name = better_when(what) or better_when(name)
         if by_name is not None and sign < 0:
             by_name = "max" if by_name == "min" else "min"
-        wanted = _named(name) or _from_start(file, name) or by_name
+        start = _from_start(file, name)
+        if not what or ("best" not in name.lower() and start is None and by_name is None):
+            continue  # `if max_length > limit: max_length = limit`: nothing says that a result is kept
+        wanted = _named(name) or start or by_name
         return Best(file, branch, test, name, what, "max" if up else "min", wanted, tuple(body))
     return None
 
@@ -204,6 +207,28 @@ def _from_start(file: SourceFile, name: str) -> str | None:
             if text in ("-float('inf')", "float('-inf')", "-math.inf", "-np.inf", "-torch.inf", "-inf", "-numpy.inf"):
                 return "max"
     return None
+
+
+def unbeatable_start(best: Best) -> ast.Assign | None:
+    """Of a value that is better when small: the statement that starts it at 0 or below, which nothing positive beats.
+
+    None where anything but the branch sets it too, or where the branch has another way in (`or epoch == 0`).
+    """
+    if best.direction != "min" or best.wanted != "min" or isinstance(best.branch.test, ast.BoolOp):
+        return None
+    inside = {node for statement in best.body for node in ast.walk(statement)}
+    starts = [
+        (node, value)
+        for node in best.file.walk(ast.Assign)
+        if node not in inside
+        for target, value in _pairs(node)
+        if ast.unparse(target) == best.name
+    ]
+    if len(starts) != 1:
+        return None
+    node, value = starts[0]
+    number = value.value if isinstance(value, ast.Constant) else None
+    return node if isinstance(number, (int, float)) and number <= 0 else None
 
 
 def saves_outside(file: SourceFile, trackers: list[Best]) -> Iterator[tuple[Best, ast.stmt]]:

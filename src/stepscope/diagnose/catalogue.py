@@ -192,6 +192,7 @@ _TITLES = {
     "api": "Misused calls",
     "autograd": "Gradients and the graph",
     "compile": "Compiled code",
+    "config": "Settings",
     "crash": "Crashes",
     "data": "Data",
     "device": "Devices",

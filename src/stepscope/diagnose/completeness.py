@@ -28,8 +28,10 @@ _NEEDED = {
     "data.label-noise": ("loader", "epoch"),
     "data.sampler-weights": ("loader", "epoch"),
     "data.test-in-train": ("evaluation",),
+    "data.overlapping-split": ("evaluation",),
     "data.scaler-leak": (),
     "data.split-order": (),
+    "api.warned": (),
     "data.aliased-buffer": ("steps",),
     "data.target-*": ("operations",),
     "data.view-not-permute": ("operations",),
@@ -64,6 +66,7 @@ _NEEDED = {
     "opt.*": ("steps",),
     "perf.*": ("steps",),
     "repro.*": ("steps",),
+    "config.*": ("steps",),
     "rl.*": ("operations",),
     "shape.*": ("operations",),
 }

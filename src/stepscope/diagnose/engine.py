@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.inquiry import Inquiry, Silencer
-from stepscope.diagnose.rule import RUNNING, Proof, Rule, finding_of, rules_for, running_rules
+from stepscope.diagnose.rule import CRASHED, RUNNING, Proof, Rule, finding_of, rules_for, running_rules
 from stepscope.records import Finding
 
 __all__ = ["Engine"]
 
 _ASKED_AT = frozenset((3, 8, 20, 50))
 """Steps at which rules are asked while a window of close looking is open; they are asked again when it ends."""
+_SHARE = 0.02
+"""Of the thread's CPU time that asking may take after the first window. All rules are asked once more at the end."""
 
 
 class Engine(Inquiry):
@@ -39,22 +43,37 @@ class Engine(Inquiry):
         self._all = None if rules is None else self._rules
         self._read_source = False
         self._began = time.time()
+        self._cpu_began = time.thread_time()
+        self._asking_s = 0.0
+        self._has_seen_window = False
 
     @property
     def rules(self) -> list[Rule]:
         """All rules that are asked, also those for a crash: causes before what they explain."""
         if self._all is None:
-            self._all = self.wanted(rules_for(*RUNNING, "crash").values())
+            self._all = self.wanted(rules_for(*RUNNING, *CRASHED).values())
         return self._all
 
     def rules_for(self, needs: str) -> list[Rule]:
-        return self.rules if needs == "crash" else self._rules
+        return self.rules if needs in CRASHED else self._rules
 
     def moment(self, kind: str) -> None:
-        """Something happened: "step", "window" (a stretch of close looking is over) or "epoch"."""
+        """Something happened: "step", "window" (a stretch of close looking is over), "alarm" (one that was opened
+        because something looked wrong) or "epoch"."""
+        began = time.thread_time()
+        if self._is_worth_asking(kind, began):
+            self._ask_now()
+            self._asking_s += time.thread_time() - began
+        self._has_seen_window |= kind == "window"
+
+    def _is_worth_asking(self, kind: str, now: float) -> bool:
+        if kind == "step":
+            return self.evidence.progress.step in _ASKED_AT
+        is_routine = kind != "alarm" and self._has_seen_window
+        return not is_routine or self._asking_s <= _SHARE * (now - self._cpu_began)
+
+    def _ask_now(self) -> None:
         step = self.evidence.progress.step
-        if kind == "step" and step not in _ASKED_AT:
-            return
         self.evidence.settle()
         self.ask("steps")
         if not self._read_source and step >= 2:
@@ -85,7 +104,13 @@ class Engine(Inquiry):
         self.ask("steps")
         if not explained:
             self.ask("source")
-        return explained
+            self._ask_unexplained(before)
+        return explained or self.findings[before:]
+
+    def _ask_unexplained(self, before: int) -> None:
+        """Say what is known of a crash that no rule has named: never instead of a cause."""
+        if self.evidence.crash is not None and not any(one.severity == "error" for one in self.findings[before:]):
+            self.ask("unexplained")
 
     def ask_again(self) -> None:
         """Ask all rules of evidence that is complete: what a run has kept."""
@@ -102,6 +127,7 @@ class Engine(Inquiry):
             self.ask("probe")
         if evidence.crash is not None and len(self.findings) == before:
             self.ask("source")
+            self._ask_unexplained(before)
 
     def adopt(self, finding: Finding) -> None:
         """A finding of another process of the same script: told as if it were found here, if it is not known yet."""
@@ -117,6 +143,13 @@ class Engine(Inquiry):
 
     def finding(self, rule: Rule, proof: Proof) -> Finding:
         return self._with_source(finding_of(rule.id, rule.severity, proof, self.evidence.progress.step))
+
+    def with_edits(self, finding: Finding, proof: Proof) -> Finding:
+        from stepscope.diagnose.edits import written
+
+        plans = [("", proof.edit)] if proof.edit is not None else proof.trials
+        made = [written(plan, self.evidence.source, label) for label, plan in plans]
+        return replace(finding, edits=[edit for edit in made if edit is not None])
 
     def _with_source(self, finding: Finding) -> Finding:
         from stepscope.diagnose.excerpt import with_source

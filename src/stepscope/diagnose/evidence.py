@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
     from stepscope.evidence.activations import Activations
     from stepscope.evidence.attention import Attention
+    from stepscope.evidence.averaging import Averaging
     from stepscope.evidence.axes import Axes
     from stepscope.evidence.batches import Batches
+    from stepscope.evidence.broadcasts import Broadcasts
     from stepscope.evidence.checkpoints import Checkpoints
     from stepscope.evidence.collectives import Collectives
     from stepscope.evidence.compiling import Compiling
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
     from stepscope.evidence.gradient_clips import GradientClips
     from stepscope.evidence.gradient_flow import GradientFlow
     from stepscope.evidence.gradient_reach import GradientReach
+    from stepscope.evidence.host_reads import HostReads
+    from stepscope.evidence.hot_lines import HotLines
     from stepscope.evidence.indices import Indices
     from stepscope.evidence.input_perturbation import InputPerturbations
+    from stepscope.evidence.interpolated_labels import InterpolatedLabels
     from stepscope.evidence.layers import Layers
     from stepscope.evidence.loader_output import LoaderOutput
     from stepscope.evidence.loaders import Loaders
@@ -39,8 +44,10 @@ if TYPE_CHECKING:
     from stepscope.evidence.models import Models
     from stepscope.evidence.modes import Modes
     from stepscope.evidence.nonfinite import Nonfinite
+    from stepscope.evidence.norm_statistics import NormStatistics
     from stepscope.evidence.optimizers import Optimizers
     from stepscope.evidence.precision_loss import PrecisionLoss
+    from stepscope.evidence.printed_numbers import PrintedNumbers
     from stepscope.evidence.ranks import Ranks
     from stepscope.evidence.retained_graphs import RetainedGraphs
     from stepscope.evidence.schedulers import Schedulers
@@ -51,6 +58,7 @@ if TYPE_CHECKING:
     from stepscope.evidence.tensor_history import TensorHistory
     from stepscope.evidence.trainer import Trainer
     from stepscope.evidence.uint8_overflow import Uint8Overflows
+    from stepscope.evidence.unused_results import UnusedResults
     from stepscope.evidence.visits import Visits
     from stepscope.evidence.weight_init import WeightInit
     from stepscope.evidence.weight_updates import WeightUpdates
@@ -77,6 +85,8 @@ class Evidence:
     """What rules ask: `run.losses`, one attribute for each table; `run.source` for the text of the user's own files."""
 
     if TYPE_CHECKING:
+        hot_lines: HotLines
+        printed_numbers: PrintedNumbers
         loader_output: LoaderOutput
         devices: Devices
         nonfinite: Nonfinite
@@ -101,7 +111,13 @@ class Evidence:
         sequences: Sequences
         attention: Attention
         input_perturbation: InputPerturbations
+        averaging: Averaging
+        broadcasts: Broadcasts
+        host_reads: HostReads
+        interpolated_labels: InterpolatedLabels
+        norm_statistics: NormStatistics
         uint8_overflow: Uint8Overflows
+        unused_results: UnusedResults
         shapes_seen: ShapesSeen
         manual_losses: ManualLosses
         checkpoints: Checkpoints

@@ -65,6 +65,10 @@ class Inquiry:
         """The finding a proof makes; None where it is not worth a line."""
         raise NotImplementedError
 
+    def with_edits(self, finding: Finding, proof: Proof) -> Finding:
+        """The finding with its fix as a change of text."""
+        return finding
+
     def suits(self, rule: Rule) -> bool:
         """Whether a rule is meant for this subject."""
         return True
@@ -107,6 +111,8 @@ class Inquiry:
             return
         if self.settings is not None and self.settings.is_silenced(finding):
             return
+        if proof is not None and (proof.edit is not None or proof.trials):
+            finding = fence.fenced("writing a fix")(self.with_edits)(finding, proof) or finding
         self.findings.append(finding)
         self.proofs.append(proof)
         self.subject.found.append(finding.rule)

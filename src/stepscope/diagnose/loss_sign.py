@@ -20,14 +20,16 @@ __all__ = [
     "Divergence",
     "divergences",
     "is_log_likelihood",
+    "is_overlap",
     "is_positive",
     "is_square",
+    "overlaps",
     "pulls",
     "same",
     "scaled_source",
 ]
 
-_RISING = frozenset({"exp", "log", "logsumexp", "sqrt", "log1p", "expm1", "softplus", "logaddexp", "log2"})
+_RISING = frozenset({"exp", "log", "logsumexp", "sqrt", "log1p", "expm1", "softplus", "logaddexp", "log2", "log10"})
 _POSITIVE = frozenset({"exp", "softplus", "square", "sigmoid", "softmax", "abs", "norm", "sqrt", "cosh", "elu"})
 
 
@@ -115,6 +117,55 @@ def is_square(origin: Origin) -> bool:
 def pulls(loss: Origin) -> dict[int, tuple[Origin, set[int]]]:
     """The errors inside a loss (by identity), with the signs they enter it with."""
     return _signed(loss, is_error)
+
+
+def overlaps(loss: Origin) -> dict[int, tuple[Origin, set[int]]]:
+    """The overlaps of a prediction with what is given (Dice, Jaccard) inside a loss, with the signs they enter it."""
+    return _signed(loss, is_overlap)
+
+
+def is_overlap(origin: Origin) -> bool:
+    """What both have, divided by what either has: `2 * (p * t).sum() / (p.sum() + t.sum())`, the IoU of boxes."""
+    if origin.op.rstrip("_") not in ("div", "divide", "true_divide") or len(origin.inputs) != 2:
+        return False
+    shared, either = origin.inputs
+    if not shared.requires_grad or not either.requires_grad:
+        return False
+    sizes = [_bare(term.origin) for term in terms(_floored(either), inside_reductions=True)]
+    for term in terms(_floored(shared), inside_reductions=True):
+        both = _bare(term.origin)
+        if _is_product(both):
+            if any(one is both for one in sizes) or {id(_bare(one)) for one in both.inputs} <= set(map(id, sizes)):
+                return True
+        elif any(one is both for one in sizes) and _is_intersection(both):
+            return True
+    return False
+
+
+def _floored(origin: Origin) -> Origin:
+    """Behind a smallest value that keeps a division from failing."""
+    return origin.inputs[0] if origin.op.rstrip("_") in ("clamp", "clamp_min", "clip") and origin.inputs else origin
+
+
+def _bare(origin: Origin) -> Origin:
+    """A part of a sum, behind shapes, picked rows and squares: the size of p may be counted as `p ** 2`."""
+    origin = same(origin)
+    while is_square(origin) or (origin.op == "getitem" and len(origin.inputs) > 1):
+        origin = same(origin.inputs[0])
+    return origin
+
+
+def _is_product(origin: Origin) -> bool:
+    products = ("mul", "multiply", "dot", "inner", "vdot", "matmul")
+    is_pair = origin.op in products and len(origin.inputs) == 2
+    return is_pair and origin.inputs[0].requires_grad != origin.inputs[1].requires_grad
+
+
+def _is_intersection(origin: Origin) -> bool:
+    """Of boxes: what lies between the larger of the low corners and the smaller of the high ones."""
+    near = origin.ancestors(24, through=lambda past: past.op not in LAYERS)
+    corners = [one for one in near if one.op in ("min", "minimum", "max", "maximum") and len(one.inputs) == 2]
+    return any(one.inputs[0].requires_grad != one.inputs[1].requires_grad for one in corners)
 
 
 def likelihoods(loss: Origin) -> dict[int, tuple[Origin, set[int]]]:

@@ -6,7 +6,7 @@ apart and keeps the sign and factor of each part, `where_applied` finds the line
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,11 +73,15 @@ class Term:
         return Term(origin, self.factor * times, self.reductions, joins)
 
 
-def terms(whole: Origin, inside_reductions: bool = False, most: int = 400) -> Iterator[Term]:
-    """Take a sum apart: through + and -, through factors that are numbers, and (if asked) through means and sums."""
+def terms(
+    whole: Origin, inside_reductions: bool = False, most: int = 400, until: Callable[[Origin], bool] | None = None
+) -> Iterator[Term]:
+    """Take a sum apart: through + and -, through factors that are numbers, and (if asked) through means and sums. What
+    `until` holds of is left whole."""
     queue = [Term(whole, 1.0)]
     for count, term in enumerate(queue):
-        parts = list(_parts(term, inside_reductions)) if count < most else []
+        is_whole = count >= most or (until is not None and until(term.origin))
+        parts = [] if is_whole else list(_parts(term, inside_reductions))
         if parts:
             queue.extend(parts)
         else:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.nonfinite_kinds import UNKNOWN, Kind, kind_of, kind_of_warning, kind_when_steep
 from stepscope.diagnose.rule import Proof
 from stepscope.evidence.nonfinite import STEEP, Spot
@@ -70,6 +71,7 @@ def proofs(run: Evidence, rule: str) -> Iterator[Proof]:
         fix=kind.fix
         or "stop at the first bad loss (if not torch.isfinite(loss): ...), and look at what changed before",
         related=related,
+        edit=tensors.kept_away(found.where, str(found.evidence.get("op", "")).rstrip("_")) if found.proven else None,
     )
 
 

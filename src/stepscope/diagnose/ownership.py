@@ -15,6 +15,8 @@ __all__ = ["Orphans", "orphans", "strangers"]
 
 _GRADIENTS = 3
 """In how many backwards a parameter must have got a gradient before we say that it should have been trained."""
+_GRADIENTS_AT_END = 2
+"""The same when the script is over: whatever is not updated by then never is."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def orphans(run: Evidence) -> list[Orphans]:
     for model in run.models.present:
         module = model.module
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-        lost = [(name, p) for name, p in named if id(p) not in held and id(p) not in seen and _should_move(p)]
+        lost = [(name, p) for name, p in named if id(p) not in held and id(p) not in seen and _should_move(run, p)]
         seen.update(id(p) for _, p in named)
         if not lost:
             continue
@@ -59,8 +61,9 @@ def orphans(run: Evidence) -> list[Orphans]:
     return found
 
 
-def _should_move(parameter: Parameter) -> bool:
-    return parameter.gradients >= _GRADIENTS and parameter.changed is False
+def _should_move(run: Evidence, parameter: Parameter) -> bool:
+    enough = _GRADIENTS_AT_END if run.over else _GRADIENTS
+    return parameter.gradients >= enough and parameter.changed is False
 
 
 def strangers(run: Evidence, made: Made) -> list[Parameter]:

@@ -78,7 +78,7 @@ def read_settings(path: Path) -> FileSettings | None:
     try:
         table = tomllib.loads(raw.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}; mend it, or run the script from elsewhere") from None
+        raise ConfigError(f"{path} is not valid TOML: {error}; fix it, or run the script from another folder") from None
     tool = table.get("tool")
     section = tool.get("stepscope") if isinstance(tool, dict) else None
     if section is None:

@@ -22,6 +22,8 @@ from stepscope.records.place import Place
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
+    from stepscope.diagnose.edits import Plan
+
     Where = Place | Site | tuple[str, int] | None
     """A place in the code (code, instruction), a site, or (file, line)."""
 
@@ -43,6 +45,10 @@ class Proof:
     related: Sequence[tuple[Where, str]] = ()
     severity: Severity | None = None
     """Instead of the rule's own, where this case is more or less certain."""
+    edit: Plan | None = None
+    """The fix as a change of text (`diagnose.edits`), where the evidence leaves no doubt about it."""
+    trials: Sequence[tuple[str, Plan]] = ()
+    """Edits among which only a trial can choose, each with what it tries: ("lr=0.01", ...)."""
 
 
 Check = Callable[[Any], Iterator[Proof]]
@@ -82,7 +88,8 @@ _ENTRY_POINT = "stepscope.rules"
 FOLDERS = ("stepscope.diagnose.rules", "stepscope.profile.advice.rules")
 """A file dropped into a group's folder of one of these is a rule. The second has those that read profiles."""
 RUNNING = ("steps", "source", "end", "probe")
-NEEDS = (*RUNNING, "crash", "stored", "profile")
+CRASHED = ("crash", "unexplained")
+NEEDS = (*RUNNING, *CRASHED, "stored", "profile")
 DEVICES = ("any", "gpu", "cuda", "cpu")
 _NEEDS_GIVEN = re.compile(rb'needs="([a-z, ]+)"')
 
@@ -102,8 +109,9 @@ def rule(
 
     `needs` says when it is asked: "steps" after the 3rd, 8th and 20th optimizer step, after each stretch of steps that
     was watched closely and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
-    an exception ends the script; "end" at the end only; "probe" only by `stepscope check`; "stored" of a
-    run's folder, whenever somebody looks at it; "profile" of what a profile has measured; "crash, steps" at both.
+    an exception ends the script, "unexplained" after that, when no error was found; "end" at the end only; "probe" only
+    by `stepscope check`; "stored" of a run's folder, whenever somebody looks at it; "profile" of what a profile has
+    measured; "crash, steps" at both.
     `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
     rule keeps silent. `device` is for rules that need "profile": "gpu" is asked only when work ran on an accelerator,
     "cuda" on NVIDIA's, "cpu" when none did.

@@ -18,19 +18,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from stepscope.diagnose.edits.apply import diff_lines
 from stepscope.diagnose.evidence_words import evidence_words
 from stepscope.diagnose.excerpt import code_span, lines_around, lines_of
 from stepscope.diagnose.text_cells import Cells, width_of
 from stepscope.plain_text import clean
 from stepscope.records import Finding, Related
 
-__all__ = ["place_of", "render", "terminal_width", "wants_color"]
+__all__ = ["hint_lines", "place_of", "render", "terminal_width", "wants_color"]
 
+_MOST_HINTS = 8
 MIN_WIDTH = 40
 PIPED_WIDTH = 120
 LABEL_ROOM = 30
 """A label with less room than this beside the carets goes to the lines below them."""
 
+MOST_DIFF_LINES = 12
+
+_DIFF = {"+": "added", "-": "removed", "@": "quiet"}
 _COLOURS: dict[str, str] = {
     "error": "1;31",
     "warning": "1;33",
@@ -40,6 +45,8 @@ _COLOURS: dict[str, str] = {
     "frame": "1;34",
     "strong": "1",
     "quiet": "2",
+    "added": "32",
+    "removed": "31",
 }
 
 
@@ -79,6 +86,17 @@ def place_of(file: str, line: int | None, root: Path) -> str:
     return clean(shown) + (f":{line}" if line else "")
 
 
+def hint_lines(hints: Sequence[Finding], width: int, root: Path) -> list[str]:
+    """Hints in a block, one line each: where, what, and the rule."""
+    lines = ["hints:"]
+    for one in list({(hint.rule, hint.message): hint for hint in hints}.values())[:_MOST_HINTS]:
+        place = f"{place_of(one.file, one.line, root)}: " if one.file else ""
+        text = f"  {place}{clean(one.message).strip()}"
+        rule = f" [{clean(one.rule)}]"
+        lines.append(f"{text}{rule}" if width_of(text + rule) <= width else f"{text[: width - len(rule) - 3]}...{rule}")
+    return lines
+
+
 def render(finding: Finding, *, color: bool, width: int, root: Path) -> str:
     """The whole message, ending without a newline."""
     return "\n".join(_Painter(color, max(width, MIN_WIDTH), root).lines(finding))
@@ -112,9 +130,22 @@ class _Painter:
             yield from self.remark("note", note, gutter)
         if finding.fix:
             yield from self.remark("fix", finding.fix, gutter)
+        yield from self.edits(finding, gutter)
         yield from self.remark("more", f"stepscope explain {clean(finding.rule)}", gutter)
         for one in finding.related:
             yield from self.related(one, gutter)
+
+    def edits(self, finding: Finding, gutter: int) -> Iterator[str]:
+        """The edit as a small diff; of several only what they try."""
+        if len(finding.edits) > 1:
+            tries = ", ".join(one.label for one in finding.edits)
+            yield from self.remark("try", f"{tries}; stepscope fix runs each of them", gutter)
+            return
+        room = self.width - gutter - 5
+        for edit in finding.edits:
+            for sign, text in diff_lines(edit)[:MOST_DIFF_LINES]:
+                shown = Cells(clean(text)).window(0, room)
+                yield f"{' ' * gutter}   {self.paint(f'{sign} {shown}'.rstrip(), _DIFF[sign])}"
 
     def title(self, head: str, style: str, message: str) -> Iterator[str]:
         first, *rest = _wrap(f"{head}: {clean(message).strip()}", self.width, 2)

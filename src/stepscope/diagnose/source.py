@@ -123,7 +123,8 @@ class Source:
         self._files: dict[str, SourceFile | None] = {}
         self._asked: dict[str, None] = {}
         self._listed: tuple[tuple[int, int, int], list[SourceFile]] | None = None
-        self._modules: dict[str, str | None] = {}
+        self._seen: set[str] = set()
+        self._modules: dict[str, str] = {}
         self._expressions: dict[Place, ast.expr | None] = {}
 
     def file(self, path: str) -> SourceFile | None:
@@ -171,11 +172,16 @@ class Source:
         return found
 
     def _loaded(self) -> list[str]:
-        known = self._modules
-        for name, module in list(sys.modules.items()):
-            if name not in known or name == "__main__":
-                known[name] = _own_file_of(module)
-        return [path for name, path in known.items() if path is not None and name in sys.modules]
+        """The own files of the modules of this process. Rules ask often, and most of its thousands are not own."""
+        new = [name for name in list(sys.modules) if name not in self._seen]
+        self._seen.update(new)
+        for name in ("__main__", *new):
+            path = _own_file_of(sys.modules.get(name))
+            if path is not None:
+                self._modules[name] = path
+            else:
+                self._modules.pop(name, None)
+        return [path for name, path in self._modules.items() if name in sys.modules]
 
     def expression(self, where: Place | Site | None) -> ast.expr | None:
         """The expression that ran at a place."""
@@ -196,9 +202,12 @@ class Source:
 
 def _own_file_of(module: Any) -> str | None:
     path = getattr(module, "__file__", None)
-    if not isinstance(path, str) or not path.endswith(".py") or not is_own_file(path):
-        return None
-    return os.path.abspath(path)
+    return _own_path(path) if isinstance(path, str) and path.endswith(".py") else None
+
+
+@lru_cache(maxsize=10_000)
+def _own_path(path: str) -> str | None:
+    return os.path.abspath(path) if is_own_file(path) else None
 
 
 def dotted(node: ast.AST) -> str:

@@ -21,9 +21,9 @@ def text_of(done: Any) -> str:
 
 
 @pytest.mark.parametrize("watched", [False, True])
-def test_an_error_of_the_users_own_gets_tensors_and_no_finding(crash: Run, watched: bool) -> None:
+def test_an_error_of_the_users_own_gets_tensors_and_a_finding(crash: Run, watched: bool) -> None:
     done = crash("x = torch.zeros(3)\nsettings = {}\nsettings['lr']", watched=watched)
-    assert done.findings == []
+    assert done.one() == ("data.missing-key", "settings['lr']")
     assert "x  float32 [3], cpu, 0 to 0" in text_of(done)
 
 
@@ -60,7 +60,7 @@ def test_an_exception_that_cannot_be_printed(crash: Run) -> None:
         x = torch.ones(1)
         raise Mute()
     """)
-    assert done.findings == []
+    assert done.one() == ("crash.raised", "raise Mute()")
     assert "Mute" in explain(done.crash).headline
 
 
@@ -82,7 +82,7 @@ def test_a_recursion_without_end(crash: Run) -> None:
 
         again(torch.zeros(1))
     """)
-    assert done.findings == []
+    assert done.one() == ("api.endless-recursion", "return again(x + 1)")
     assert len(done.crash.frames) <= 200
     text_of(done)
 
@@ -114,8 +114,8 @@ def test_a_meta_tensor_and_an_empty_one_have_no_range(crash: Run) -> None:
 def test_looking_leaves_tensors_and_random_numbers_alone() -> None:
     import torch
 
-    from stepscope.record.crash.observe import observe
     from stepscope.record.observers import Watcher
+    from stepscope.record.observers.crash.observe import observe
 
     x = torch.randn(50, requires_grad=True)
     before, version, state = x.detach().clone(), x._version, torch.get_rng_state()

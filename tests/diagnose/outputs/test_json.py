@@ -56,7 +56,7 @@ def test_paths_are_told_from_the_folder_the_user_stands_in(tmp_path: Path) -> No
 
 def test_one_document_has_the_worst_verdict_the_counts_and_all_fields(tmp_path: Path) -> None:
     target = tmp_path / "a" / "b" / "found.json"
-    answers = [Answer("one batch can be learnt by heart", "passed", "loss 2 -> 0.1")]
+    answers = [Answer("the model can overfit one batch", "passed", "loss 2 -> 0.1")]
     scripts = [
         ScriptVerdict(script=str(tmp_path / "good.py"), verdict="passed", steps=3, exit_code=0, answers=answers),
         ScriptVerdict(script="bad.py", verdict="suspicious"),
@@ -69,7 +69,7 @@ def test_one_document_has_the_worst_verdict_the_counts_and_all_fields(tmp_path: 
     assert told["scripts"][0] == {
         "script": "good.py", "verdict": "passed", "headline": "", "tried": "", "watched": "",
         "steps": 3, "exit_code": 0,
-        "answers": [{"question": "one batch can be learnt by heart", "state": "passed", "said": "loss 2 -> 0.1"}],
+        "answers": [{"question": "the model can overfit one batch", "state": "passed", "said": "loss 2 -> 0.1"}],
     }  # fmt: skip
     again = read(target)
     assert again is not None

@@ -4,8 +4,10 @@ A block under `## Setup` goes before every block after it. Under `## Buggy: ...`
 line with the comment `# cause` (within one line; without the comment, anywhere), and no other rule may find anything at
 warning or above. Under `## Healthy: ...` no rule at all may. `## Buggy, probe: ...` asks the probes too, `## Buggy,
 info: ...` expects severity info, `bare` leaves out the imports and the seed that come before every example,
-`processes` is for scripts that start processes of their own. Examples of rules for stored runs (`run/`) write a run
-instead of training: see tests/diagnose/stored/test_stored_rules.py; those of rules over profiles are profiled: see
+`processes` is for scripts that start processes of their own, `sampled` has a sampler look at their lines, `printed`
+has what they print read, `facts` is for rules over ranks: the code makes `ranks`, what each rank has told, and only
+this rule is asked (bench/ranks.py has real jobs). Examples of rules for stored runs (`run/`) write a run instead of
+training: see tests/diagnose/stored/test_stored_rules.py; those of rules over profiles are profiled: see
 tests/profile/advice/test_examples.py.
 """
 
@@ -16,7 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import all_rules, rules_for
+from stepscope.diagnose.source import Source
+from stepscope.evidence import ranks as facts_of_ranks
+from stepscope.evidence.trainer import Trainer
+from stepscope.record.observers import ranks as facts_of_a_rank
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"^## (?P<head>[^\n]+)\n(?P<said>.*?)```python\n(?P<code>.*?)^```", re.M | re.S)
@@ -42,6 +49,10 @@ ELSEWHERE = set(rules_for("stored", "profile"))
 EXAMPLES = [example for example in EVERY if example[0] not in ELSEWHERE]
 
 
+FACTS = [example for example in EXAMPLES if "facts" in example[1].split(":")[0]]
+EXAMPLES = [example for example in EXAMPLES if example not in FACTS]
+
+
 def _id(example: tuple[str, str, str]) -> str:
     return f"{example[0]}: {example[1]}"
 
@@ -52,7 +63,8 @@ def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
     rule, head, code = example
     options = head.split(":")[0]
     bare, processes = "bare" in options, "processes" in options
-    found = diagnose(code, probe="probe" in options, prelude=not bare, processes=processes)
+    ways = {way: way in options for way in ("probe", "sampled", "printed")}
+    found = diagnose(code, prelude=not bare, processes=processes, **ways)
     severity = "info" if "info" in options else all_rules()[rule].severity
     mine = [finding for finding in found if finding.rule == rule]
     said = [(f.rule, f.severity, f.line, f.message) for f in found]
@@ -72,9 +84,23 @@ def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
 def test_lets_pass_what_is_right(diagnose, example: tuple[str, str, str]) -> None:
     _, head, code = example
     options = head.split(":")[0]
-    found = diagnose(code, probe="probe" in options, processes="processes" in options)
+    found = diagnose(code, **{way: way in options for way in ("probe", "processes", "sampled", "printed")})
     alarms = [(f.rule, f.severity, f.line, f.message) for f in found if f.severity != "info"]
     assert not alarms
+
+
+@pytest.mark.parametrize("example", FACTS, ids=_id)
+def test_compares_what_ranks_told(example: tuple[str, str, str]) -> None:
+    rule, head, code = example
+    names = {**vars(facts_of_a_rank), **vars(facts_of_ranks)}
+    exec(compile(code, head, "exec"), names)
+    source = Source({"/a/train.py": names.get("script", "")})
+    told = facts_of_ranks.Ranks(facts_of_a_rank.read_ranks(names["ranks"]))
+    run = Evidence({"ranks": told, "trainer": Trainer()}, source)
+    proofs = list(all_rules()[rule].check(run))
+    assert bool(proofs) == head.startswith("Buggy"), [proof.message for proof in proofs]
+    if proofs and "message" in names:
+        assert (proofs[0].message, proofs[0].where) == (names["message"], names["where"])
 
 
 def test_every_rule_has_examples_of_both_kinds() -> None:

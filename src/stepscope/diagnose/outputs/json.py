@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stepscope.diagnose.outputs.write_output import place, relative_to
+from stepscope.diagnose.outputs.write_output import place, relative_to, with_paths
 from stepscope.files.opening import read_file
 from stepscope.records import Finding
 from stepscope.records.verdict import CheckDocument, ScriptVerdict, Verdict
@@ -64,8 +64,7 @@ def _counts(findings: Sequence[Finding]) -> dict[str, int]:
 
 
 def _from(root: Path, finding: Finding) -> Finding:
-    related = [replace(one, file=relative_to(root, one.file)) for one in finding.related]
-    return replace(finding, file=relative_to(root, finding.file) if finding.file else finding.file, related=related)
+    return with_paths(finding, lambda file: relative_to(root, file))
 
 
 def as_json(record: msgspec.Struct) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from stepscope.diagnose.catalogue import RuleDoc, rule_docs
 from stepscope.diagnose.evidence_words import evidence_words
 from stepscope.diagnose.outputs.json import as_json
 from stepscope.diagnose.outputs.write_output import place, relative_to
-from stepscope.records import Finding, Related, Severity
+from stepscope.records import Edit, Finding, Related, Severity, TextChange
 
 __all__ = ["sarif_log", "write"]
 
@@ -126,7 +126,30 @@ def _result(finding: Finding, index: int, root: Path) -> dict[str, Any]:
         result["locations"] = [_location(finding.file, region, root, finding.function)]
     if finding.related:
         result["relatedLocations"] = [_related(one, at, root) for at, one in enumerate(finding.related, 1)]
+    if finding.edits:
+        result["fixes"] = [_fix(one, finding, root) for one in finding.edits]
     return result
+
+
+def _fix(edit: Edit, finding: Finding, root: Path) -> dict[str, Any]:
+    """An edit as SARIF has it: regions of whole lines, and what takes their place."""
+    files = dict.fromkeys(change.file for change in edit.changes)
+    return {
+        "description": {"text": _clean(edit.label or finding.fix)},
+        "artifactChanges": [
+            {
+                "artifactLocation": _location(file, None, root)["physicalLocation"]["artifactLocation"],
+                "replacements": [_replacement(one) for one in edit.changes if one.file == file],
+            }
+            for file in files
+        ],
+    }
+
+
+def _replacement(change: TextChange) -> dict[str, Any]:
+    region = {"startLine": change.line, "startColumn": 1, "endLine": change.line + len(change.old), "endColumn": 1}
+    text = "".join(f"{line}\n" for line in change.new)
+    return {"deletedRegion": region, "insertedContent": {"text": _clean(text)}}
 
 
 def _related(one: Related, number: int, root: Path) -> dict[str, Any]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from stepscope.errors import StorageError
+from msgspec.structs import replace
 
-__all__ = ["keep_stdout", "place", "relative_to"]
+from stepscope.errors import StorageError
+from stepscope.records import Edit, Finding
+
+__all__ = ["keep_stdout", "place", "relative_to", "with_paths"]
 
 _kept: int | None = None
 
@@ -70,3 +74,17 @@ def relative_to(root: Path, file: str) -> str:
     except ValueError:  # another drive
         return Path(file).as_posix()
     return Path(file).as_posix() if seen.startswith("..") else seen.replace(os.sep, "/")
+
+
+def with_paths(finding: Finding, turned: Callable[[str], str]) -> Finding:
+    """A finding with all its paths turned: its own, its related places' and its edits'."""
+
+    def edit(one: Edit) -> Edit:
+        return replace(one, changes=[replace(change, file=turned(change.file)) for change in one.changes])
+
+    return replace(
+        finding,
+        file=turned(finding.file) if finding.file else finding.file,
+        related=[replace(one, file=turned(one.file)) for one in finding.related],
+        edits=[edit(one) for one in finding.edits],
+    )

@@ -14,6 +14,8 @@ class Known(NamedTuple):
     pattern: re.Pattern[str]
     meaning: str
     fix: str
+    value: bool = False
+    """The fault lies in a value that is given; the line that fails is right."""
 
 
 def known(text: str, table: tuple[Known, ...]) -> Known | None:
@@ -21,8 +23,8 @@ def known(text: str, table: tuple[Known, ...]) -> Known | None:
     return next((one for one in table if one.pattern.search(text)), None)
 
 
-def _known(pattern: str, meaning: str, fix: str) -> Known:
-    return Known(re.compile(pattern, re.I), meaning, fix)
+def _known(pattern: str, meaning: str, fix: str, value: bool = False) -> Known:
+    return Known(re.compile(pattern, re.I), meaning, fix, value)
 
 
 ERRORS = (
@@ -76,6 +78,120 @@ ERRORS = (
         "a rank did not take part in a collective",
         "look at the first rank that failed; all ranks must make the same calls in the same order",
     ),
+    _known(
+        r"stride in the given numpy array is negative",
+        "the array is a reversed view, which a tensor cannot share",
+        "copy it: add `.copy()` after the slicing or flip",
+        value=True,
+    ),
+    _known(
+        r"can't convert np\.ndarray of type numpy\.object_",
+        "the array holds Python objects: its rows differ in length, or are not numbers",
+        "give all rows the same length, and a number type: np.array(..., dtype=np.float32)",
+        value=True,
+    ),
+    _known(
+        r"at start of device string",
+        "there is no such device",
+        'write "cpu", "cuda" or "cuda:0"',
+        value=True,
+    ),
+    _known(
+        r"list is not a Module subclass",
+        "a list was passed where layers are expected",
+        "unpack it: nn.Sequential(*layers)",
+    ),
+    _known(
+        r"is not a Module subclass",
+        "a class or function was passed where a layer is expected",
+        "make a layer of it: nn.ReLU(), with parentheses, instead of nn.ReLU or F.relu",
+    ),
+    _known(
+        r"view size is not compatible with input tensor's size and stride",
+        "the tensor does not lie in memory in this order (after a transpose or permute)",
+        "use `.reshape(...)` instead of `.view(...)`, or `.contiguous()` before it",
+    ),
+    _known(
+        r"is invalid for input of size",
+        "the numbers of this view do not multiply to the size of the tensor",
+        "compute the sizes from the tensor: x.view(x.size(0), -1)",
+    ),
+    _known(
+        r"Boolean value of Tensor with more than one value",
+        "a tensor of several values was used as a condition, or passed where a setting is expected",
+        "reduce it with .any(), .all() or .item(); a loss is made first and called then: nn.CrossEntropyLoss()(x, y)",
+    ),
+    _known(
+        r"a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted",
+        "a single number was asked of a tensor that has several",
+        "use .tolist(), index one of them, or reduce first: .mean().item()",
+    ),
+    _known(
+        r"Only Tensors of floating point and complex dtype can require gradients",
+        "whole numbers cannot have gradients",
+        "make it a float: torch.tensor([1.0, 2.0], requires_grad=True)",
+    ),
+    _known(
+        r"cannot assign '.*' as parameter",
+        "a plain tensor was assigned where a parameter is",
+        "wrap it: nn.Parameter(...), or write into it under no_grad: weight.copy_(...)",
+    ),
+    _known(
+        r"must be divisible by",
+        "two sizes do not divide evenly",
+        "choose a size that is a multiple of the number of heads or groups",
+    ),
+    _known(
+        r"Sum of input lengths does not equal the length of the input dataset",
+        "the parts of the split do not add up to the dataset",
+        "compute the last part: [n, len(dataset) - n], or use fractions: [0.8, 0.2]",
+    ),
+    _known(
+        r"Default process group has not been initialized",
+        "distributed training was used before it was started",
+        "call torch.distributed.init_process_group(...) first, and start the script with torchrun",
+    ),
+    _known(
+        r"No module named",
+        "a package is not installed in this Python",
+        "install it into the environment that runs the script: python -m pip install NAME",
+    ),
+    _known(
+        r"different number of parameter groups|parameter group that doesn't match the size",
+        "the saved optimizer has other parameters than this one",
+        "build the optimizer exactly as when it was saved (same groups, same layers), then load",
+    ),
+    _known(
+        r"I/O operation on closed file",
+        "the file was closed before",
+        "keep it open while it is used: put this line inside the `with` block",
+    ),
+    _known(
+        r"^StopIteration",
+        "an iterator has no more items",
+        "make a new one for each pass: iter(loader) inside the loop, or loop with `for batch in loader`",
+    ),
+    _known(
+        r"Only Tensors created explicitly by the user .* support the deepcopy",
+        "what is copied holds a tensor with a graph",
+        "detach what is stored on the model: self.cache = x.detach(); or copy model.state_dict()",
+    ),
+    _known(
+        r"weight tensor should be defined either for all (\d+) classes",
+        "the class weights do not have one number per class",
+        "give `weight` one number for each output of the model",
+    ),
+    _known(
+        r"too many dimensions 'str'",
+        "text cannot become a tensor",
+        "turn words into numbers first: a dict from label to index",
+        value=True,
+    ),
+    _known(
+        r"Tensors must have same number of dimensions",
+        "tensors with different numbers of axes are joined",
+        "add or remove an axis of size 1 first: unsqueeze or squeeze",
+    ),
 )
 
 WARNINGS = (
@@ -118,5 +234,45 @@ WARNINGS = (
         r"Seems like `optimizer\.step\(\)` has been overridden after learning rate scheduler",
         "the scheduler was made before the optimizer was wrapped",
         "make the scheduler after whatever wraps the optimizer",
+    ),
+    _known(
+        r"invalid value encountered in",
+        "NumPy computed NaN here: 0/0, inf - inf, or the root or logarithm of a negative number",
+        "keep such values out before this line; if NaN is meant, say so with `np.errstate(invalid='ignore')`",
+    ),
+    _known(
+        r"divide by zero encountered in",
+        "NumPy divided by zero or took log(0) here: the result is inf",
+        "add a small number to the divisor, or leave out columns that do not vary",
+    ),
+    _known(
+        r"overflow encountered in",
+        "a NumPy value no longer fits its type: it became inf, or wrapped around",
+        "compute in float64 or int64, or limit the argument of exp with np.clip",
+    ),
+    _known(
+        r"Mean of empty slice|Degrees of freedom <= 0",
+        "the mean or deviation of no values is NaN",
+        "check that the selection before this line is not empty",
+    ),
+    _known(
+        r"std\(\): degrees of freedom is <= 0|var\(\): degrees of freedom is <= 0",
+        "the standard deviation of a single value is NaN",
+        "use `correction=0`, or more than one sample",
+    ),
+    _known(
+        r"dropout option adds dropout after all but last recurrent layer",
+        "the `dropout` of a recurrent layer with num_layers=1 does nothing",
+        "use num_layers=2 or more, or put an nn.Dropout after the layer",
+    ),
+    _known(
+        r"Creating a tensor from a list of numpy\.ndarrays is extremely slow",
+        "a tensor is made of a list of arrays, one number at a time",
+        "join them first: torch.from_numpy(np.stack(arrays))",
+    ),
+    _known(
+        r"NumPy array is not writ(?:e)?able",
+        "the tensor shares memory with a read-only array; writing to it is undefined",
+        "copy it: torch.from_numpy(array.copy())",
     ),
 )

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import Source
 
 _TIMES = 3
 
@@ -42,5 +46,24 @@ def clip_scaled_grads(run: Evidence) -> Iterator[Proof]:
             message="gradients are clipped before they are unscaled",
             label=f"they are {scaling.scale:g} times too large here" if scaling.scale else "still scaled here",
             evidence={"times": len(scaled), "scale": scaling.scale},
+            edit=_unscaled(scaling, scaled[0].place),
             fix="call scaler.unscale_(optimizer) before this line",
         )
+
+
+def _unscaled(scaling: Any, clip: Any) -> edits.Plan | None:
+    """`scaler.unscale_(optimizer)`, as the line that steps names both."""
+    steps = [call for call in scaling.calls if call.name == "step"]
+    if not steps:
+        return None
+
+    def plan(source: Source) -> Sequence[edits.Span] | None:
+        found = edits.find(source, steps[0].place)
+        if found is None or not isinstance(found[1], ast.Call) or not isinstance(found[1].func, ast.Attribute):
+            return None
+        file, call = found
+        given = edits.text_of(file, call.args[0]) if len(call.args) == 1 else ""
+        scaler = edits.text_of(file, call.func.value)
+        return edits.before(clip, f"{scaler}.unscale_({given})")(source) if given else None
+
+    return plan

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import Source, SourceFile
 
 
 @rule("amp.no-scale", severity="error", needs="crash", follows=("amp.no-update",))
@@ -32,6 +37,7 @@ def no_scale(run: Evidence) -> Iterator[Proof]:
             message="the loss was not scaled before backward, so the scaler has nothing to undo",
             label="backward on the unscaled loss",
             evidence={"error": crash.message[:200]},
+            edit=_scaled(backward, crash.site),
             fix="call scaler.scale(loss).backward()",
             related=[(crash.site, "the scaler finds out here")],
         )
@@ -43,3 +49,20 @@ def no_scale(run: Evidence) -> Iterator[Proof]:
             evidence={"error": crash.message[:200]},
             fix="call scaler.update() once at the end of every step, and unscale_() at most once before it",
         )
+
+
+def _scaled(backward: Any, step: Any) -> edits.Plan:
+    def plan(source: Source) -> Sequence[edits.Span] | None:
+        found = edits.find(source, step)
+        if found is None or not isinstance(found[1], ast.Call) or not isinstance(found[1].func, ast.Attribute):
+            return None
+        scaler = edits.text_of(found[0], found[1].func.value)
+        return edits.call_replaced(backward, partial(_of_scaler, scaler=scaler))(source)
+
+    return plan
+
+
+def _of_scaler(file: SourceFile, call: ast.Call, scaler: str) -> str | None:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "backward" or call.args:
+        return None
+    return f"{scaler}.scale({edits.text_of(file, call.func.value)}).backward()"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.loop import call_on
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -34,5 +35,6 @@ def no_update(run: Evidence) -> Iterator[Proof]:
             message=f"the scaler has stepped {len(steps)} times and was never updated",
             label="update() is missing after this",
             evidence={"steps": len(steps), "updates": 0},
+            edit=call_on("update", steps[0].place, used=steps[0].place, after=True),
             fix="call scaler.update() after this line",
         )

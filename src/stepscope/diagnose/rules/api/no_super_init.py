@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -35,6 +36,7 @@ def no_super_init(run: Evidence) -> Iterator[Proof]:
         message=f"{kind}.__init__ uses the module before super().__init__() has made it",
         label="super().__init__() is missing here",
         evidence={"class": kind},
+        edit=layers.super_first(site),
         fix="call super().__init__() first",
         related=[(crash.site, "it fails here")] if crash.site is not None and crash.site.line != site.line else [],
     )

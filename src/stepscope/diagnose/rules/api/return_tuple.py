@@ -9,6 +9,7 @@ from stepscope.diagnose.crash.bindings import Binding, bound_before, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldItems, HeldTensor
@@ -55,6 +56,7 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         message=f"`{text}` gives {parts}, which is used as one tensor",
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
+        edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple else None,
         fix="take the part that is needed, e.g. `out, _ = ...`" if is_tuple else "take the part needed",
         related=[(crash.site, "it is used as a tensor here")],
     )

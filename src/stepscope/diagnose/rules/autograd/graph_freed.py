@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.hidden_state import carried_graph
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -57,6 +58,9 @@ def graph_freed(run: Evidence) -> Iterator[Proof]:
         message=_SAID[found.kind].format(name=found.name),
         label=f"{found.name} still hangs on an old graph",
         evidence={"tensor": found.name, "how": found.kind},
+        edit=tensors.name_appended(found.site, found.name, ".detach()")
+        if found.kind in ("carried", "shared")
+        else None,
         fix=_FIX[found.kind].format(name=found.name),
         related=[(crash.site, "backward fails here")],
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.inplace import written_over
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -39,6 +40,7 @@ def inplace_modified(run: Evidence) -> Iterator[Proof]:
         message=message,
         label=f"`{found.what}` writes over it",
         evidence={"shape": list(found.shape), "made_by": found.made_by, "written_by": found.what},
+        edit=None if found.by_optimizer else tensors.not_in_place(found.site),
         fix=fix,
         related=[(crash.site, "backward fails here")],
     )

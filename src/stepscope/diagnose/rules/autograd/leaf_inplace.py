@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.loop import with_no_grad
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -30,5 +31,6 @@ def leaf_inplace(run: Evidence) -> Iterator[Proof]:
         message=f"{name} requires a gradient and is changed in place",
         label="in place, with gradients on",
         evidence={"tensors": {n: list(t.shape) for n, t in crash.operands}},
+        edit=with_no_grad(crash.site),
         fix="put this update into `with torch.no_grad():`",
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.graph import cut_of
 from stepscope.diagnose.crash.plain_numbers import made_a_number
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -39,6 +40,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
             message="the loss is made anew from a plain number: nothing leads from it to a parameter",
             label=f"`{text}` gives a number without a graph",
             evidence={"op": text},
+            edit=tensors.without_method(made, (text.strip(".()"),)),
             fix=f"leave out `{text}` here, and return the loss itself",
             related=related,
         )
@@ -54,6 +56,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
             message="the forward pass runs with gradients switched off",
             label=f"`{cut.op}` ran without recording a gradient",
             evidence={"op": cut.op},
+            edit=tensors.without_no_grad(cut.site),
             fix="run the forward pass outside of this",
             related=related,
         )
@@ -70,6 +73,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
             message=f"`{cut.op}` cuts the way from the loss to the parameters",
             label="no gradient beyond this",
             evidence={"op": cut.op},
+            edit=tensors.without_method(cut.site, (cut.op,)),
             fix=f"leave out `{cut.op}` here",
             related=related,
         )

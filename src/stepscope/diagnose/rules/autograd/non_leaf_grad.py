@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.missing_grad import gradless
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -31,6 +32,7 @@ def non_leaf_grad(run: Evidence) -> Iterator[Proof]:
         message=f"`{found.name}` is computed ({how}) from a tensor that requires a gradient; it is no parameter itself",
         label="requires_grad was asked for before the computation",
         evidence={"tensor": found.name, "shape": list(found.tensor.shape), "grad_fn": how},
+        edit=tensors.value_appended(found.site, ".detach().requires_grad_()"),
         fix="ask for the gradient at the end: (...).detach().requires_grad_()",
         related=[(crash.site, "it is missed here")],
     )

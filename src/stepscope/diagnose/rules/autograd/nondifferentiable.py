@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.idle_terms import FLAT, idle_terms
 from stepscope.diagnose.rule import Proof, rule
 
-_FLAT = frozenset({"round", "floor", "ceil", "sign", "sgn", "trunc", "heaviside", "floor_divide", "fix"})
 _BACKWARDS = 5
 
 
@@ -18,6 +18,9 @@ def nondifferentiable(run: Evidence) -> Iterator[Proof]:
 
     What to do: use a loss on the scores themselves (`cross_entropy`), or a soft version (`softmax`, `sigmoid`).
 
+    How it is found: `backward()` fails; or a term of the loss changes its value and, in at least three backwards, has
+    no gradient, because it was computed from the result of such an operation; or parameters before it get only zeros.
+
     Bad:
         loss = (logits.argmax(1) != y).float().mean()
     Good:
@@ -26,6 +29,7 @@ def nondifferentiable(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None:
         yield from _silent(run)
+        yield from _of_terms(run)
         return
     from stepscope.diagnose.crash.graph import cut_of
 
@@ -54,7 +58,7 @@ def _silent(run: Evidence) -> Iterator[Proof]:
     origin = backwards[-1].origin
     behind = origin.ancestors(2000, through=lambda past: past.requires_grad) if origin is not None else ()
     for past in behind:
-        if past.op in _FLAT and past.requires_grad and past.place is not None:
+        if past.op in FLAT and past.requires_grad and past.place is not None:
             names = [parameter.title for parameter in dead]
             yield Proof(
                 where=past.place,
@@ -65,3 +69,20 @@ def _silent(run: Evidence) -> Iterator[Proof]:
                 severity="warning",
             )
             return
+
+
+def _of_terms(run: Evidence) -> Iterator[Proof]:
+    """One term of the loss goes through such an operation; the others hide that it trains nothing."""
+    for term in idle_terms(run):
+        if term.way not in ("no-derivative", "flat"):
+            continue
+        said = "has no derivative" if term.way == "no-derivative" else "has a derivative of zero"
+        yield Proof(
+            where=term.place,
+            message=f"`{term.cut.op}` {said}, so the term of the loss that is computed from it trains nothing",
+            label="no gradient beyond this",
+            evidence={"op": term.cut.op, "backwards": term.backwards},
+            fix="compute this term from the scores, with a function that has a derivative (softmax, sigmoid)",
+            related=[(term.loss, "backward starts here")] if term.loss is not None else [],
+            severity="warning",
+        )

@@ -13,6 +13,9 @@ from stepscope.records.step import Site
 
 _TIMES = 5
 _FEWEST_ROWS = 8
+_GATHERED = frozenset(
+    ("stack", "cat", "concat", "tensor", "as_tensor", "from_numpy", "asarray", "FloatTensor", "Tensor")
+)
 _MEANT = frozenset((
     "expand", "repeat", "repeat_interleave", "tile", "broadcast_to", "expand_as", "broadcast_tensors", "new_tensor",
 ))  # fmt: skip
@@ -45,8 +48,8 @@ def aliased_buffer(run: Evidence) -> Iterator[Proof]:
             continue
         changes = len({fed.mark for fed in alike}) >= 3
         stored = _storing_line(run, sure=not changes)
-        if stored is None and not changes:
-            continue  # one row for ever: a bandit's state
+        if stored is None and (not changes or not _was_stored(alike[0])):
+            continue  # one row for ever (a bandit's state), or rows that were computed alike
         yield Proof(
             where=stored or birth(run, alike[0].origin) or alike[0].visit.place,
             message=f"the {alike[0].rows} rows of a batch for {diet.type} are all the same row",
@@ -55,6 +58,12 @@ def aliased_buffer(run: Evidence) -> Iterator[Proof]:
             fix="store a copy: .copy() of an array, .clone() of a tensor",
             related=[(alike[0].visit.place, "the model is given them here")],
         )
+
+
+def _was_stored(fed: Fed) -> bool:
+    """Whether the batch was put together from things kept before, and not computed as one tensor."""
+    origin = fed.origin
+    return origin is not None and any(past.op in _GATHERED for past in origin.ancestors(60))
 
 
 def _on_purpose(fed: Fed) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -36,6 +37,7 @@ def drop_last_tiny(run: Evidence) -> Iterator[Proof]:
             + (", and drop_last drops the rest" if fact.drop_last else ""),
             label=f"0 batches in {fact.finished} passes",
             evidence={"samples": size, "batch_size": fact.batch_size, "drop_last": fact.drop_last},
+            edit=edits.keyword(fact.made, "drop_last", "False") if fact.drop_last else None,
             fix="use a smaller batch_size, or drop_last=False",
             related=[(fact.iterated, "this loop never runs")],
         )

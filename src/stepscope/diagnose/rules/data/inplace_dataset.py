@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from stepscope.diagnose.data_sources import function_at
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
@@ -21,7 +22,7 @@ def inplace_dataset(run: Evidence) -> Iterator[Proof]:
     What to do: make a new tensor (`row = self.data[i] - mean`), or copy first (`self.data[i].clone()`, `.copy()`).
 
     How it is found: the arrays the dataset holds are looked at between batches; rows that were just handed out have
-    changed, and again in the next epoch. A cache that is filled once is fine.
+    changed, and again in the next epoch, also where a loader is made for each. A cache that is filled once is fine.
 
     Bad:
         x = self.x[i]
@@ -40,6 +41,7 @@ def inplace_dataset(run: Evidence) -> Iterator[Proof]:
             message=f"taking a sample changes the dataset itself: rows of {', '.join(names)} differ after each epoch",
             label=f"writes into the stored data; the same rows changed in {epochs} epochs",
             evidence={"arrays": names, "rows_changed_again": len(again), "rows_changed": len(delivery.changed)},
+            edit=tensors.not_in_place(_writing_line(run, delivery.loader)),
             fix="compute a new tensor instead of writing in place, or clone()/copy() the row first",
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.data_sources import function_at
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.row_order import shuffled_without_targets
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
 
@@ -27,7 +28,8 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
     What to do: draw one order and use it for both: `order = torch.randperm(n); x, y = x[order], y[order]`. A collate
     function that sorts must sort samples and labels together.
 
-    How it is found: the random draw that picked the rows is not the one that picked the targets; or the source
+    How it is found: the random draw that picked the rows is not the one that picked the targets; or all rows were put
+    into a random order and their targets into none; or the source
     shuffles two arrays one after the other; or a batch from `collate_fn` has its samples in another order than its
     labels.
 
@@ -46,6 +48,14 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
             fed_by, targets_by = target.strange_loader
             yield _proof(targets_by.made or target.place, "samples and labels come from two loaders that shuffle apart",
                          [(fed_by.made, "the loader of the samples")])  # fmt: skip
+    mixed: dict[Any, int] = {}
+    for call in run.losses.calls:
+        pick = shuffled_without_targets(call) if call.trains else None
+        if pick is not None and pick.place is not None:
+            mixed[pick.place] = mixed.get(pick.place, 0) + 1
+    for place, times in mixed.items():
+        if times >= 3:
+            yield _proof(place, "the rows are put into a random order, and their targets stay in the old one", [])
     if run.progress.step >= 2 or run.over:
         for file in run.source.files():
             for one, other in _apart_in_source(file):

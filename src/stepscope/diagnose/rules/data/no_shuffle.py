@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.data_sources import loader_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -56,6 +57,7 @@ def _proof(place: object, said: str, labels: Sequence[Sequence[int]], fix: str) 
         message=f"the training data comes sorted by class: {said}",
         label="not shuffled",
         evidence={"batches": len(labels), "classes": dict(seen.most_common(12)), "first_labels": list(labels[0][:12])},
+        edit=edits.keyword(place, "shuffle", "True") if fix.startswith("pass shuffle=True") else None,
         fix=fix,
     )
 

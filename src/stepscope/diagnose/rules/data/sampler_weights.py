@@ -15,21 +15,24 @@ from stepscope.records.step import Site
 
 @rule("data.sampler-weights", severity="warning", needs="steps, end")
 def sampler_weights(run: Evidence) -> Iterator[Proof]:
-    """The sampler draws frequent classes even more often than they are.
+    """The sampler draws frequent classes even more often than they are, or only a few rows of the data.
 
     Why it matters: weights are meant to bring rare classes up. Weighted by their frequency instead of its inverse, rare
-    classes are all but gone from training.
+    classes are all but gone from training. With one weight per class instead of one per sample, only the first few rows
+    are ever drawn.
 
     What to do: weight each sample by one over the count of its class: `weights = 1.0 / counts[labels]`.
 
     How it is found: the labels of the dataset beside the weights of its `WeightedRandomSampler`, and the labels that
-    really came: the frequent class has more than its share.
+    really came: the frequent class has more than its share. Or the sampler has far fewer weights than the dataset has
+    rows.
 
     Bad:
         weights = counts[labels]
     Good:
         weights = 1.0 / counts[labels]
     """
+    yield from _few_weights(run)
     for delivery in run.loader_output.all:
         fact = delivery.loader
         drawn = Counter(label for batch in delivery.labels for label in batch)
@@ -55,6 +58,28 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
             fix="weight by the inverse of the count of each class: 1.0 / counts[labels]",
             related=[(fact.made, "the loader")],
         )
+
+
+def _few_weights(run: Evidence) -> Iterator[Proof]:
+    for delivery in run.loader_output.all:
+        fact, weights = delivery.loader, delivery.weights
+        if weights is None or 2 * weights > delivery.rows or not run.batches.trains_on(fact):
+            continue
+        yield Proof(
+            where=_sampler_line(run, fact) or fact.made,
+            message=f"the sampler has {weights} weights for {delivery.rows:,} rows: only the first {weights} ever come",
+            label="it needs one weight per sample, not per class",
+            evidence={"weights": weights, "rows": delivery.rows},
+            fix="give it the weight of each sample's class: class_weights[labels]",
+            related=[(fact.made, "the loader")],
+        )
+
+
+def _sampler_line(run: Evidence, fact: Loader) -> Site | None:
+    """Where the sampler was made: the only one in the file of its loader."""
+    made = loader_call(run, fact)
+    calls = [] if made is None else [c for c in made[0].walk(ast.Call) if called_name(c) == "WeightedRandomSampler"]
+    return made[0].site(calls[0]) if made is not None and len(calls) == 1 else None
 
 
 def _weights_line(run: Evidence, fact: Loader) -> Site | None:

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.unpacking import returned_by, splits_in, wrong_splits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
 
 
 @rule("data.split-order", severity="error", needs="crash, source")
@@ -33,6 +38,7 @@ def split_order(run: Evidence) -> Iterator[Proof]:
             message=f"train_test_split returns train, test, train, test; it is unpacked as {', '.join(names)}",
             label="not in the order they come in",
             evidence={"names": names},
+            edit=edits.replace(site, partial(_unpacked, names=_ordered(names))),
             fix=f"unpack as {', '.join(_ordered(names))}",
         )
 
@@ -42,3 +48,11 @@ def _ordered(names: list[str]) -> list[str]:
     train = [name for name in names if "test" not in name.lower() and "val" not in name.lower()]
     test = [name for name in names if name not in train]
     return [name for pair in zip(train, test, strict=False) for name in pair] if len(train) == half else names
+
+
+def _unpacked(file: SourceFile, node: Any, names: list[str]) -> str | None:
+    """The assignment with its targets in the order in which they come."""
+    statement = edits.enclosing_statement(file, node)
+    if statement is not node or not isinstance(node, ast.Assign):
+        return None
+    return f"{', '.join(names)} = {edits.text_of(file, node.value)}"

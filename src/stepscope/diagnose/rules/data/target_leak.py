@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from stepscope.diagnose.array_provenance import story_at
+from stepscope.diagnose.array_provenance import story_at, story_of
 from stepscope.diagnose.data_sources import birth, host_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -80,9 +81,44 @@ def _named(target: Target, column: int) -> str:
 
 
 def _where(run: Evidence, target: Target) -> Site | None:
-    """Where the features were put together: behind the hand-over to torch, in the source."""
+    """Where the features were put together: in the dataset's own code, else behind the hand-over to torch."""
+    given = _given_by(run, target)
+    if given is not None:
+        return given
     made = host_call(run, target.data)
     if made is None or made.place is None:
-        return cut_at(run, target.data) or birth(run, target.data)
+        return _behind_loop(run, target, cut_at(run, target.data) or birth(run, target.data))
     behind = story_at(run, made.place)
     return behind[-1] if behind else made.place.site
+
+
+def _given_by(run: Evidence, target: Target) -> Site | None:
+    """What the `__getitem__` of the only dataset that is trained on returns, where it cuts both out itself."""
+    trained = {loader.data for loader in run.loaders.all if run.batches.trains_on(loader)}
+    dataset = next(iter(trained)) if len(trained) == 1 else None
+    place = None if dataset is None else dataset.methods.get("__getitem__")
+    file = None if place is None else run.source.file(place.file)
+    if place is None or file is None:
+        return None
+    method = next((one for one in file.walk(ast.FunctionDef) if _begins(one, place.site.line)), None)
+    returns = [] if method is None else [one for one in ast.walk(method) if isinstance(one, ast.Return)]
+    parts = returns[0].value.elts if len(returns) == 1 and isinstance(returns[0].value, ast.Tuple) else []
+    cut = [part for part in parts if isinstance(part, ast.Subscript)]
+    return file.site(returns[0]) if len(cut) == len(parts) > 1 else None
+
+
+def _begins(function: ast.FunctionDef, line: int) -> bool:
+    return line in (function.lineno, *(mark.lineno for mark in function.decorator_list))
+
+
+def _behind_loop(run: Evidence, target: Target, site: Site | None) -> Site | None:
+    """A line of the training loop only takes the data: the function that made it is where the mistake is."""
+    loss = None if target.place is None else target.place.site
+    file = None if site is None else run.source.file(site.file)
+    if site is None or loss is None or file is None or (site.file, site.function) != (loss.file, loss.function):
+        return site
+    loops: list[ast.expr] = [one.iter for one in file.walk(ast.For) if one.lineno == site.line]
+    taken: list[ast.expr] = [one.value for one in file.walk(ast.Subscript) if one.lineno == site.line]
+    taken.sort(key=lambda node: node.col_offset)  # what the model is given stands before the target
+    stories = [story_of(run, file, node) for node in loops or taken]
+    return next((story[-1] for story in stories if story), site)

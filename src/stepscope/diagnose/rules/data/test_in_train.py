@@ -16,6 +16,7 @@ _SHARE_UNNAMED = 0.1
 _FEWEST_ROWS = 8
 _NARROWEST = 3
 _BITS = 40
+_OVER = 4
 _FOLD = re.compile(r"fold(?!er)", re.I)
 
 
@@ -42,16 +43,22 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
             continue
         for evaluated in diet.evaluated:
             share = _share(diet, evaluated)
-            if share is None:
+            if share is None or _is_training(diet, evaluated):
                 continue
             named = _told(run, diet, evaluated) or _says(run, evaluated)
             if named == "training":
                 continue
             if named == "held out" and share >= _SHARE:
                 yield _proof(run, diet, evaluated, share, sure=True)
-            elif _is_partial(diet, evaluated, share):
+            elif _is_known(run, diet) and _is_partial(diet, evaluated, share):
                 yield _proof(run, diet, evaluated, share, sure=False)
     yield from _all_nodes(run)
+
+
+def _is_training(diet: Diet, evaluated: Evaluated) -> bool:
+    """The line that trains, on the data that trains: a model left in eval mode, or a loss that was not used."""
+    trains = bool(evaluated.places) and evaluated.places[0] in diet.places
+    return trains and (evaluated.loader is None or evaluated.loader in diet.loaders)
 
 
 def _share(diet: Diet, evaluated: Evaluated) -> float | None:
@@ -69,10 +76,15 @@ def _share(diet: Diet, evaluated: Evaluated) -> float | None:
     return share if share >= _SHARE else None
 
 
+def _is_known(run: Evidence, diet: Diet) -> bool:
+    """Whether nearly all rows of the training were seen: in every step, or each of them several times over."""
+    return diet.trained_calls >= 0.95 * run.steps.backward_count or diet.rows >= _OVER * diet.trained
+
+
 def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
     if evaluated.look is None or evaluated.look.whole or evaluated.look.bits < _BITS:
         return False
-    if diet.missed:  # on a busy machine: the rows that seem new may have been trained on too
+    if diet.missed or evaluated.unseen:  # the rows that seem new may have been trained on too
         return False
     many_left_out = evaluated.left_out >= 0.05 * diet.trained
     return _SHARE_UNNAMED <= share <= 0.95 and many_left_out and evaluated.rows >= 16

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from functools import partial
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.axes import Mixed
 
 
@@ -32,6 +36,7 @@ def view_not_permute(run: Evidence) -> Iterator[Proof]:
             message=f"{mixed.op} turns {sizes}, which mixes the axes: {mixed.how}",
             label=f"{sizes} without moving an axis",
             evidence={"before": list(mixed.before), "after": list(mixed.after), "times": mixed.count},
+            edit=edits.call_replaced(mixed.place, partial(_permuted, mixed=mixed)),
             fix=_fix(mixed),
         )
 
@@ -53,3 +58,12 @@ def _fix(mixed: Mixed) -> str:
     if len(after) == 4:
         return f"{mixed.op} to {_size((after[0], after[2], after[1], after[3]))}, then transpose(1, 2)"
     return f"transpose(0, 1) before the {mixed.op}"
+
+
+def _permuted(file: SourceFile, call: ast.Call, mixed: Mixed) -> str | None:
+    before, after = mixed.before, mixed.after
+    function = call.func
+    if not isinstance(function, ast.Attribute) or len(before) != len(after) or len(set(before)) != len(before):
+        return None
+    order = ", ".join(str(before.index(size)) for size in after)
+    return f"{edits.text_of(file, function.value)}.permute({order})"

@@ -3,7 +3,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.data_sources import function_at, loader_call, names_in
+from stepscope.diagnose.edits.loop import imports
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
@@ -54,6 +56,9 @@ def worker_seed(run: Evidence) -> Iterator[Proof]:
             else "the seed depends on the worker only, so every epoch repeats the same random numbers",
             label=f"the same in all {fact.workers} workers" if how == "workers" else "the same in every epoch",
             evidence={"workers": fact.workers, "epochs": fact.epochs, "repeats": how},
+            edit=edits.replace((file, seed.args[0]), "torch.initial_seed() % 2**32")
+            if seed.args and imports(file, "torch")
+            else None,
             fix="seed from torch.initial_seed() % 2**32, or leave worker_init_fn out",
             related=[(fact.made, "the loader")],
         )

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.device_causes import causes
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -32,6 +33,7 @@ def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
             message=f"{cause.root.op}() makes a tensor on the CPU, which then meets tensors of the chosen device",
             label=f"a {shape} tensor without a device; {cause.meeting.op}{line} mixes it with a moved one",
             evidence={"op": cause.root.op, "shape": shape, "meets_at_line": None if met is None else met.line},
+            edit=tensors.on_device_of_input(cause.where),
             fix=_fix(cause.root.op),
             related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
         )

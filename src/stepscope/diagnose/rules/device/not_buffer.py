@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.device_causes import causes
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -32,6 +33,7 @@ def not_buffer(run: Evidence) -> Iterator[Proof]:
             message=f"self.{name} of {kind} is a plain tensor: model.to(device) does not move it",
             label=f"a {list(cause.root.shape)} tensor that is neither parameter nor buffer",
             evidence={"attribute": name, "module": kind, "shape": list(cause.root.shape)},
+            edit=layers.registered(cause.where, name),
             fix=f'self.register_buffer("{name}", ...) instead of self.{name} = ...',
             related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
         )

@@ -10,7 +10,7 @@ from stepscope.evidence.ranks import Called, Rank
 _LOST = re.compile(r"closed by peer|connection reset|broken pipe|timed out|timeout|socket|peer", re.I)
 
 
-@rule("dist.collective-mismatch", severity="error", needs="end, crash", follows=("dist.unused-params",))
+@rule("dist.collective-mismatch", severity="error", needs="steps, end, crash", follows=("dist.unused-params",))
 def collective_mismatch(run: Evidence) -> Iterator[Proof]:
     """The ranks do not call the same collectives in the same order: one waits for another that never comes.
 

@@ -3,15 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.hangs import rank_names
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.ranks import Delivered, Rank
 
 _BATCHES = 2
 
 
-@rule("dist.no-sampler", severity="warning", needs="end, crash")
+@rule("dist.no-sampler", severity="warning", needs="steps, end, crash")
 def no_sampler(run: Evidence) -> Iterator[Proof]:
-    """Every rank trains on the same batches, because nothing shares the data out among them.
+    """Ranks train on the same batches, because nothing shares the data out among all of them.
 
     Why it matters: the ranks compute the same gradients, and their average is that of one rank: all the work of the
     others is for nothing, and the batch is as small as on one.
@@ -20,7 +21,8 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
     yield every n-th sample itself, beginning with its rank.
 
     How it is found: the ranks train one model together, the first batches of the loader that trains are the same on
-    all of them, value by value, and so is what the model is given; the loader's sampler knows nothing of ranks.
+    several of them, value by value, and so is what the model is given. Digests are exchanged through the store of the
+    process group.
 
     Bad:
         loader = DataLoader(dataset, batch_size=32, shuffle=True)
@@ -30,42 +32,66 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
         model = DistributedDataParallel(net)
     """
     ranks = [one for one in run.ranks.all if one.shares_gradients and one.trained]
-    if len(ranks) < 2:
-        return
-    first, others = ranks[0], ranks[1:]
-    for number in sorted(first.trained):
-        batches = first.delivered.get(number, [])
-        if len(batches) < _BATCHES or batches[0].shared or not all(_same(batches, one, number) for one in others):
+    for number in sorted({number for one in ranks for number in one.trained}):
+        alike = [group for group in _alike(ranks, number) if len(group) > 1]
+        if not alike:
             continue
-        if not all(_fed_alike(first, one, batches[0]) for one in others):
-            continue
-        who = f"all {len(ranks)} ranks" if len(ranks) > 2 else "both ranks"
-        one = batches[0]
+        first = alike[0][0].delivered[number][0]
+        who = ", and ".join(_names(group, len(run.ranks.all)) for group in alike)
         yield Proof(
-            where=one.made,
-            message=f"{who} train on the same batches: this loader does not share the data out",
-            label=f"the first {len(batches)} batches are the same on {who}",
-            evidence={"ranks": len(ranks), "same_batches": len(batches), "sampler": one.sampler},
-            fix=_mend(run, one.iterable),
+            where=first.made,
+            message=f"{who} train on the same batches: this loader does not share the data out among all ranks",
+            label=f"the first {len(alike[0][0].delivered[number])} batches are the same on {who}",
+            evidence={"ranks": [[one.rank for one in group] for group in alike], "sampler": first.sampler},
+            fix=_mend(run, first),
         )
 
 
-def _same(batches: list[Delivered], other: Rank, number: int) -> bool:
-    theirs = other.delivered.get(number, [])
-    return number in other.trained and [one.digest for one in batches] == [one.digest for one in theirs]
+def _alike(ranks: list[Rank], number: int) -> list[list[Rank]]:
+    """Ranks whose first batches, and what the model made of them, are the same."""
+    groups: list[list[Rank]] = []
+    for rank in ranks:
+        if not _compares(rank, number):
+            continue
+        for group in groups:
+            if _same(group[0], rank, number) and _fed_alike(group[0], rank, group[0].delivered[number][0]):
+                group.append(rank)
+                break
+        else:
+            groups.append([rank])
+    return groups
+
+
+def _compares(rank: Rank, number: int) -> bool:
+    """A sampler that knows of ranks may give some the same on purpose, unless one model is trained over all of them."""
+    batches = rank.delivered.get(number, [])
+    return number in rank.trained and len(batches) >= _BATCHES and (bool(rank.wraps) or not batches[0].shared)
+
+
+def _same(one: Rank, other: Rank, number: int) -> bool:
+    pairs = list(zip(one.delivered[number], other.delivered[number], strict=False))
+    return len(pairs) >= _BATCHES and all(mine.digest == theirs.digest for mine, theirs in pairs)
+
+
+def _names(group: list[Rank], size: int) -> str:
+    if len(group) == size:
+        return "both ranks" if size == 2 else f"all {size} ranks"
+    return rank_names(one.rank for one in group)
 
 
 def _fed_alike(rank: Rank, other: Rank, batch: Delivered) -> bool:
     """Whether the model gets the same, or at least as much as the loader gives: not a part cut out for this rank."""
     if not rank.fed or not other.fed:
         return False
-    same = [one.digest for one in rank.fed] == [one.digest for one in other.fed]
+    same = all(mine.digest == theirs.digest for mine, theirs in zip(rank.fed, other.fed, strict=False))
     return same or rank.fed[0].length == other.fed[0].length == batch.length
 
 
-def _mend(run: Evidence, iterable: bool) -> str:
+def _mend(run: Evidence, batch: Delivered) -> str:
     if run.trainer.accelerated is not None:
         return "give the loader to accelerator.prepare, and use the one it gives back"
-    if iterable:
+    if batch.iterable:
         return "shard the data in the dataset's __iter__ by rank and world size"
+    if batch.shared:
+        return "give the sampler the size and the rank of the whole group: dist.get_world_size() and dist.get_rank()"
     return "pass sampler=DistributedSampler(dataset) instead of shuffle, and call set_epoch each epoch"

@@ -13,7 +13,7 @@ _SMALLEST = 1e-4
 @rule(
     "dist.param-divergence",
     severity="error",
-    needs="end, crash",
+    needs="steps, end, crash",
     follows=("dist.bypass-ddp", "dist.collective-mismatch"),
 )
 def param_divergence(run: Evidence) -> Iterator[Proof]:

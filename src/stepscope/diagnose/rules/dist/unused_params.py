@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.bindings import node_site
@@ -20,6 +21,8 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
 
     What to do: remove what is not used, or wrap with `find_unused_parameters=True`.
 
+    How it is found: DistributedDataParallel gives the numbers of the parameters in its error; they are named here.
+
     Bad:
         model = DDP(net)                 # net has a head that forward does not call
     Good:
@@ -33,7 +36,9 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
     if wrapper is None or inner is None:
         yield from _elsewhere(crash)
         return
-    unused = [name for name, p in inner.named_parameters() if p.requires_grad and not p.has_grad]
+    trained = [(name, p) for name, p in inner.named_parameters() if p.requires_grad]
+    numbers = _numbers_in(crash.message)
+    unused = [name for at, (name, p) in enumerate(trained) if (at in numbers if numbers else not p.has_grad)]
     first = unused[0].rpartition(".")[0] if unused else ""
     yield Proof(
         where=made_at(crash, wrapper) or built_at(crash.modules, wrapper, "") or crash.site,
@@ -43,6 +48,16 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
         fix="remove the layers that are not used, or pass find_unused_parameters=True",
         related=[(built_at(crash.modules, inner, first), "not used in the forward pass")] if first else [],
     )
+
+
+def _numbers_in(message: str) -> set[int]:
+    """Which parameters DistributedDataParallel names, by their place among those that are trained.
+
+    >>> sorted(_numbers_in("Parameter indices which did not receive grad for rank 0: 4 5\\n In addition, you can"))
+    [4, 5]
+    """
+    found = re.search(r"did not receive grad for rank \d+: ([\d ]+)", message)
+    return set() if found is None else {int(number) for number in found[1].split()}
 
 
 def _elsewhere(crash: Crash) -> Iterator[Proof]:

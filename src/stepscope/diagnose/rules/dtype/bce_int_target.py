@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
 from stepscope.diagnose.crash.provenance import MAKERS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -32,6 +33,7 @@ def bce_int_target(run: Evidence) -> Iterator[Proof]:
         message=f"the target of {fault.op} is {kind}, but the loss computes with it as a number",
         label=f"target: {kind} {list(fault.tensor.shape)}",
         evidence={"target": f"{kind} {list(fault.tensor.shape)}", "input": fault.other.dtype},
+        edit=tensors.named_operand(crash.site, "target", ".float()"),
         fix="convert the target: .float()",
         related=[] if made is None else [(made.site, f"the target becomes {kind} here")],
     )

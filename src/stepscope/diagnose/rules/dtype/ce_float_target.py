@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
@@ -45,6 +46,9 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
         message=f"the labels are {kind} of shape {shape}; {fault.op} takes int64 class numbers, one per sample",
         label=f"labels: {kind} {shape}",
         evidence={"target": f"{kind} {shape}", "input": f"{fault.other.dtype} {list(fault.other.shape)}"},
+        edit=tensors.named_operand(crash.site, "target", ".long()")
+        if _mend(fault).startswith("convert the labels")
+        else None,
         fix=_mend(fault),
         related=[] if made is None else [(made.site, f"the labels become {kind} here")],
     )

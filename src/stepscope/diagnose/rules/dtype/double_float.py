@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -35,6 +36,7 @@ def double_float(run: Evidence) -> Iterator[Proof]:
             fault.name: f"{wrong} {list(fault.tensor.shape)}",
             fault.other_name: f"{right} {list(fault.other.shape)}",
         },
+        edit=None if step is None or right != "float32" else edits.append(step.site, ".float()"),
         fix=f"convert it here: .to(torch.{right})" if right != "float32" else "convert it here: .float()",
         related=[] if step is None else [(crash.site, f"it meets {right} here")],
     )

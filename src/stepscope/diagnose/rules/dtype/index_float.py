@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
 from stepscope.diagnose.crash.provenance import MAKERS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -34,6 +35,7 @@ def index_float(run: Evidence) -> Iterator[Proof]:
         message=f"`{fault.op}` needs whole numbers as indices, and {fault.name} is {kind}",
         label=f"{fault.name}: {kind} {list(fault.tensor.shape)}",
         evidence={fault.name: f"{kind} {list(fault.tensor.shape)}"},
+        edit=tensors.named_operand(crash.site, fault.name, ".long()"),
         fix="convert the indices: .long()",
         related=[] if made is None else [(made.site, "the indices become floats here")],
     )

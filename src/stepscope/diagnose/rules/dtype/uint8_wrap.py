@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -30,5 +32,8 @@ def uint8_wrap(run: Evidence) -> Iterator[Proof]:
             message=f"`{wrap.op}` on uint8 wrapped around in {wrap.wrapped} of {wrap.values} values",
             label="uint8 holds only 0 to 255",
             evidence={"op": wrap.op, "wrapped": wrap.wrapped, "values": wrap.values, "shape": list(wrap.shape)},
+            edit=edits.first_of(
+                tensors.operand_appended(wrap.place, 0, ".float()"), tensors.received_appended(wrap.place, ".float()")
+            ),
             fix="convert to float (or int16) before this",
         )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.loop import with_no_grad
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -38,5 +39,6 @@ def no_grad_missing(run: Evidence) -> Iterator[Proof]:
                 message=f"{diet.type} is evaluated with gradients on, and no backward uses the result",
                 label=f"{count} calls in eval mode kept a graph for nothing",
                 evidence={"calls": count},
+                edit=with_no_grad(place),
                 fix="put the evaluation under `with torch.no_grad():`",
             )

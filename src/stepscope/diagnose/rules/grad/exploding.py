@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
+from stepscope.diagnose import edits
+from stepscope.diagnose.edits.modes import clipped
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.layer_gradients import layer_gradients
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.models import Model
 
 _HUGE = 1e3
 
@@ -50,6 +54,7 @@ def exploding(run: Evidence) -> Iterator[Proof]:
             message=f"the gradient explodes: that of {worst.name} is {worst.sizes[0]:.0e} times its weights",
             label="the loss goes " + " -> ".join(f"{loss:.3g}" for loss in losses[:3]),
             evidence={"gradient_to_weight": {layer.name: layer.sizes[0] for layer in layers}, "losses": losses[:8]},
+            trials=_clips(backward.place, model),
             fix="clip after this line: clip_grad_norm_(model.parameters(), 1.0), and start from smaller weights",
             related=[(worst.module.made, "the layer is made here")] if least else (),
         )
@@ -58,3 +63,8 @@ def exploding(run: Evidence) -> Iterator[Proof]:
 def _blows_up(losses: list[float]) -> bool:
     finite = [loss for loss in losses if math.isfinite(loss)]
     return len(finite) < len(losses) or max(finite) > 100 * abs(losses[0]) or abs(losses[0]) > 1e6
+
+
+def _clips(backward: Any, model: Model) -> list[tuple[str, edits.Plan]]:
+    made = model.module.made
+    return [(f"max_norm={limit:g}", clipped(backward, made, f"{limit:g}")) for limit in (10.0, 1.0, 0.1)]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.gradient_reach import Reach
@@ -63,6 +64,7 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
             f"and {fate}",
             label=f"{len(reaches)} times: gradients of a loss it is not trained for",
             evidence={"rounds": len(reaches), "backward_line": None if place is None else place.site.line},
+            edit=tensors.argument_appended(visit.place, 0, "input", ".detach()"),
             fix="pass it .detach()ed, or make it under torch.no_grad()",
             related=[(place, "this backward goes all the way")],
         )

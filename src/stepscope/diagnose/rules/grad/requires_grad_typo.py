@@ -4,6 +4,7 @@ import ast
 import difflib
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile
@@ -55,6 +56,9 @@ def _misspelt(file: SourceFile) -> Iterator[Proof]:
                 else f"{target.attr} is not requires_grad: this makes a new attribute and freezes nothing",
                 label="a method is called, not assigned" if method else f"did you mean {_RIGHT}?",
                 evidence={"attribute": target.attr},
+                edit=edits.replace(
+                    (file, node), f"{what}.requires_grad_({value})" if method else f"{what}.{_RIGHT} = {value}"
+                ),
                 fix=f"{what}.requires_grad_({value})" if method else f"{what}.{_RIGHT} = {value}",
             )
 
@@ -84,6 +88,7 @@ def _no_assignment(file: SourceFile) -> Iterator[Proof]:
             + ("== compares, it does not assign" if compared else "the method is not called"),
             label="a comparison whose result nobody uses" if compared else "without parentheses",
             evidence={"statement": ast.unparse(node)},
+            edit=edits.replace((file, node), ast.unparse(node).replace("==", "=")) if compared else None,
             fix=ast.unparse(node).replace("==", "=") if compared else f"{ast.unparse(value)}(False)",
         )
 
@@ -106,6 +111,9 @@ def _on_modules(run: Evidence, file: SourceFile) -> Iterator[Proof]:
                 message=f"{ast.unparse(target.value)} is a module: setting requires_grad on it does nothing",
                 label="only parameters have requires_grad",
                 evidence={"module": ast.unparse(target.value)},
+                edit=edits.replace(
+                    (file, node), f"{ast.unparse(target.value)}.requires_grad_({ast.unparse(node.value)})"
+                ),
                 fix=f"{ast.unparse(target.value)}.requires_grad_({ast.unparse(node.value)})",
             )
 

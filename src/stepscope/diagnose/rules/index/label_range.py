@@ -7,11 +7,14 @@ from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.provenance import MAKERS, story, tensors_of
 from stepscope.diagnose.crash.ranges import RangeFault, range_fault
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
+
+_WHITE, _FEW = 255, 64
 
 
 @rule("index.label-range", severity="error", needs="crash")
@@ -21,7 +24,8 @@ def label_range(run: Evidence) -> Iterator[Proof]:
     Why it matters: with K outputs the labels are 0 to K-1. Labels that count from 1, or a last layer with too few
     outputs, fail as soon as the largest label comes along.
 
-    What to do: shift the labels to begin at 0, or give the last layer as many outputs as there are classes.
+    What to do: shift the labels to begin at 0, or give the last layer as many outputs as there are classes. A mask that
+    was stored as an image has grey levels: turn them into class ids.
 
     Bad:
         loss = F.cross_entropy(logits, y)            # y is 1 ... 10, logits have 10 columns
@@ -37,6 +41,9 @@ def label_range(run: Evidence) -> Iterator[Proof]:
     layer = _last_layer(crash, fault)
     shifted = low >= 1 and high == fault.size
     evidence = {"classes": fault.size, "smallest_label": low, "largest_label": high}
+    if labels is not None and _are_grey_levels(fault, low, high):
+        yield _grey_levels(fault, labels, evidence)
+        return
     if shifted or low < 0 or layer is None:
         what = "count from 1" if shifted else "are negative" if low < 0 else f"go up to {high}"
         fix = "subtract 1 from the labels" if shifted else f"labels must be 0 to {fault.size - 1}"
@@ -57,8 +64,27 @@ def label_range(run: Evidence) -> Iterator[Proof]:
         message=f"labels go up to {high}, but the last layer, {path}, has {fault.size} outputs",
         label=f"{high + 1} classes need {high + 1} outputs",
         evidence=evidence,
+        edit=layers.sized(site, "out_features", high + 1),
         fix=f"give the last layer {high + 1} outputs, or keep the labels below {fault.size}",
         related=[(labels, f"labels {low} to {high} are made here")] if labels is not None else [],
+    )
+
+
+def _are_grey_levels(fault: RangeFault, low: int, high: int) -> bool:
+    """A mask with one label for each pixel, up to the brightest grey, for a model of a few classes."""
+    is_mask = fault.tensor is not None and fault.tensor.ndim >= 3
+    return is_mask and low == 0 and high == _WHITE and fault.size <= _FEW
+
+
+def _grey_levels(fault: RangeFault, labels: Site, evidence: dict[str, int]) -> Proof:
+    two = "(mask > 127).long()" if fault.size == 2 else "a table from grey level to class id"
+    return Proof(
+        where=labels,
+        message=f"the mask holds grey levels, 0 to {_WHITE}, where class ids 0 to {fault.size - 1} are needed",
+        label=f"labels 0 to {_WHITE}, {fault.size} classes",
+        evidence=evidence,
+        fix=f"turn grey levels into class ids: {two}; if 255 means 'no label', give the loss ignore_index=255",
+        related=[(fault.site, "it fails here")],
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
@@ -41,6 +42,7 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
         message=f"the ids go up to {fault.high}, and a table of {fault.size} rows ends at {fault.size - 1}",
         label=f"ids {fault.low} to {fault.high}",
         evidence={"rows": fault.size, "smallest_id": fault.low, "largest_id": fault.high},
+        edit=None if made is not None else layers.one_more_row(built),
         fix=f"make ids below {fault.size}, or build the table with {fault.size + 1} rows",
         related=[(built, f"a table of {fault.size} rows")] if built is not None and made is not None else [],
     )

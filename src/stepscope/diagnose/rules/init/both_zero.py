@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start, stuck
@@ -36,6 +37,7 @@ def both_zero(run: Evidence) -> Iterator[Proof]:
         message=f"{first.name} and {second.name} both start at zero, so neither ever gets a gradient",
         label="zero times zero: no gradient for either",
         evidence={"weights": [start.name for start in dead[:10]]},
+        edit=layers.initialised(place_of_start(second), "normal_", ", std=0.01"),
         fix=f"start one of them at random: nn.init.normal_({first.name}, std=0.01)",
         related=[(place_of_start(first), "the other factor")],
     )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import alike, place_of_start
@@ -36,5 +37,6 @@ def constant(run: Evidence) -> Iterator[Proof]:
         "still: they get the same gradient",
         label=f"{units} units that work like one",
         evidence={"weights": [start.name for start in same[:10]], "value": value, "units": units},
+        edit=layers.initialised(place_of_start(first), "xavier_uniform_"),
         fix="start from random weights: nn.init.xavier_uniform_(weight)",
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start
@@ -44,6 +45,10 @@ def scale(run: Evidence) -> Iterator[Proof]:
         f"{worst.std / worst.gain:.2g} is right): {effect}",
         label=f"{worst.gain:.3g} times too large",
         evidence={"gains": {start.name: round(start.gain, 2) for start in large[:10]}, "effect": effect},
+        trials=[
+            (f"std={value:.2g}", layers.initialised(place_of_start(worst), "normal_", f", std={value:.2g}"))
+            for value in (worst.std / worst.gain, worst.std / worst.gain / 3, worst.std / worst.gain / 10)
+        ],
         fix=f"nn.init.kaiming_normal_(weight), or std={worst.std / worst.gain:.2g}",
     )
 

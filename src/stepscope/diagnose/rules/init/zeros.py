@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start, stuck
@@ -34,5 +35,6 @@ def zeros(run: Evidence) -> Iterator[Proof]:
         "cannot leave it: every gradient of theirs is zero",
         label="all zeros, with zero gradients",
         evidence={"weights": [start.name for start in dead[:10]], "count": len(dead)},
+        edit=layers.initialised(place_of_start(dead[0]), "kaiming_uniform_"),
         fix="leave torch's initialisation in place, or nn.init.kaiming_uniform_(weight)",
     )

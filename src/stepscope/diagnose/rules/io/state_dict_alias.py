@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.modes import deep_copied
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.checkpoints import Taken
@@ -52,6 +53,7 @@ def _proof(taken: Taken, used: object, step: int, how: str) -> Proof:
         f"they are {how}",
         label=f"no copy; {how} {steps} steps later",
         evidence={"taken_at_step": taken.step, "used_at_step": step},
+        edit=deep_copied(taken.place),
         fix=f"copy.deepcopy(model.state_dict()) on line {taken.place.site.line}"
         if taken.place is not None
         else "copy.deepcopy(model.state_dict())",

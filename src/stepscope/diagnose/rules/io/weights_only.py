@@ -24,6 +24,8 @@ def weights_only(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None or not crash.says(r"weights only load failed", r"weights_only"):
         return
+    if crash.says(r"unsupported operand|invalid load key|ran out of input"):  # the file is not a checkpoint at all
+        return
     yield Proof(
         where=crash.site,
         message="the file holds pickled objects, and torch.load takes only tensors unless told otherwise",

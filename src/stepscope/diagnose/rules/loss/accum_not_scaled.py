@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES
@@ -38,6 +39,7 @@ def accum_not_scaled(run: Evidence) -> Iterator[Proof]:
             message=f"each step adds up the gradients of {several} backwards, and the loss is not divided by {several}",
             label=f"{several} times before each step",
             evidence={"backwards_per_step": several, "losses": [b.loss for b in steps[1].backwards[:8]]},
+            edit=tensors.received_divided(where, several),
             fix=f"divide by the number of batches: (loss / {several}).backward()",
         )
 

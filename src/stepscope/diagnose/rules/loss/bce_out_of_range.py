@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.dtypes import loss_call
 from stepscope.diagnose.crash.provenance import made_at
 from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -55,6 +56,10 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
         else f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
         label="NaN" if is_nan else span,
         evidence={"which": which, "range": list(found) if found and not is_nan else None},
+        edit=None if is_nan or which == "target" else tensors.called_otherwise(built or site, _WITH_LOGITS),
         fix=fix,
         related=[] if built is None else [(site, "it is computed here")],
     )
+
+
+_WITH_LOGITS = {"binary_cross_entropy": "binary_cross_entropy_with_logits", "BCELoss": "BCEWithLogitsLoss"}

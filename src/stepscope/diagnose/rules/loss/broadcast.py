@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import CASTS, ELEMENTWISE, REDUCTIONS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
@@ -56,6 +57,7 @@ def _proof(where: object, first: tuple[int, ...], second: tuple[int, ...], times
         "every prediction is compared with every target",
         label=f"{_shown(first)} with {_shown(second)} makes {_shown(table)}",
         evidence={"shapes": [list(first), list(second)], "broadcast_to": list(table), "calls": times},
+        edit=tensors.operand_appended(where, int(column == "second"), ".squeeze(-1)"),
         fix=f"make the shapes equal: .squeeze(-1) on the {column}, or .unsqueeze(-1) on the other",
     )
 

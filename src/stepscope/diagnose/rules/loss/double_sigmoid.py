@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import VIEWS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -44,6 +45,7 @@ def double_sigmoid(run: Evidence) -> Iterator[Proof]:
             message=f"{made.op} is applied here, and {again}",
             label=f"the loss gets values between {look.low:.2g} and {look.high:.2g}" if look else "",
             evidence={"calls": len(found), "input": [look.low, look.high] if look else None, "loss": call.value},
+            edit=tensors.left_out(where) if call.name != "binary_cross_entropy" else None,
             fix=f"leave out this {made.op}: give the loss the raw scores",
             related=[(call.place, "the loss applies the sigmoid itself")],
         )

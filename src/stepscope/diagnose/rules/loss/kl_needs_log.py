@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -40,6 +41,7 @@ def kl_needs_log(run: Evidence) -> Iterator[Proof]:
                 message=f"kl_div expects {_EXPECTED[what]} as its {what} and gets {said}",
                 label=_label(call, what),
                 evidence={"calls": len(wrong), "value": call.value, "row_sums": call.look.sums if call.look else None},
+                edit=tensors.called_otherwise(where_applied(run, made), tensors.LOGS) if at_source else None,
                 fix=_FIXES[what] if at_source else _FIXES[what].replace("this softmax", "softmax"),
                 related=[(call.place, "kl_div takes logarithms first")] if at_source else [(made.place, "made here")],
             )

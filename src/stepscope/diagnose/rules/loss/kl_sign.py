@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import Divergence, divergences
 from stepscope.diagnose.rule import Proof, rule
@@ -41,6 +42,7 @@ def kl_sign(run: Evidence) -> Iterator[Proof]:
         message="the KL divergence enters the loss with a minus: training makes it larger",
         label="exp(logvar) and mu**2 count negative in the loss",
         evidence={"steps": len(wrong), "factor_of_exp": divergence.factor, "loss": losses[:4] + losses[-1:]},
+        edit=tensors.sign_turned(where.place),
         fix="turn its sign: -0.5 * sum(1 + logvar - mu**2 - logvar.exp()), added to the loss",
     )
 

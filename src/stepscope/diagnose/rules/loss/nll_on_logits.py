@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import LAYERS
+from stepscope.diagnose import edits
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -46,6 +48,7 @@ def nll_on_logits(run: Evidence) -> Iterator[Proof]:
             message=f"{call.name} gets {what} where it expects log-probabilities",
             label=f"values between {look.low:.2g} and {look.high:.2g}; of log-probabilities none is above 0",
             evidence={"calls": len(wrong), "input": [look.low, look.high], "logsumexp": look.logsumexp},
+            edit=tensors.called_otherwise(applied, tensors.LOGS) if squashed else _cross_entropy(call),
             fix="use log_softmax instead of softmax here" if squashed else _fix(call),
             related=[
                 (call.place if squashed else applied, f"{call.name} takes logarithms" if squashed else "made here")
@@ -72,3 +75,11 @@ def _has_log(origin: Origin) -> bool:
     """A logarithm lies between the last layer and here."""
     found = origin.ancestors(200, through=lambda one: one.op not in LAYERS)
     return any(one.op in _LOGS or one.op.startswith("unseen") for one in found)
+
+
+def _cross_entropy(call: LossCall) -> edits.Plan | None:
+    if call.name != "nll_loss":
+        return None
+    made = None if call.visit is None else call.visit.module.made
+    names = {"nll_loss": "cross_entropy", "NLLLoss": "CrossEntropyLoss"}
+    return edits.first_of(tensors.called_otherwise(call.place, names), tensors.called_otherwise(made, names))

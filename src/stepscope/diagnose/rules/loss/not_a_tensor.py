@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.plain_numbers import made_a_number
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -40,6 +41,7 @@ def not_a_tensor(run: Evidence) -> Iterator[Proof]:
         message=f"the loss is a {found[1]} when backward is to run: it has no graph any more",
         label=f"`{text}` gives a plain number" if text else "a plain number is returned",
         evidence={"type": found[1], "made_by": text},
+        edit=tensors.without_method(where, (text.strip(".()"),)) if text else None,
         fix=f"leave out `{text}` here" if text else "return the loss as a tensor",
         related=[(crash.site, "what needs a tensor is reached from here")] if elsewhere else [],
     )

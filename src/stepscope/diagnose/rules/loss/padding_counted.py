@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -37,6 +38,7 @@ def padding_counted(run: Evidence) -> Iterator[Proof]:
             message=f"{share:.0%} of the targets are padding (id {fact.value}), and the loss counts them",
             label=f"{fact.counted} of {fact.total} targets are padding",
             evidence={"padding_id": fact.value, "share": share, "calls": fact.calls, "padding_idx": fact.declared},
+            edit=edits.keyword(where or fact.place, "ignore_index", str(fact.value)),
             fix=f"pass ignore_index={fact.value}",
             related=[(fact.place, "the loss is computed here")] if made is not None else [],
         )

@@ -5,15 +5,17 @@ import re
 from collections.abc import Iterator
 
 from stepscope.common.ops import CASTS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_sign import is_log_likelihood, is_picked, pulls
+from stepscope.diagnose.loss_sign import is_log_likelihood, is_picked, overlaps, pulls
 from stepscope.diagnose.loss_terms import source, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES
-from stepscope.evidence.origins import Origin
+from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.evidence.steps import Backward
 
 _WANTED = re.compile(r"adv|reward|return|gain|(^|_)(ret|rets|R|G|y|r)($|_)|target|label|one_?hot|truth", re.I)
+_FIXES = {"loss": "take the minus away", "overlap": "make it one minus this"}
 _UNWANTED = re.compile(r"cost|regret|penalt|loss|delta|td|neg", re.I)
 
 
@@ -27,7 +29,8 @@ def sign(run: Evidence) -> Iterator[Proof]:
     What to do: turn the sign of the term.
 
     How it is found: the loss is taken apart with the sign of each part. A squared error between prediction and target
-    enters it only with a minus; or a log-probability times a reward enters with a plus.
+    enters it only with a minus; a log-probability times a reward enters with a plus; or an overlap (Dice, IoU) does,
+    where one minus it was meant.
 
     Bad:
         loss = dist.log_prob(y).mean()
@@ -35,10 +38,13 @@ def sign(run: Evidence) -> Iterator[Proof]:
         loss = -dist.log_prob(y).mean()
     """
     found: dict[object, list[tuple[str, str, Origin]]] = {}
-    for backward in _of_trained_models(run):
+    backwards, adversarial = _of_trained_models(run)
+    for backward in backwards:
         if backward.origin is None:
             continue
-        for kind, said, where in (*_repelled(backward.origin), *_discouraged(run, backward.origin)):
+        # Of players against each other, what one makes smaller the other makes larger.
+        errors = [] if adversarial else list(_repelled(backward.origin))
+        for kind, said, where in (*errors, *_discouraged(run, backward.origin)):
             found.setdefault((kind, where.place), []).append((kind, said, where))
     losses = [backward.loss for backward in run.steps.backwards if backward.loss is not None]
     for several in found.values():
@@ -50,19 +56,21 @@ def sign(run: Evidence) -> Iterator[Proof]:
             message=said,
             label="this has the wrong sign",
             evidence={"steps": len(several), "loss": losses[:4] + losses[-1:]},
-            fix="put a minus before it" if kind != "loss" else "take the minus away",
-            severity="error" if kind == "error" else "warning",
+            edit=tensors.negated(where.place) if kind != "overlap" else None,
+            fix=_FIXES.get(kind, "put a minus before it"),
+            severity="error" if kind in ("error", "overlap") else "warning",
         )
 
 
-def _of_trained_models(run: Evidence) -> list[Backward]:
-    """Backwards of steps that train a model: an attack or a search for an input may well make a loss larger."""
+def _of_trained_models(run: Evidence) -> tuple[list[Backward], bool]:
+    """Backwards of steps that train a model: an attack or a search for an input may well make a loss larger. And
+    whether several optimizers take turns."""
     of_models = {id(p) for model in run.models.present for p in model.module.parameters()}
     numbers = [made.number for made in run.optimizers.made if any(id(p) in of_models for p in made.parameters)]
     steps = [step for step in list(run.steps.steps)[:40] if step.optimizer in numbers]
-    if len(run.optimizers.made) > 1 and len({step.optimizer for step in steps}) > 1:
-        return []  # players against each other: what one makes smaller the other makes larger
-    return [backward for step in steps for backward in step.backwards if backward.accumulates]
+    adversarial = len(run.optimizers.made) > 1 and len({step.optimizer for step in steps}) > 1
+    found = {id(backward): backward for step in steps for backward in step.backwards if backward.accumulates}
+    return list(found.values()), adversarial
 
 
 def _repelled(loss: Origin) -> Iterator[tuple[str, str, Origin]]:
@@ -70,9 +78,23 @@ def _repelled(loss: Origin) -> Iterator[tuple[str, str, Origin]]:
     for origin, signs in pulls(loss).values():
         if signs == {-1} and not _is_repulsion(loss, origin):
             yield "error", "training makes the squared error between prediction and target larger", _outer(loss, origin)
+    for origin, signs in overlaps(loss).values():
+        if signs == {1}:
+            yield "overlap", "training makes the overlap of prediction and target smaller", origin
     parts = list(terms(loss))
+    if len(parts) == 1 and parts[0].origin.op == "mean" and parts[0].origin.inputs:
+        similar = parts[0].origin.inputs[0].back_through(CASTS)
+        if similar.op == "cosine_similarity" and parts[0].factor > 0 and _is_given(similar):
+            yield "overlap", "training makes the prediction less similar to the target", loss
     if len(parts) == 1 and parts[0].origin.op in LOSSES and parts[0].factor < 0:
         yield "loss", f"{parts[0].origin.op} is made larger by training: it enters the loss with a minus", loss
+
+
+def _is_given(pair: Origin) -> bool:
+    """One side is learned, the other a batch's own."""
+    learned = [one for one in pair.inputs if one.requires_grad]
+    given = [one for one in pair.inputs if not one.requires_grad and not one.tags & PARAMETER]
+    return len(learned) == 1 and len(given) == 1 and bool(given[0].shape)
 
 
 def _is_repulsion(loss: Origin, error: Origin) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import VIEWS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -45,6 +46,7 @@ def softmax_before_ce(run: Evidence) -> Iterator[Proof]:
             message=f"{made.op} is applied here, and {_name(call)} applies softmax again",
             label=what or f"this goes into {_name(call)}",
             evidence={"calls": len(found), "row_sums": call.look.sums if call.look else None, "loss": call.value},
+            edit=tensors.left_out(where) if call.name == "cross_entropy" else None,
             fix=f"give {_name(call)} the raw scores: leave out this {made.op} in training",
             related=[(call.place, f"{_name(call)} expects logits")],
         )

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import source
 from stepscope.diagnose.rule import Proof, rule
@@ -47,6 +48,7 @@ def swapped_args(run: Evidence) -> Iterator[Proof]:
                 message=f"{calls[0].name} gets {first} where the positive belongs and {second} where the negative does",
                 label="positive and negative are swapped",
                 evidence={"calls": len(calls), "loss": [call.value for call in calls[:4]]},
+                edit=edits.swap(calls[0].place, 1, 2),
                 fix=f"swap the two: {second} first, then {first}",
             )
 
@@ -60,6 +62,7 @@ def _proof(run: Evidence, call: LossCall, times: int) -> Proof:
         message=f"{call.name} gets the target first and the prediction second",
         label="the second argument comes from the model, the first does not",
         evidence={"calls": times, "input_requires_grad": False, "target_requires_grad": True, "loss": call.value},
+        edit=edits.swap(call.place) if len(names) == 2 else None,
         fix=f"swap them: ({shown})" if len(names) == 2 else "swap the two arguments",
     )
 
@@ -118,5 +121,6 @@ def _in_crash(run: Evidence) -> Iterator[Proof]:
         message=f"{failed.op} gets the targets first and the predictions second",
         label=f"{list(first.shape)} {first.dtype} comes first, the model's output second",
         evidence={"first": list(first.shape), "second": list(second.shape), "error": failed.said},
+        edit=edits.swap(failed.place),
         fix="swap the two arguments: predictions first",
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import NOISE
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import same, scaled_source
 from stepscope.diagnose.loss_terms import Term, terms
@@ -45,6 +46,7 @@ def logdet_sign(run: Evidence) -> Iterator[Proof]:
             message="the log of a scale enters the loss with the wrong sign: shrinking the scale lowers both",
             label="the log-determinant counts the wrong way round here",
             evidence={"terms": len(wrong), "factor": term.factor, "loss": losses[:4] + losses[-1:]},
+            edit=tensors.sign_turned(join.place),
             fix="turn the sign of the log-determinant here",
             related=[(scale.place, "the scale is applied here")],
         )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.common.ops import VIEWS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.attention import Masking
@@ -79,6 +80,7 @@ def _graph(run: Evidence, masking: Masking) -> Iterator[Proof]:
         message="the mask hides each node's neighbours and shows all others",
         label="where this is True the scores become minus infinity",
         evidence={"calls": masking.calls, "nodes": masking.size[0]},
+        edit=tensors.inverted_mask(filled.place),
         fix="hide where there is no edge: masked_fill(adj == 0, ...) or masked_fill(~adj, ...)",
     )
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.batch_mixing import normalised_over_batch
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -44,6 +45,7 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
             f"{crossing.used}",
             label=f"axis 0 of ({shape}) is the batch",
             evidence={"axis": crossing.axis, "used_axis": crossing.used, "shape": list(made.shape)},
+            edit=tensors.dim(where_applied(run, made), -1),
             fix="use dim=-1",
             related=[(crossing.place, "the vectors are compared here")],
         )
@@ -56,6 +58,7 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
                 message=f"the vectors are normalised along the batch, axis 0 of ({', '.join(map(str, made.shape))})",
                 label=f"replacing one sample changes the answers for the others by {trial.mixing:.1%}",
                 evidence={"axis": 0, "shape": list(made.shape), "change": trial.mixing},
+                edit=tensors.dim(where_applied(run, made), -1),
                 fix="use dim=-1",
             )
 

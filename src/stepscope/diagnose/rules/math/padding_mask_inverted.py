@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import MASKS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.attention import Masking
@@ -36,6 +37,7 @@ def padding_mask_inverted(run: Evidence) -> Iterator[Proof]:
             message="the padding mask is inverted: the real positions are hidden and the padding is shown",
             label="this hides everything that is not padding",
             evidence={"calls": len(shown), "attention": masking.kind},
+            edit=tensors.inverted_mask(where),
             fix="invert it: True must mark the padding (mask == PAD, or ~valid)",
             related=[(masking.place, "the mask is used here")] if where is not masking.place else [],
         )

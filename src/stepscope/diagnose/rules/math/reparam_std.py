@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.common.ops import GAUSSIAN
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_sign import divergences, same, scaled_source
 from stepscope.diagnose.rule import Proof, rule
@@ -51,6 +52,7 @@ def reparam_std(run: Evidence) -> Iterator[Proof]:
             message=f"noise is scaled with {said}, not with the standard deviation",
             label="this multiplies the noise",
             evidence={"times": len(several), "shape": list(product.shape)},
+            edit=tensors.halved_exponent(_where(product) or place),
             fix="use std = torch.exp(0.5 * logvar)",
             related=[(place, "the noise is scaled here")] if _where(product) not in (None, place) else [],
         )

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.batch_mixing import normalised_over_batch
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -53,6 +54,7 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
                 "shape": list(made.shape),
                 "used_by": crossing.op,
             },
+            edit=tensors.dim(where_applied(run, made), -1 if crossing.used == len(made.shape) - 1 else crossing.used),
             fix=f"use dim={-1 if crossing.used == len(made.shape) - 1 else crossing.used}",
             related=[(crossing.place, "the classes are told apart here")],
         )
@@ -65,5 +67,6 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
                 message=f"{made.op} runs over the batch, axis 0 of ({', '.join(map(str, made.shape))})",
                 label=f"replacing one sample changes the answers for the others by {trial.mixing:.1%}",
                 evidence={"axis": 0, "shape": list(made.shape), "change": trial.mixing},
+                edit=tensors.dim(where_applied(run, made), -1),
                 fix="use dim=-1",
             )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.loss_terms import where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -55,6 +56,7 @@ def softmax_dim(run: Evidence) -> Iterator[Proof]:
                 "shape": list(made.shape),
                 "sums": [low, high],
             },
+            edit=tensors.dim(where_applied(run, made), -1 if crossing.used == rank - 1 else crossing.used),
             fix=f"use dim={-1 if crossing.used == rank - 1 else crossing.used}",
             related=[(crossing.place, "the weights are used here")],
         )

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
@@ -41,6 +42,7 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
         message=f"the graphs of {most} earlier steps are kept alive",
         label="one more with every step",
         evidence={"graphs_alive": alive[-8:], "most": most},
+        edit=tensors.collected(where, ".detach()") if where is not None else None,
         fix="collect loss.item() or output.detach() instead of the tensor itself",
     )
 

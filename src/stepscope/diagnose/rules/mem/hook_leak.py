@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -38,5 +39,6 @@ def hook_leak(run: Evidence) -> Iterator[Proof]:
         message="hooks pile up: this line registers another one in every step",
         label=f"{times} registered so far, {counts[-1]} on the model now",
         evidence={"hooks": recent},
+        edit=tensors.hoisted(place),
         fix="register the hook once before the loop, or remove its handle after use",
     )

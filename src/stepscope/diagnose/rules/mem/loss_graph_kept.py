@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -33,6 +34,7 @@ def loss_graph_kept(run: Evidence) -> Iterator[Proof]:
             message="this line keeps the graph of every step alive",
             label=f"{longest} steps in a row its own earlier result comes back with its graph",
             evidence={"steps_in_a_row": longest},
+            edit=tensors.last_added(place, ".item()"),
             fix="use loss.item() or loss.detach() here",
         )
 

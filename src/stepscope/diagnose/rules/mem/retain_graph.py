@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -35,5 +36,6 @@ def retain_graph(run: Evidence) -> Iterator[Proof]:
         message="the graph is retained after backward, and nothing runs through it again",
         label=f"one backward a step, {_STEPS} steps in a row",
         evidence={"steps": _STEPS},
+        edit=edits.not_keyword(steps[-1].backwards[0].place, "retain_graph"),
         fix="leave out retain_graph=True",
     )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.metrics import Decision
@@ -43,6 +44,7 @@ def argmax_dim(run: Evidence) -> Iterator[Proof]:
             message=f"{decision.op} is taken along {along}, but the {classes} classes are axis {axis} of {list(shape)}",
             label=f"gives {_result(shape, taken)} instead of one class for each sample",
             evidence={"shape": list(shape), "axis": taken, "axis_of_classes": axis},
+            edit=tensors.dim(decision.place, axis),
             fix=f"use dim={axis}",
             related=[(loss, "the loss takes these scores")],
         )

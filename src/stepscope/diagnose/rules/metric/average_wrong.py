@@ -4,11 +4,15 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.data_sources import names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
+
+_SAME_LENGTH = frozenset(("enumerate", "tqdm", "track", "iter", "progress_bar", "prange", "logger", "log_every"))
+"""Put around a loader in a loop, these give its batches on; `DataLoader(dataset)` does not give the dataset's items."""
 
 
 @rule("metric.average-wrong", severity="warning", needs="steps, end")
@@ -44,6 +48,7 @@ def average_wrong(run: Evidence) -> Iterator[Proof]:
                 message=f"{counted} counts samples, but is divided by the number of batches",
                 label=f"batches hold {size} samples, so this can reach {size}",
                 evidence={"batch_size": size},
+                edit=edits.replace((file, division.right), f"len({_looped(loop)}.dataset)"),
                 fix="divide by the number of samples: len(loader.dataset)",
                 related=[(file.site(loop.iter), "the loop over the batches")],
             )
@@ -63,7 +68,7 @@ def _counted_loop(file: SourceFile, division: ast.BinOp) -> ast.For | None:
         return None
     sums = set(names_in(division.left))
     for loop in ast.walk(scope):
-        if isinstance(loop, ast.For) and looped in names_in(loop.iter) and not _inside(division, loop):
+        if isinstance(loop, ast.For) and looped == _looped(loop) and not _inside(division, loop):
             added = [n for n in ast.walk(loop) if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add)]
             if any(dotted(node.target) in sums and _counts_matches(loop, node.value) for node in added):
                 return loop
@@ -116,3 +121,11 @@ def _batch_size(run: Evidence, file: SourceFile, loop: ast.For) -> int | None:
             shape = delivery.shapes[0] if delivery is not None and delivery.shapes else ()
             return shape[0] if shape else fact.batch_size
     return None
+
+
+def _looped(loop: ast.For) -> str:
+    """The loader that a loop goes over, also inside of enumerate() or a progress bar."""
+    over: ast.expr = loop.iter
+    while isinstance(over, ast.Call) and over.args and called_name(over) in _SAME_LENGTH:
+        over = over.args[0]
+    return ast.unparse(over)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
@@ -45,6 +46,7 @@ def off_by_one_mean(run: Evidence) -> Iterator[Proof]:
                         message=f"the sum of n batches is divided by {index}, which counts from 0: by n - 1",
                         label=f"{index} is one less than the number of batches",
                         evidence={"index": index, "loop_line": loop.lineno},
+                        edit=edits.replace((file, node.right), f"({index} + 1)"),
                         fix=f"divide by ({index} + 1), or by len() of the loader",
                     )
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.numpy_decisions import compared_outside
 from stepscope.diagnose.rule import Proof, rule
@@ -54,6 +55,7 @@ def threshold_on_logits(run: Evidence) -> Iterator[Proof]:
             f"to {decision.high:.2g}",
             label="these are logits, not probabilities",
             evidence={"lowest": decision.low, "highest": decision.high, "threshold": threshold},
+            edit=tensors.compared_with_zero(where),
             fix="apply torch.sigmoid first, or compare with 0",
             related=[(loss, "the loss takes them as logits")],
         )

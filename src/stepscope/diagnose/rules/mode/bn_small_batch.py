@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.records.step import Site
@@ -50,6 +51,7 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
                 message=f"the last batch has one sample ({samples} in batches of {size}), too few for {name}",
                 label=f"{samples} % {size} = 1",
                 evidence={**evidence, "samples": samples, "batch_size": size},
+                edit=edits.keyword(made_at(crash, loader), "drop_last", "True"),
                 fix="give the DataLoader drop_last=True",
                 related=[(crash.site, "it fails here")],
             )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
@@ -39,6 +40,7 @@ def functional_dropout(run: Evidence) -> Iterator[Proof]:
             else f"{name} does not know the mode: it would go on dropping values in eval mode",
             label=f"drops values, though the module is in eval mode ({evaluated} calls)" if evaluated else "always on",
             evidence={"function": name, "calls_in_eval_mode": evaluated, "calls_in_training": modes.count(True)},
+            edit=edits.in_method(edits.keyword(place, "training", "self.training"), place) if not attention else None,
             fix="dropout_p=p if self.training else 0.0" if attention else "add training=self.training",
             severity=None if evaluated else "info",
         )

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.diagnose.edits import tensors
+from stepscope.diagnose.edits.modes import mode_calls
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
@@ -63,6 +65,7 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
             if missing
             else f"{', '.join(first.layers[:3])} in train mode",
             evidence={"layers": first.layers[:12], "calls": len(forwards), "gradients": first.visit.grad},
+            edit=tensors.called(missing) if missing else mode_calls(first.module.made, place),
             fix="write .eval() with parentheses"
             if missing
             else "call model.eval() before this, and model.train() after it",

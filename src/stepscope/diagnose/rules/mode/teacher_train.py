@@ -4,12 +4,13 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.diagnose.edits.modes import put_in_eval
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.forwards import Forward
 from stepscope.evidence.modules import Module
 
-_ENOUGH = 3
+_ENOUGH, _ENOUGH_AT_END = 3, 2
 
 
 @rule("mode.teacher-train", severity="warning")
@@ -20,8 +21,9 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
 
     What to do: `teacher.eval()` once, after it is made.
 
-    How it is found: the model was only ever called with gradients off, with dropout or batch norm in training mode, and
-    losses were computed from its results. Copies that follow by a moving average may be meant to run like that.
+    How it is found: the model was only ever called with gradients off, or with all its parameters frozen, with dropout
+    or batch norm in training mode, and losses were computed from its results. Copies that follow by a moving average
+    may be meant to run like that.
 
     Bad:
         teacher = build_teacher()
@@ -37,8 +39,11 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
         first, module = forwards[0], forwards[0].module
         noisy = [f for f in forwards if f.visit.training and f.layers and f.used]
         # A network trained earlier in the script is a teacher from then on.
-        taught = [f for f in forwards if f.visit.grad]
-        if len(noisy) < _ENOUGH or any(f.visit.time > noisy[0].visit.time for f in taught):
+        frozen = not any(p.requires_grad for p in module.parameters())
+        taught = [f for f in forwards if f.visit.grad and not frozen]
+        if len(noisy) < (_ENOUGH_AT_END if run.over else _ENOUGH) or any(
+            f.visit.time > noisy[0].visit.time for f in taught
+        ):
             continue
         last = noisy[-1].last_train
         if last is not None and last.on and not taught and last.module is module:
@@ -52,12 +57,13 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
         kinds = (["dropout"] if noisy[0].droppers else []) + (["batch norm"] if noisy[0].norms else [])
         yield Proof(
             where=made or noisy[0].visit.place,
-            message=f"{noisy[0].model} only gives targets, but runs in training mode: {' and '.join(kinds)} "
-            "make them random",
+            message=f"{noisy[0].model} {'is frozen' if noisy[0].visit.grad else 'only gives targets'}, but runs in "
+            f"training mode: {' and '.join(kinds)} make what it gives random",
             label=f"never put into eval mode; {', '.join(noisy[0].layers[:3])}",
             evidence={"layers": noisy[0].layers[:12], "calls": len(noisy)},
+            edit=put_in_eval(made, noisy[0].visit.place),
             fix="call .eval() on it once it is made",
-            related=[(noisy[0].visit.place, "it is called here, without gradients")],
+            related=[(noisy[0].visit.place, "it is called here, and never learns")],
         )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -33,5 +34,6 @@ def bias_before_bn(run: Evidence) -> Iterator[Proof]:
                     message=f"the bias of {before.path or before.type} is taken away by {visit.path or visit.type}",
                     label="bias=False would do the same",
                     evidence={"layer": before.path, "norm": visit.path},
+                    edit=edits.keyword(before.module.made, "bias", "False"),
                     fix="bias=False in this layer",
                 )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
@@ -43,6 +44,7 @@ def dropout_rate(run: Evidence) -> Iterator[Proof]:
                 + ("; what it is given is called the share to keep" if kept else ""),
                 label=f"only {1 - share:.0%} is kept",
                 evidence={"p": share},
+                edit=edits.argument(site, 0, "p", f"{1 - share:.2g}") if kept else None,
                 fix=f"nn.Dropout(1 - ...), if {share:g} is the share to keep",
                 severity="warning" if kept else None,
             )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.common.ops import VIEWS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
@@ -14,6 +15,8 @@ _RANGES = {
     "hardtanh": (-1.0, 1.0), "softmax": (0.0, 1.0), "relu6": (0.0, 6.0), "hardsigmoid": (0.0, 1.0), "exp": (0.0, None),
 }  # fmt: skip
 _LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_ON_SCORES = ("cross_entropy", "binary_cross_entropy_with_logits", "multi_margin_loss", "multilabel_soft_margin_loss")
+_CUTS = frozenset({"relu", "relu_", "relu6"})
 
 
 @rule("model.output-activation", severity="error", needs="steps, end", follows=("loss.swapped-args",))
@@ -26,7 +29,8 @@ def output_activation(run: Evidence) -> Iterator[Proof]:
     What to do: leave the last activation out, scale its output, or scale the targets into its range.
 
     How it is found: what a regression loss (torch's, or a difference written by hand) reads comes straight from the
-    activation, and the targets of several batches lie outside its range by more than a tenth of their own spread.
+    activation, and the targets of several batches lie outside its range by more than a tenth of their own spread. Or a
+    loss on raw scores reads what comes straight from a ReLU: a score below zero, "not this class", has no gradient.
 
     Bad:
         model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1), nn.Sigmoid())
@@ -40,6 +44,33 @@ def output_activation(run: Evidence) -> Iterator[Proof]:
         if len(outside) >= 2 and len(outside) >= 0.8 * len(seen):
             low, high = min(one.low for one in seen), max(one.high for one in seen)
             yield _proof(run, outside[0], low, high)
+    yield from _cut_scores(run)
+
+
+def _cut_scores(run: Evidence) -> Iterator[Proof]:
+    """Scores that a loss turns into probabilities itself, with the negative ones cut off before."""
+    for calls in run.losses.by_place(*_ON_SCORES):
+        cut = [call for call in calls if (one := _activation(call.input)) is not None and one.op in _CUTS]
+        if len(cut) < 2 or len(cut) < 0.8 * len(calls):
+            continue
+        call, activation = cut[0], _activation(cut[0].input)
+        if activation is not None:
+            yield Proof(
+                where=_made_at(activation),
+                message=f"the scores go through {activation.op.rstrip('_')} before {call.name}: none can be negative, "
+                "and those at 0 get no gradient",
+                label="negative scores are cut off here",
+                evidence={"activation": activation.op.rstrip("_"), "loss": call.name, "calls": len(cut)},
+                fix="leave the activation out of the last layer",
+                related=[(call.place, "the loss takes raw scores")],
+            )
+
+
+def _made_at(activation: Origin) -> Any:
+    """Where the layer was made that applies it, or the line that does."""
+    module = None if activation.visit is None else activation.visit.module
+    is_layer = module is not None and not module.own and not module.children
+    return (module.made if module is not None and is_layer else None) or activation.place
 
 
 @dataclass(frozen=True)
@@ -104,15 +135,13 @@ def _proof(run: Evidence, one: _Compared, low: float, high: float) -> Proof:
     name = activation.op.rstrip("_")
     bottom, top = _RANGES[activation.op]
     within = f"from {bottom:g} up" if top is None else f"between {bottom:g} and {top:g}"
-    module = None if activation.visit is None else activation.visit.module
-    is_layer = module is not None and not module.own and not module.children
-    where = module.made if module is not None and is_layer else None
     return Proof(
-        where=where or activation.place,
+        where=_made_at(activation),
         message=f"the output goes through {name}, which gives values {within}, but the targets go from {low:.4g} to "
         f"{high:.4g}",
         label=f"{name} cannot reach them",
         evidence={"activation": name, "target_low": low, "target_high": high},
+        edit=tensors.left_out(_made_at(activation)),
         fix=f"leave the {name} out of the last layer, or bring the targets into its range",
         related=[(one.place, "the loss compares them here")],
     )

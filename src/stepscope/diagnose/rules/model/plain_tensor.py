@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.attributes import assigned_at
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modules import LooseTensor, Module
@@ -93,6 +94,7 @@ def _proof(run: Evidence, part: Module, name: str, tensor: LooseTensor, why: str
         message=f"self.{name} of {part.type} is a plain tensor: it {why}, but no optimizer can have it",
         label="not an nn.Parameter: model.parameters() leaves it out",
         evidence={"attribute": name, "module": part.type, "shape": list(tensor.shape)},
+        edit=layers.wrapped_value(where, name, "nn.Parameter"),
         fix=f"self.{name} = nn.Parameter(...)",
         severity=None if tensor.requires_grad else "warning",
     )

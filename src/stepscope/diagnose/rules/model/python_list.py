@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.attributes import assigned_at
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modules import Module, Parameter
@@ -66,5 +67,6 @@ def _proof(run: Evidence, part: Module, name: str, lost: list[Parameter]) -> Pro
         "model.parameters() does not have them and no optimizer updates them",
         label=f"a {kind} of layers; torch does not look into it",
         evidence={"attribute": name, "container": kind, "parameters": len(lost), "values": count},
+        edit=layers.wrapped_value(assigned_at(run, part, name), name, better),
         fix=f"self.{name} = {better}(...)",
     )

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
@@ -42,6 +43,7 @@ def shared_by_multiply(run: Evidence) -> Iterator[Proof]:
                     f"{container.type} are the same one, with the same weights",
                     label=f"one layer, {times} times",
                     evidence={"layer": layer.type, "times": times},
+                    edit=layers.each_made((file, node)),
                     fix=f"make a new one each time: [{ast.unparse(made)} for _ in range({times})]",
                     severity=None if isinstance(made, ast.Call) else "warning",
                 )

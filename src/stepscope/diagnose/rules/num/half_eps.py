@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -40,5 +41,6 @@ def half_eps(run: Evidence) -> Iterator[Proof]:
                 message=f"{made.type}'s eps of {eps:g} is 0 in float16, the type of {len(halves)} of its parameters",
                 label=f"{len(halves)} float16 parameters; a second moment of zero is divided by",
                 evidence={"eps": eps, "float16_parameters": len(halves)},
+                edit=edits.keyword(made.place, "eps", "1e-4"),
                 fix=f"keep the parameters in float32 and use torch.autocast, or {made.type}(..., eps=1e-4)",
             )

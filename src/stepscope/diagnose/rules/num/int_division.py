@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.common.ops import CASTS, JOINS, VIEWS
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
@@ -86,6 +87,7 @@ def _floored(cut: Truncation) -> Proof:
         message="this integer division gives 0 for every value, and the zeros go on as real numbers",
         label="all results are 0",
         evidence={"op": cut.op},
+        edit=tensors.true_division(cut.place),
         fix="divide with / instead of //",
     )
 
@@ -117,6 +119,7 @@ def _in_schedule(run: Evidence) -> Iterator[Proof]:
                         "gives 1",
                         label=f"lr 0 in {zeros} of {len(rates)} steps",
                         evidence={"lr": rates[:20]},
+                        edit=tensors.true_division((file, node)),
                         fix=f"divide with /: {ast.unparse(node.left)} / {ast.unparse(node.right)}",
                     )
 
@@ -157,6 +160,10 @@ def _in_constructor(run: Evidence) -> Iterator[Proof]:
                     "before the loss uses it as real numbers",
                     label="integers, made of real numbers",
                     evidence={"expression": ast.unparse(call)[:120]},
+                    edit=tensors.called_otherwise(
+                        (file, call),
+                        {"LongTensor": "FloatTensor", "IntTensor": "FloatTensor", "long": "float", "int": "float"},
+                    ),
                     fix="make a float tensor: torch.tensor(..., dtype=torch.float32)",
                 )
 

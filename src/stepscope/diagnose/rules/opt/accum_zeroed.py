@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
+from stepscope.diagnose.edits.loop import call_on
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.optimizers import Made, Zeroing
+from stepscope.evidence.steps import Step
 
 
 @rule("opt.accum-zeroed", severity="error")
@@ -48,5 +52,10 @@ def accum_zeroed(run: Evidence) -> Iterator[Proof]:
             message=f"gradients are cleared in every micro-batch: of {many} backwards before each step one counts",
             label=f"throws away {rounds[0].thrown_away} of {many} gradients before every step",
             evidence={"backwards_per_step": many, "cleared_between": rounds[0].thrown_away, "rounds": len(rounds)},
+            edit=edits.both(edits.remove(zeroing.place), _once(made, rounds[-1], zeroing)),
             fix="call zero_grad() right after optimizer.step(), not in every micro-batch",
         )
+
+
+def _once(made: Made, step: Step, zeroing: Zeroing) -> edits.Plan:
+    return call_on("zero_grad", step.place, used=zeroing.place, made=made.place, after=True)

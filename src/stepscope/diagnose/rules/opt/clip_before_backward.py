@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.gradient_clips import GradientClip
@@ -45,5 +46,11 @@ def clip_before_backward(run: Evidence) -> Iterator[Proof]:
             message=f"{clips[0].function} runs {when}: nothing is clipped",
             label=f"{what}, {len(clips)} times in a row",
             evidence={"calls": len(clips), "without_gradients": empty, "after_step": late, "limit": clips[0].limit},
+            edit=_moved(run, clips),
             fix="move this line between backward() and optimizer.step()",
         )
+
+
+def _moved(run: Evidence, clips: list[GradientClip]) -> edits.Plan | None:
+    steps = [step for step in run.steps.steps if step.place is not None and step.place.is_beside(clips[0].place)]
+    return edits.move_before(clips[0].place, steps[0].place) if len({step.place for step in steps}) == 1 else None

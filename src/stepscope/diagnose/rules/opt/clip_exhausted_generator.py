@@ -4,8 +4,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.gradient_clips import GradientClip
 
 
@@ -39,6 +41,7 @@ def clip_exhausted_generator(run: Evidence) -> Iterator[Proof]:
             message="the parameters given to the clipping function are used up: it clips nothing",
             label="a generator, which can be walked through once" if made else "no parameters arrive here",
             evidence={"calls": len(clips), "without_parameters": len(none)},
+            edit=edits.replace(made, _listed) if made else None,
             fix="make it a list: list(model.parameters())",
             related=[(none[-1].place, "no parameters arrive here")] if made else (),
         )
@@ -54,3 +57,11 @@ def _made(run: Evidence, clip: GradientClip) -> Any:
     found = [node for node in file.walk(ast.Assign) if any(ast.unparse(target) == name for target in node.targets)]
     before = [node for node in found if node.lineno <= call.lineno] or found
     return file.site(max(before, key=lambda node: node.lineno)) if before else None
+
+
+def _listed(file: SourceFile, node: Any) -> str | None:
+    """The assignment with a list on its right."""
+    if not isinstance(node, ast.Assign):
+        return None
+    left = " = ".join(ast.unparse(target) for target in node.targets)
+    return f"{left} = list({edits.text_of(file, node.value)})"

@@ -3,10 +3,14 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from stepscope.diagnose import edits
+from stepscope.diagnose.edits.literals import literal_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.schedulers import Scheduler
 
 
@@ -42,6 +46,7 @@ def lambda_absolute_lr(run: Evidence) -> Iterator[Proof]:
             f"optimizer's own {scheduler.base_lr:.3g}",
             label=f"the learning rate is {factors[0] * scheduler.base_lr:.2g}",
             evidence={"factors": factors[:8], "lr": scheduler.base_lr},
+            edit=edits.replace(_where(run, scheduler), partial(_factor, rate=scheduler.base_lr)),
             fix="return a factor: 1.0 keeps the optimizer's learning rate",
             related=[(scheduler.place, "the scheduler is made here")] if scheduler.place is not None else (),
         )
@@ -67,3 +72,17 @@ def _where(run: Evidence, scheduler: Scheduler) -> Any:
         if returns:
             return file.site(returns[-1])
     return scheduler.place
+
+
+def _factor(file: SourceFile, node: Any, rate: float) -> str | None:
+    """What is returned, divided by the optimizer's own learning rate."""
+    value = node.value if isinstance(node, ast.Return) else node
+    if value is None or not isinstance(value, ast.expr):
+        return None
+    returned = "return " if isinstance(node, ast.Return) else ""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
+        for base, rest in ((value.left, value.right), (value.right, value.left)):
+            constant = literal_of(file, base)
+            if isinstance(constant, ast.Constant) and constant.value == rate:
+                return f"{returned}{edits.text_of(file, rest)}"
+    return f"{returned}({edits.text_of(file, value)}) / {rate:g}"

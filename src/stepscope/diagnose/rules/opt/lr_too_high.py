@@ -4,6 +4,8 @@ import itertools
 import math
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import Plan
+from stepscope.diagnose.edits.literals import set_argument
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.optimizers import Made
@@ -81,5 +83,11 @@ def _proof(run: Evidence, made: Made, losses: list[float], ratios: list[float]) 
         else f"the learning rate is too high: the loss grows from {losses[0]:.3g} to {worst:.3g}",
         label=f"single steps move the weights by {biggest:.0%} of their size",
         evidence={"lr": rate, "losses": losses[:12], "update_to_weight": [round(ratio, 4) for ratio in ratios[:12]]},
+        trials=_rates(made, rate),
         fix="start with a learning rate ten to a hundred times smaller",
     )
+
+
+def _rates(made: Made, rate: float | None) -> list[tuple[str, Plan]]:
+    values = [] if rate is None else [float(f"{rate / factor:.1g}") for factor in (10, 100, 1000)]
+    return [(f"lr={value:g}", set_argument(made.place, 1, "lr", f"{value:g}")) for value in values]

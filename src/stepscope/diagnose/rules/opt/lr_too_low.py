@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import Plan
+from stepscope.diagnose.edits.literals import set_argument
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.optimizers import Made
 
 _TINY = 1e-6
 _ENOUGH = 40
@@ -65,5 +68,12 @@ def lr_too_low(run: Evidence) -> Iterator[Proof]:
             f"{largest:.1g} of their size",
             label=f"{len(steps)} steps, and the loss stays at {last:.3g}",
             evidence={"lr": rates[0], "largest_update_to_weight": largest, "loss_first": first, "loss_last": last},
+            trials=_rates(made, rates[0]),
             fix="raise the learning rate a thousandfold and watch the loss",
         )
+
+
+def _rates(made: Made, rate: float) -> list[tuple[str, Plan]]:
+    """Powers of ten between this one and 1."""
+    values = [value for value in (1e-4, 1e-3, 1e-2, 1e-1) if value > 10 * rate]
+    return [(f"lr={value:g}", set_argument(made.place, 1, "lr", f"{value:g}")) for value in values]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.loop import parameters_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.ownership import orphans, strangers
 from stepscope.diagnose.rule import Proof, rule
@@ -45,6 +46,7 @@ def missing_params(run: Evidence) -> Iterator[Proof]:
                 "count": len(lost.names),
                 "gradients_seen": min(p.gradients for p in lost.parameters),
             },
+            edit=parameters_of(nearest[-1].place, module.made, instead=False),
             fix=f"add the parameters of {where} to the optimizer, or freeze them with requires_grad_(False)",
             related=[(module.made, "the model is made here")] if module.made is not None else [],
             severity="info" if lost.loaded else None,

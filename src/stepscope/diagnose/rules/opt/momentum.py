@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.optimizers import Made
@@ -36,6 +37,9 @@ def momentum(run: Evidence) -> Iterator[Proof]:
             message=message,
             label=f"this {made.type}",
             evidence={k: v for k, v in made.defaults.items() if k in ("momentum", "betas", "eps", "lr", "dampening")},
+            edit=edits.keyword(made.place, *fix.partition(", the other")[0].split("=", 1))
+            if severity != "info"
+            else None,
             fix=fix,
             severity=severity,
         )

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -40,5 +42,16 @@ def no_backward(run: Evidence) -> Iterator[Proof]:
             message=f"{len(steps)} steps of {made.type}, but backward never ran: nothing learns",
             label="no loss is returned here" if of_trainer else "no parameter has a gradient here",
             evidence={"steps": len(steps), "backwards": 0},
+            edit=None if of_trainer else _backward(run, steps[-1].place),
             fix="return the loss" if of_trainer else "call loss.backward() before this line",
         )
+
+
+def _backward(run: Evidence, step: Any) -> edits.Plan | None:
+    """Before the step, of the name that the loss has there."""
+    losses = [call for call in run.losses.calls if call.place is not None and call.place.is_beside(step)]
+    if len({call.place for call in losses}) != 1:
+        return None
+    found = edits.find(run.source, losses[0].place)
+    name = None if found is None else edits.name_of_result(*found)
+    return None if name is None else edits.before(step, f"{name}.backward()")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.loop import call_on
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -31,7 +32,7 @@ def no_step(run: Evidence) -> Iterator[Proof]:
     if len(backwards) < _ENOUGH or not (run.over or len(backwards) >= 20 * _ENOUGH):
         return
     for made in run.optimizers.made:
-        if run.steps.of_optimizer(made.number):
+        if run.steps.count_of(made.number):
             continue
         trained = [p for p in made.parameters if p.alive and p.gradients >= 3]
         if not trained or any(p.changed is not False for p in trained):
@@ -44,6 +45,9 @@ def no_step(run: Evidence) -> Iterator[Proof]:
             message=f"{len(backwards)} times backward, but the optimizer's step() was never called: nothing learns",
             label=f"{len(trained)} parameters get gradients here and never change",
             evidence={"backwards": len(backwards), "steps": 0, "zero_grad_called": zeroed},
+            edit=None
+            if run.trainer.steps_itself
+            else call_on("step", backwards[-1].place, made=made.place, after=True),
             fix="return the optimizer from configure_optimizers"
             if run.trainer.steps_itself
             else "call optimizer.step() after this line",

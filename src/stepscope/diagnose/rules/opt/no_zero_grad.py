@@ -3,9 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from stepscope.diagnose import edits
+from stepscope.diagnose.edits.loop import call_on
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.steps import Step
+from stepscope.evidence.optimizers import Made
+from stepscope.evidence.steps import Backward, Step
 
 
 @rule("opt.no-zero-grad", severity="error")
@@ -44,6 +47,7 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
             message="gradients of earlier steps are still there when backward runs",
             label=f"grad norm {grows} before backward, which itself adds about {max(own):.2g}" if own else "",
             evidence={"steps": len(stale), "grad_norm_before": before[:8], "own_grad_norm": own[:8]},
+            edit=_cleared(run, made, first),
             fix=f"call optimizer.zero_grad() before line {first.place.site.line}",
         )
 
@@ -53,3 +57,11 @@ def _in_a_row(steps: Sequence[Step]) -> list[Step]:
     pairs = list(pairwise(steps))
     usual = min((after.index - before.index for before, after in pairs), default=0)
     return [after for before, after in pairs if after.index - before.index == usual]
+
+
+def _cleared(run: Evidence, made: Made, backward: Backward) -> edits.Plan:
+    """Before the backward; where several belong to one step, after the step."""
+    step = run.steps.of_optimizer(made.number)[0]
+    several = len(step.backwards) > 1
+    there = step.place if several else backward.place
+    return call_on("zero_grad", there, used=step.place, made=made.place, after=several)

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.monitored_names import better_when
 from stepscope.diagnose.rule import Proof, rule
@@ -49,6 +50,7 @@ def plateau_mode(run: Evidence) -> Iterator[Proof]:
             "every improvement counts as a bad epoch",
             label=f"{name} {metrics[0]:.3g} -> {metrics[-1]:.3g}, learning rate {rates[0]:.2g} -> {rates[-1]:.2g}",
             evidence={"mode": scheduler.mode, "metrics": metrics[:12], "lr": rates[:12], "bad_epochs": bad},
+            edit=edits.argument(scheduler.place, 1, "mode", f'"{wanted}"'),
             fix=f'mode="{wanted}"',
             related=[(scheduler.steps[0].place, "it is given the metric here")],
         )

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import Source
 from stepscope.evidence.optimizers import Made
 
 _STATELESS = frozenset(("SGD", "ASGD"))
@@ -48,6 +51,7 @@ def recreated(run: Evidence) -> Iterator[Proof]:
             message=f"a new {first.type} over the same parameters is made again and again: its state is lost each time",
             label=f"made {len(group)} times, each for {updates} step{'s' if updates > 1 else ''}",
             evidence={"made": len(group), "steps_each": updates, "settings": dict(first.defaults)},
+            edit=_once(run, first),
             fix="make the optimizer once, before the loop",
             severity="info" if stateless else None,
         )
@@ -61,3 +65,22 @@ def _in_a_row(group: list[Made]) -> int:
     first = group[0]
     others = takewhile(lambda made: made.defaults == first.defaults and not made.touched, group[1:])
     return 1 + sum(1 for _ in others)
+
+
+def _once(run: Evidence, made: Made) -> edits.Plan:
+    """Moved before the outermost loop around it, in its own function."""
+
+    def plan(source: Source) -> Sequence[edits.Span] | None:
+        found = edits.find(source, made.place)
+        if found is None:
+            return None
+        file, node = found
+        loops = []
+        for outer in file.up(node):
+            if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                break
+            if isinstance(outer, ast.For | ast.While):
+                loops.append(outer)
+        return edits.move_before(made.place, (file, loops[-1]))(source) if loops else None
+
+    return plan

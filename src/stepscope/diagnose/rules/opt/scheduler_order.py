@@ -1,10 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import Source
 from stepscope.evidence.schedulers import Scheduler
+from stepscope.evidence.steps import Step
+from stepscope.records.place import Place
 
 
 @rule("opt.scheduler-order", severity="warning", follows=("opt.no-step", "opt.step-before-backward"))
@@ -43,6 +48,7 @@ def scheduler_order(run: Evidence) -> Iterator[Proof]:
             message="the scheduler steps before the optimizer: the first learning rate of the schedule is never used",
             label=f"{scheduler.type} is called before the optimizer's first step",
             evidence={"first_lr": scheduler.first_lr, "lr_of_first_step": steps[0].lr if steps else None},
+            edit=_later(run, first.place, steps),
             fix="move this line after optimizer.step() (or after the epoch)",
             related=[(steps[0].place, "the optimizer steps here, afterwards")] if steps else (),
         )
@@ -65,3 +71,21 @@ def _comes_before(run: Evidence, scheduler: Scheduler) -> bool:
             return False
         rounds += 1
     return rounds >= 2
+
+
+def _later(run: Evidence, place: Place, steps: list[Step]) -> edits.Plan | None:
+    """After the step where both stand in one block; else after the loop that has the step."""
+    if not steps or steps[0].place is None:
+        return None
+
+    def plan(source: Source) -> Sequence[edits.Span] | None:
+        here, there = edits.find(source, place), edits.find(source, steps[0].place)
+        if here is None or there is None or here[0] is not there[0]:
+            return None
+        file = here[0]
+        mine, target = edits.enclosing_statement(*here), edits.enclosing_statement(*there)
+        while mine is not None and target is not None and file.parents.get(target) is not file.parents.get(mine):
+            target = file.enclosing(target, ast.stmt)
+        return None if target is None else edits.move_after(place, (file, target))(source)
+
+    return plan

@@ -103,14 +103,18 @@ def _other_unit(run: Evidence, scheduler: Scheduler, steps: list[Step]) -> tuple
     horizon = scheduler.horizon
     if horizon is None or not run.over:
         return None
+    updates = max(len(steps), run.steps.count_of(scheduler.optimizer))
     epochs = max((loader.epochs for loader in run.loaders.all if loader.is_training), default=0)
-    if horizon == len(steps) and scheduler.count * 2 <= horizon and epochs and abs(scheduler.count - epochs) <= 1:
+    per_epoch = bool(epochs) and abs(scheduler.count - epochs) <= 1
+    # Without a loader nobody counts epochs; as long as all updates together and stepped after many of them says it too.
+    if horizon == updates and (scheduler.count * 2 <= horizon if per_epoch else scheduler.count * 4 <= horizon):
+        rhythm = "once per epoch" if per_epoch else f"only once in {updates // scheduler.count} updates"
         return (
-            f"the schedule is {horizon} updates long but is stepped once per epoch: it gets through "
+            f"the schedule is {horizon} updates long but is stepped {rhythm}: it gets through "
             f"{scheduler.count / horizon:.0%} of it",
-            f"stepped {scheduler.count} times in {len(steps)} updates",
+            f"stepped {scheduler.count} times in {updates} updates",
         )
-    if epochs > 1 and horizon == epochs and abs(scheduler.count - len(steps)) <= 1 and scheduler.count >= 2 * horizon:
+    if epochs > 1 and horizon == epochs and abs(scheduler.count - updates) <= 1 and scheduler.count >= 2 * horizon:
         return (
             f"the schedule is {horizon} epochs long but is stepped after every batch",
             f"stepped {scheduler.count} times in {epochs} epochs",

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.ownership import orphans, strangers
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modules import Parameter
+from stepscope.evidence.optimizers import Made
+from stepscope.records.place import Place
 
 
 @rule("opt.stale-params", severity="error")
@@ -44,15 +47,23 @@ def stale_params(run: Evidence) -> Iterator[Proof]:
             continue
         owner = run.models.owner_of(first.parameters[0])
         newer = owner[0].made if owner is not None else None
+        # An optimizer that has trained what was replaced was right until then.
+        was_right = newer is not None and any(p.gradients for p in strange)
         names = ", ".join(first.names[:3]) + (" ..." if len(first.names) > 3 else "")
         yield Proof(
-            where=made.place,
+            where=newer if was_right else made.place,
             message=f"the optimizer was built before the model was changed: it does not have {names}",
             label=f"{len(strange) + gone} of its {len(made.parameters)} parameters are no longer in the model",
             evidence={"not_in_model": len(strange) + gone, "never_updated": first.names[:20]},
             fix="build the optimizer after the last change of the model's layers",
-            related=[(newer, f"{first.names[0]} was made here")] if newer is not None else [],
+            related=_related(made, newer, first.names[0], was_right),
         )
+
+
+def _related(made: Made, newer: Place | None, name: str, was_right: bool) -> list[tuple[Any, str]]:
+    if was_right:
+        return [(made.place, "the optimizer was made here")] if made.place is not None else []
+    return [(newer, f"{name} was made here")] if newer is not None else []
 
 
 def _twins(some: list[Parameter], others: list[Parameter]) -> bool:

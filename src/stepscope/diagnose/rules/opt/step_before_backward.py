@@ -2,11 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.steps import Backward, Step
 
 
-@rule("opt.step-before-backward", severity="error", follows=("opt.accum-zeroed", "opt.wrong-params"))
+@rule(
+    "opt.step-before-backward",
+    severity="error",
+    follows=("opt.accum-zeroed", "opt.cleared-before-step", "opt.wrong-params", "opt.missing-params"),
+)
 def step_before_backward(run: Evidence) -> Iterator[Proof]:
     """The optimizer steps before the gradients of this batch are there.
 
@@ -48,6 +54,13 @@ def step_before_backward(run: Evidence) -> Iterator[Proof]:
             message="the optimizer steps before backward has computed this batch's gradients",
             label=label,
             evidence={"steps": len(steps), "without_gradients": len(empty), "with_old_gradients": len(lagging)},
+            edit=_moved(run, steps[-1], backward),
             fix="move this line after the call of backward()",
             related=[(backward.place, "backward runs here, after the step")],
         )
+
+
+def _moved(run: Evidence, step: Step, backward: Backward) -> edits.Plan | None:
+    if step.place is None or not step.place.is_beside(backward.place):
+        return None
+    return edits.move_after(step.place, backward.place)

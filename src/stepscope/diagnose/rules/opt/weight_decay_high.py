@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.literals import set_argument
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -47,5 +48,9 @@ def weight_decay_high(run: Evidence) -> Iterator[Proof]:
                 "decay": pulls,
                 "gradient": others,
             },
+            trials=[
+                (f"weight_decay={value:g}", set_argument(made.place, None, "weight_decay", f"{value:g}"))
+                for value in (1e-2, 1e-3, 1e-4)
+            ],
             fix="use a weight decay between 1e-4 and 1e-2",
         )

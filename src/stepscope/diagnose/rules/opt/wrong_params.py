@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits.loop import parameters_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.ownership import orphans
 from stepscope.diagnose.rule import Proof, rule
@@ -43,5 +44,6 @@ def wrong_params(run: Evidence) -> Iterator[Proof]:
             message=f"this optimizer holds the wrong parameters: {what}, and {lost[0].model.type} is in no optimizer",
             label=what,
             evidence={"never_updated": lost[0].names[:20], "steps": len(steps)},
+            edit=parameters_of(made.place, lost[0].model.module.made, instead=True) if idle else None,
             fix=f"pass it the parameters of the {lost[0].model.type} instead",
         )

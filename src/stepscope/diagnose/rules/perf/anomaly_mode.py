@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -31,6 +32,7 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
         message="anomaly detection is left on: every step pays for it",
         label=f"on in all {steps} steps that were looked at",
         evidence={"steps": steps},
+        edit=edits.remove(run.global_settings.anomaly) if run.trainer.name is None else None,
         fix="remove this line (or turn it on only for the steps you are looking at)"
         if run.trainer.name is None
         else "leave out detect_anomaly=True (or keep it for a run of a few steps)",

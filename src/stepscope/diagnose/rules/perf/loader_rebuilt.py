@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -38,6 +39,7 @@ def loader_rebuilt(run: Evidence) -> Iterator[Proof]:
             message="this loader is made anew " + ("for every single batch" if per_step else "in every epoch"),
             label=f"{times} times over the same dataset{workers}",
             evidence={"times": times, "batches_of_each": training[0].batches, "workers": loaders[0].workers},
+            edit=tensors.hoisted(rebuilt.place),
             fix="make the loader once before the loop",
             # Once an epoch, without workers, it costs next to nothing.
             severity=None if per_step or loaders[0].workers else "info",

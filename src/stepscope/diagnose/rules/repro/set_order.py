@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
@@ -41,6 +42,7 @@ def set_order(run: Evidence) -> Iterator[Proof]:
                         message=f"the items of {what} are numbered in an order that is not the same in every run",
                         label=f"the order of {what} is arbitrary",
                         evidence={"source": source},
+                        edit=edits.replace((file, argument), f"sorted({edits.text_of(file, argument)})"),
                         fix="sort them first: enumerate(sorted(...))",
                     )
 

@@ -23,7 +23,8 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
 
     What to do: `target = copy.deepcopy(online)`.
 
-    How it is found: one function calls two names, one of them called target, and both are the same module object.
+    How it is found: one function calls two names in turn, one of them called target, and both are the same module
+    object. A function that trains one network first and another under its guidance later is left alone.
 
     Bad:
         self.target = self.online
@@ -58,7 +59,9 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
 
 def _in_one_function(some: list[Visit], others: list[Visit]) -> bool:
     places = [visit.place for visit in some if visit.place is not None]
-    return len(others) > 1 and any(place.is_beside(visit.place) for visit in others for place in places)
+    beside = [visit for visit in others if any(place.is_beside(visit.place) for place in places)]
+    first, last = some[0].index, some[-1].index
+    return len(others) > 1 and any(first < visit.index < last for visit in beside)
 
 
 def _called_as(run: Evidence, visit: Visit) -> str:

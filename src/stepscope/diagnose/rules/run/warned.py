@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 _WARNING = re.compile(r"^(?P<file>[^\s:][^:\n]*\.py):(?P<line>\d+): \w*Warning: (?P<text>[^\n]+)", re.M)
 
 
-@rule("run.warned", needs="stored", follows=("opt.*", "loss.*", "shape.*", "autograd.*", "api.*", "dist.*"))
-def warned(run: StoredRun) -> Iterator[Proof]:
-    """Torch printed a warning that names a bug.
+_EXPLAINED = ("opt.*", "loss.*", "shape.*", "autograd.*", "api.*", "dist.*")
 
-    Why it matters: some warnings are about style; these are about results: the training does something else than it
-    was written for.
+
+@rule("run.warned", severity="info", needs="stored", follows=_EXPLAINED)
+def warned(run: StoredRun) -> Iterator[Proof]:
+    """A warning of torch or NumPy on the console is about results, not about style.
+
+    Why it matters: the script may do something else than it was written for. Whether it does, the text of a warning
+    alone does not prove: so this is a hint. For a run that was watched, rules with evidence say more.
 
     What to do: what the finding says for the warning at hand.
 
-    How it is found: the console is searched for warnings of torch that mean a bug whatever the script; each is reported
-    once.
+    How it is found: the console is searched for warnings whose meaning is known; each is reported once.
 
     Bad:
         scheduler.step()
@@ -42,6 +44,6 @@ def warned(run: StoredRun) -> Iterator[Proof]:
             where=(match["file"], int(match["line"])),
             message=meaning.meaning,
             fix=meaning.fix,
-            label="torch warned here",
+            label="the warning is about this line",
             evidence={"warning": match["text"][:400]},
         )

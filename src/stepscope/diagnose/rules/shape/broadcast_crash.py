@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.sizes import size_fault
+from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
@@ -46,7 +50,10 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
         message=f"{op} needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
         label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
         evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
-        fix=_for_classes(run, op, first, second) or _mend(names[id(first)], first, names[id(second)], second),
+        edit=_squeezed(crash.site, names[id(first)], first, names[id(second)], second),
+        fix=_for_classes(run, op, first, second)
+        or _product(op, names[id(first)], first, names[id(second)], second)
+        or _mend(names[id(first)], first, names[id(second)], second),
     )
 
 
@@ -60,6 +67,31 @@ def _for_classes(run: Evidence, op: str, scores: HeldTensor, labels: HeldTensor)
     return f"class numbers, one per sample, are for cross_entropy: give labels as int64, labels.long(){chosen}"
 
 
+def _product(op: str, first_name: str, first: HeldTensor, second_name: str, second: HeldTensor) -> str:
+    """For a matrix product: the operand whose last two axes fit when they are swapped."""
+    a, b = first.shape, second.shape
+    if op not in ("`matmul`", "`mm`", "`bmm`") or len(a) < 2 or len(b) < 2:
+        return ""
+    if a[-1] == b[-1] and a[-1] != b[-2]:
+        turned = f"{second_name}.transpose(-2, -1)" if len(b) > 2 else f"{second_name}.T"
+        return f"swap the last two axes of {second_name}, so that {a[-1]} meets {b[-1]}: {turned}"
+    if a[-2] == b[-2] and a[-1] != b[-2]:
+        turned = f"{first_name}.transpose(-2, -1)" if len(a) > 2 else f"{first_name}.T"
+        return f"swap the last two axes of {first_name}, so that {a[-2]} meets {b[-2]}: {turned}"
+    return f"the last axis of {first_name} ({a[-1]}) has to be as long as the last but one of {second_name} ({b[-2]})"
+
+
+def _swapped(name: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """The two axes to swap so that a tensor gets the other's shape; "" where no swap does it."""
+    for i in range(len(shape)):
+        for j in range(i + 1, len(shape)):
+            turned = list(shape)
+            turned[i], turned[j] = turned[j], turned[i]
+            if shape[i] != shape[j] and tuple(turned) == wanted:
+                return f"swap axes {i} and {j} of {name}: {name}.transpose({i}, {j})"
+    return ""
+
+
 def _mend(first_name: str, first: HeldTensor, second_name: str, second: HeldTensor) -> str:
     a, b = first.shape, second.shape
     for name, more, less in ((first_name, a, b), (second_name, b, a)):
@@ -67,6 +99,17 @@ def _mend(first_name: str, first: HeldTensor, second_name: str, second: HeldTens
             for axis, size in enumerate(more):
                 if size == 1 and more[:axis] + more[axis + 1 :] == less:
                     return f"take the extra axis away: {name}.squeeze({axis})"
-    if len(a) == len(b) == 2 and a == b[::-1]:
-        return f"transpose one of them: {second_name}.T"
+    if len(a) == len(b):
+        swapped = _swapped(second_name, b, a)
+        if swapped:
+            return swapped
     return "bring both to one shape before this line"
+
+
+def _squeezed(
+    where: Any, first_name: str, first: HeldTensor, second_name: str, second: HeldTensor
+) -> edits.Plan | None:
+    found = re.search(
+        r"^take the extra axis away: (.+)\.(squeeze\(\d+\))$", _mend(first_name, first, second_name, second)
+    )
+    return None if found is None else tensors.named_operand(where, found[1], f".{found[2]}")

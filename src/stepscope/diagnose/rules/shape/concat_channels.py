@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.sizes import size_fault
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -34,6 +35,7 @@ def concat_channels(run: Evidence) -> Iterator[Proof]:
         message=f"{layer.name} is built for {expected.size}, but after the concatenation there are {fault.given}",
         label=f"{expected.argument} should be {fault.given}",
         evidence={"layer": layer.name, expected.argument: expected.size, "input_shape": list(fault.tensor.shape)},
+        edit=layers.sized(layer.site, expected.argument, fault.given),
         fix=f"{expected.argument} should be {fault.given}",
         related=[(link.site, f"concatenated to {fault.given} here")] if link.site is not None else [],
     )

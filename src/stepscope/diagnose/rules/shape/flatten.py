@@ -8,6 +8,7 @@ from stepscope.diagnose.crash.layers import Layer
 from stepscope.diagnose.crash.op_chain import Link
 from stepscope.diagnose.crash.operation import Operation
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
@@ -68,6 +69,7 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
         message=f"{layer.name} is built for {size} values, but {shape}",
         label=f"in_features should be {right}",
         evidence={**evidence, "right": right},
+        edit=layers.sized(layer.site, "in_features", right) if not rows else None,
         fix=f"in_features should be {right}" + ("; and flatten with x.flatten(1)" if rows else ""),
         related=related,
     )

@@ -8,12 +8,13 @@ from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
 from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modules import Module
 
 
-@rule("shape.linear-in", severity="error", needs="crash")
+@rule("shape.linear-in", severity="error", needs="crash", follows=("api.endless-recursion",))
 def linear_in(run: Evidence) -> Iterator[Proof]:
     """A layer was built for another number of features than the layer before it gives.
 
@@ -61,6 +62,16 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
             related=[(crash.site, f"{layer.name} fails here")],
         )
         return
+    if _lacks_channels(layer.module, tensor.shape, expected.size):
+        yield Proof(
+            where=crash.site,
+            message=f"{layer.name} was given {list(tensor.shape)}: the axis for its {expected.size} channel is missing",
+            label=f"input {list(tensor.shape)}",
+            evidence=evidence,
+            fix="add the channel axis: x.unsqueeze(1)",
+            related=[(layer.site, "the layer was built here")],
+        )
+        return
     turned = _other_axis(tensor.shape, expected.size, expected.axis)
     made = producer(tensor, layer.root)
     if made is None and turned is not None and fault.kind:
@@ -83,6 +94,7 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
             message=f"{made[0]} gives {fault.given} values where every layer after it expects {expected.size}",
             label=f"{width} should be {expected.size}",
             evidence={**evidence, "producer": made[0]},
+            edit=layers.sized(source, width, expected.size),
             fix=f"{width} should be {expected.size}",
             related=[(layer.site, f"{expected.argument} is {expected.size} here")],
         )
@@ -93,9 +105,16 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
         message=f"{layer.name} is built for {expected.size} values, but {gives} {fault.given}",
         label=f"{expected.argument} should be {fault.given}",
         evidence=evidence if made is None else {**evidence, "producer": made[0]},
+        edit=layers.sized(blamed, expected.argument, fault.given),
         fix=f"{expected.argument} should be {fault.given}",
         related=[] if other is None else [(other, f"this layer gives {fault.given}")],
     )
+
+
+def _lacks_channels(layer: Module, shape: tuple[int, ...], size: int) -> bool:
+    """A batch of grey pictures without their channel axis: torch takes it for one picture with many channels."""
+    kernel = layer.attributes.get("kernel_size", ())
+    return layer.is_a("_ConvNd") and size == 1 and len(shape) == len(kernel) + 1 and shape[0] != 1
 
 
 def _other_axis(shape: tuple[int, ...], size: int, axis: int) -> int | None:
@@ -134,6 +153,7 @@ def _output(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
             message=f"the last layer, {made[0]}, gives {fault.given} values where the target has {wanted}",
             label=f"{width} should be {wanted}",
             evidence={"layer": made[0], "output_shape": list(tensor.shape), "target_shape": list(target.shape)},
+            edit=layers.sized(site, width, wanted),
             fix=f"{width} should be {wanted}",
             related=[(crash.site, f"{list(tensor.shape)} meets {list(target.shape)} here")],
         )

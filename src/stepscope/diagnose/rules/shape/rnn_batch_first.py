@@ -3,11 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import TRANSPOSES
+from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.layer_places import built_at
+from stepscope.diagnose.loss_terms import axes_of
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.sequence_layers import KINDS, reads_batch_first
 from stepscope.evidence.losses import LossCall
+from stepscope.evidence.origins import Origin
 from stepscope.evidence.visits import Visit
 
 _TURNS = TRANSPOSES | {"stack", "einsum", "view", "reshape", "unbind", "pad_sequence", "pack_padded_sequence"}
@@ -47,6 +50,7 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
         f"are taken for time steps",
         label=f"input {list(turned.shape)}",
         evidence={"layer": turned.path or kind, "input_shape": list(turned.shape), "batch_first": first},
+        edit=None if first else layers.batch_first(turned.site),
         fix="transpose the input: x.transpose(0, 1)" if first else "build it with batch_first=True",
         related=[(crash.site, "it fails here")],
     )
@@ -69,6 +73,7 @@ def _silent(run: Evidence) -> Iterator[Proof]:
             f"the batch are taken for time steps and mixed",
             label=f"input {list(shape)}, {shape[0]} labels",
             evidence={"layer": visit.path or visit.type, "input_shape": list(shape), "batch_first": False},
+            edit=layers.batch_first(built_at(run, visit.root.module, visit.path)),
             fix="build it with batch_first=True",
             severity="warning",
         )
@@ -82,8 +87,15 @@ def _counts_samples(visit: Visit, calls: list[LossCall]) -> bool:
         return False
     # Behind a loader's batch lies the collation, which stacks; only what came after it could have turned the axes.
     since = visit.inputs[0].ancestors(400, through=lambda past: past.kind not in ("data", "parameter"))
-    if any(past.op in _TURNS for past in since):
+    if any(map(_turns, since)):
         return False
     targets = [call.shapes["target"] for call in calls if "target" in call.shapes]
     per_sample = [t for t in targets if t[:1] == shape[:1] and (len(t) == 1 or shape[1] not in t[1:])]
     return len(per_sample) >= 2 and len(per_sample) == len(targets)
+
+
+def _turns(origin: Origin) -> bool:
+    """Whether an op may have changed which axis is the first; stacking features behind the others does not."""
+    if origin.op != "stack":
+        return origin.op in _TURNS
+    return (axes_of(origin, len(origin.shape)) or (0,))[0] < 2

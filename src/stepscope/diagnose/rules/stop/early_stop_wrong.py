@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from math import isfinite
 
-from stepscope.diagnose.best_tracking import Best, best_trackers, saves_outside
+from stepscope.diagnose.best_tracking import Best, best_trackers, saves_outside, unbeatable_start
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.monitored_names import monitored_when
 from stepscope.diagnose.rule import Proof, rule
@@ -22,7 +22,8 @@ def early_stop_wrong(run: Evidence) -> Iterator[Proof]:
 
     How it is found: a comparison with the best value so far, whose branch takes the new value as the best, goes against
     what the value's name says (or against the infinity it starts from); or a checkpoint called best is written outside
-    of that branch, every time, and loaded in the end. A callback of Lightning's (`EarlyStopping`, `ModelCheckpoint`) is
+    of that branch, every time, and loaded in the end; or the best loss starts at 0 while every loss of the run is above
+    it. A callback of Lightning's (`EarlyStopping`, `ModelCheckpoint`) is
     at fault where the name of what it monitors says which way is better, at least three values went that way, and its
     `mode` says the other.
 
@@ -37,6 +38,7 @@ def early_stop_wrong(run: Evidence) -> Iterator[Proof]:
     for file in run.source.files():
         trackers = best_trackers(file, run.source.files())
         for best in trackers:
+            yield from _never_better(run, best)
             if best.wanted is None or best.wanted == best.direction:
                 continue
             yield _wrong_way(best)
@@ -67,6 +69,22 @@ def _of_callbacks(run: Evidence) -> Iterator[Proof]:
             evidence={"value": one.name, "wanted": wanted, "taken": one.mode, "values": values[:12]},
             fix=f'{one.kind}(monitor="{one.name}", mode="{wanted}")',
         )
+
+
+def _never_better(run: Evidence, best: Best) -> Iterator[Proof]:
+    start = unbeatable_start(best)
+    losses = [backward.loss for backward in run.steps.backwards if backward.loss is not None]
+    if start is None or len(losses) < _ENOUGH or not all(loss > 0 for loss in losses):
+        return
+    yield Proof(
+        where=best.file.site(start),
+        message=f"{best.name} starts at {ast.unparse(start.value)[:40]}, and no {best.what} is ever below that: "
+        "nothing counts as an improvement",
+        label="a loss above 0 can never be better than this",
+        evidence={"value": best.what, "smallest_loss": min(losses)},
+        fix=f'start from infinity: {best.name} = float("inf")',
+        related=[(best.file.site(best.test), "compared here")],
+    )
 
 
 def _wrong_way(best: Best) -> Proof:

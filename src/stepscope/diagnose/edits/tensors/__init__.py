@@ -1,0 +1,66 @@
+"""Plans for expressions on tensors: an axis, a sign, a conversion, an activation that does not belong there."""
+
+from stepscope.diagnose.edits.tensors.arithmetic import (
+    compared_with_zero,
+    halved_exponent,
+    inverted_mask,
+    kept_away,
+    negated,
+    not_in_place,
+    received_divided,
+    sign_turned,
+    true_division,
+)
+from stepscope.diagnose.edits.tensors.blocks import hoisted, without_no_grad
+from stepscope.diagnose.edits.tensors.calls import (
+    LOGS,
+    called,
+    called_otherwise,
+    dim,
+    left_out,
+    on_device_of_input,
+    unpacked_first,
+    without_method,
+)
+from stepscope.diagnose.edits.tensors.operands import (
+    argument_appended,
+    collected,
+    given,
+    last_added,
+    name_appended,
+    named_operand,
+    operand_appended,
+    received_appended,
+    value_appended,
+)
+
+__all__ = [
+    "LOGS",
+    "argument_appended",
+    "called",
+    "called_otherwise",
+    "collected",
+    "compared_with_zero",
+    "dim",
+    "given",
+    "halved_exponent",
+    "hoisted",
+    "inverted_mask",
+    "kept_away",
+    "last_added",
+    "left_out",
+    "name_appended",
+    "named_operand",
+    "negated",
+    "not_in_place",
+    "on_device_of_input",
+    "operand_appended",
+    "received_appended",
+    "received_divided",
+    "sign_turned",
+    "true_division",
+    "unpacked_first",
+    "value_appended",
+    "without_method",
+    "without_no_grad",
+]

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.bindings import scope_of
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_MANY = 10
+
+
+@rule("api.endless-recursion", severity="error", needs="crash")
+def endless_recursion(run: Evidence) -> Iterator[Proof]:
+    """A function calls itself without end.
+
+    Why it matters: Python stops after about a thousand calls; in a model the wrong sizes may stop it earlier.
+
+    What to do: call the layer, not the method that is running (`self.fc(x)`, not `self.forward(x)`); a property or
+    `__len__` must read the stored value, not itself.
+
+    Bad:
+        def forward(self, x):
+            return self.forward(self.fc(x))
+    Good:
+        def forward(self, x):
+            return self.fc(x)
+    """
+    crash = run.crash
+    if crash is None or not crash.own:
+        return
+    if not crash.is_a("RecursionError"):
+        yield from _stopped_early(crash)
+        return
+    lines = Counter((frame.file, frame.line) for frame in crash.own)
+    (file, line), count = lines.most_common(1)[0]
+    if count < _MANY:
+        return
+    frame = next(one for one in crash.own if (one.file, one.line) == (file, line))
+    round_ = [one for one in crash.own if lines[(one.file, one.line)] >= count // 2]
+    names = list(dict.fromkeys(one.function for one in round_))
+    way = (
+        f"`{names[0]}` calls itself"
+        if len(names) == 1
+        else f"{' and '.join(f'`{one}`' for one in names[:3])} call each other"
+    )
+    yield Proof(
+        where=frame.site,
+        message=f"{way} without end",
+        label="this call leads back to itself",
+        evidence={"functions": names[:4], "times": count},
+        fix="end it on a condition, or call what was meant instead of the function itself",
+    )
+
+
+def _stopped_early(crash: Crash) -> Iterator[Proof]:
+    """`forward` calls itself whatever comes, and something did not fit in the second round."""
+    frame = crash.last
+    if frame is None or frame.function != "forward" or sum(one.function == "forward" for one in crash.own) < 2:
+        return
+    again = [one for one in crash.own[:-1] if one.module is frame.module and isinstance(one.running, ast.Call)]
+    calls = [one for one in again if ast.unparse(one.running.func) == "self.forward"]  # type: ignore[union-attr]
+    scope = scope_of(frame)
+    if not calls or scope is None or any(isinstance(node, (ast.If, ast.IfExp)) for node in ast.walk(scope)):
+        return
+    yield Proof(
+        where=calls[-1].site,
+        message="`forward` calls itself without end",
+        label="this call leads back to itself",
+        evidence={"functions": ["forward"]},
+        fix="call the layer that was meant instead of self.forward",
+        related=[(crash.site, "in the second round it fails here")],
+    )

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.stored.known_errors import WARNINGS, known
+from stepscope.evidence.python_warnings import PythonWarnings, Warned
+
+_STYLE = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning", "ResourceWarning", "ImportWarning")
+_OTHERS = 3
+"""Warnings that we have no words of our own for: more of them would hide the hints that matter."""
+_EXPLAINED = ("opt.*", "loss.*", "math.*", "autograd.*", "grad.*", "dist.*", "num.*", "data.*", "dtype.*", "mode.*")
+
+
+@rule("api.warned", severity="info", needs="end", follows=_EXPLAINED)
+def warned(run: Evidence) -> Iterator[Proof]:
+    """Torch or NumPy warned about this line.
+
+    Why it matters: a warning scrolls by, often in the first second of a run of hours. Some say that a number is NaN,
+    that a setting does nothing, or that shapes were stretched to fit.
+
+    What to do: what the finding says for the warning at hand. If a warning is known to be harmless, filter it:
+    `warnings.filterwarnings("ignore", message=...)`.
+
+    How it is found: the warnings shown while the script ran, each with the line of the script that led to it. It is a
+    hint: where another rule has found the cause, only the cause is shown. Deprecations are left out.
+
+    Bad:
+        nn.LSTM(8, 16, num_layers=1, dropout=0.5)
+    Good:
+        nn.LSTM(8, 16, num_layers=2, dropout=0.5)
+    """
+    seen: set[str] = set()
+    others = 0
+    for one in run[PythonWarnings].all:
+        meaning = known(one.text, WARNINGS)
+        said = meaning.meaning if meaning is not None else _in_short(one)
+        if one.site is None or not said or said in seen or (meaning is None and others >= _OTHERS):
+            continue
+        seen.add(said)
+        others += meaning is None
+        yield Proof(
+            where=one.site,
+            message=said,
+            label=f"{one.origin or 'the script'} warned here",
+            evidence={"warning": one.text, "category": one.category, "step": one.step},
+            fix="" if meaning is None else meaning.fix,
+        )
+
+
+def _in_short(one: Warned) -> str:
+    """The first sentence of a warning that is not about style or from the script itself.
+
+    >>> _in_short(Warned("UserWarning", "The cache is cold. Consider warming it.", origin="torch"))
+    'torch warns: The cache is cold'
+    >>> _in_short(Warned("FutureWarning", "x is deprecated", origin="torch"))
+    ''
+    """
+    if one.category in _STYLE or not one.origin:
+        return ""
+    first = re.split(r"(?<=[a-z)\]`'\"])[.;](?:\s|$)|\n", one.text.strip())[0]
+    return f"{one.origin} warns: {first[:160]}"

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from stepscope.common.syntax import said
+from stepscope.diagnose.crash.classes import function_in
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.crash import Callee
+
+_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
+_MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
+_TAKES = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+)")
+_TWICE = re.compile(r"multiple values for argument '(\w+)'")
+
+
+@rule(
+    "api.wrong-arguments",
+    severity="error",
+    needs="crash",
+    follows=("api.missing-method", "opt.lbfgs-no-closure", "api.deprecated"),
+)
+def wrong_arguments(run: Evidence) -> Iterator[Proof]:
+    """A function, a layer or an optimizer was called with arguments that it does not take.
+
+    Why it matters: the call fails before anything is computed.
+
+    What to do: compare the call with the signature that is shown: leave out what is too much, add what is missing, use
+    the name the function knows.
+
+    Bad:
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, momentum=0.9)
+    Good:
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.999))
+    """
+    crash = run.crash
+    callee = None if crash is None else crash.callee
+    if crash is None or callee is None or crash.site is None:
+        return
+    forgotten = _without_self(callee)
+    if forgotten:
+        yield Proof(
+            where=callee.site,
+            message=f"the method `{callee.name}` has no `self`: the object itself takes the place of `{forgotten}`",
+            label="the first parameter must be `self`",
+            evidence={"function": callee.name, "parameters": callee.parameters},
+            fix=f"write `self` first: def {callee.name.rpartition('.')[2]}(self, {', '.join(callee.parameters)})",
+            related=[(crash.site, "called here")],
+        )
+        return
+    message, fix = _in_words(crash, callee)
+    signature = f"{callee.name}({', '.join(callee.parameters)})" if callee.parameters else callee.name
+    yield Proof(
+        where=crash.site,
+        message=message,
+        label=f"takes {', '.join(callee.parameters)}" if callee.parameters else "",
+        evidence={"function": callee.name, "signature": signature},
+        fix=fix,
+        related=[(callee.site, "it is defined here")] if callee.site is not None else [],
+    )
+
+
+def _without_self(callee: Callee) -> str:
+    """The first parameter of a method that lacks `self`; "" for any other function."""
+    site = callee.site
+    function = None if site is None else function_in(site.file, site.function, site.line)
+    if function is None or "." not in callee.name or "<locals>" in callee.name or function.decorator_list:
+        return ""
+    first = [one.arg for one in (*function.args.posonlyargs, *function.args.args)][:1]
+    return "" if first in (["self"], ["cls"]) or function.args.vararg is not None else (first or ["()"])[0]
+
+
+def _in_words(crash: Crash, callee: Callee) -> tuple[str, str]:
+    name = callee.name
+    known = [one.partition("=")[0] for one in callee.parameters]
+    unknown = _UNKNOWN.search(crash.text)
+    if unknown is not None:
+        near = _closest(unknown[1], known)
+        fix = f"write `{near}=` instead" if near else f"leave `{unknown[1]}=` out"
+        takes = f"; it takes {', '.join(callee.parameters)}" if callee.parameters else ""
+        return f"`{name}` has no parameter `{unknown[1]}`", fix + ("" if near else takes)
+    missing = _MISSING.search(crash.text)
+    if missing is not None:
+        names = re.findall(r"'(\w+)'", missing[1])
+        given = _given(crash)
+        call = f": {given[:-1]}{', ' if not given.endswith('()') else ''}{', '.join(names)})" if given else ""
+        return f"`{name}` also needs {' and '.join(f'`{one}`' for one in names)}", f"pass it here{call}"
+    number = _TAKES.search(crash.text)
+    if number is not None:
+        bound = 1 if "." in name else 0
+        wants, got = int(number[1]) - bound, int(number[2]) - bound
+        more = "leave out what it does not take"
+        fix = (
+            f"{more}, or give `{name}` a parameter for it"
+            if callee.site is not None
+            else f"{more}, or name the argument"
+        )
+        return f"`{name}` takes {wants} argument{'s' * (wants != 1)}, and {got} are given here", fix
+    twice = _TWICE.search(crash.text)
+    if twice is not None:
+        return (
+            f"`{name}` gets `{twice[1]}` twice: by its position and by its name",
+            f"leave `{twice[1]}=` out, or name all",
+        )
+    return crash.text, "compare the call with the signature"
+
+
+def _given(crash: Crash) -> str:
+    node = None if crash.last is None else crash.last.running
+    return said(node, 80) if isinstance(node, ast.Call) else ""
+
+
+def _closest(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1, 0.6)
+    inside = [one for one in known if len(name) > 2 and (name in one or one in name) and len(one) > 2]
+    return (near or inside or [""])[0]

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.common.syntax import said
+from stepscope.diagnose.crash.frames import MISSING
+from stepscope.diagnose.crash.suspects import Suspect, suspect_of
+from stepscope.diagnose.crash.value_origin import Made, describe, origin_of
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.frame_values import HeldLoader
+from stepscope.evidence.modules import Module
+
+_USES = {
+    "is not callable": "called like a function",
+    "is not iterable": "looped over",
+    "is not subscriptable": "indexed",
+    "has no len": "asked for its length",
+    "cannot be interpreted as an integer": "used as a whole number",
+    "does not support item": "written into",
+    "must be": "passed where a tensor is needed",
+    "unsupported operand": "used in arithmetic",
+    "not supported": "compared with a number",
+    "slice indices must be integers": "used as an index",
+    "unpack": "unpacked",
+    "to": "joined to another type",
+    "is compared": "compared with a tensor, which gives a plain True or False",
+    "multiply": "multiplied with a list",
+}
+
+
+@rule(
+    "api.wrong-type",
+    severity="error",
+    needs="crash",
+    follows=(
+        *(
+            "name.rebound",
+            "name.no-attribute",
+            "api.none-result",
+            "api.return-tuple",
+            "api.missing-method",
+            "api.no-super-init",
+        ),
+        *("api.wrong-arguments", "loss.*", "data.*", "autograd.*", "opt.*", "dtype.*", "shape.*"),
+    ),
+)
+def wrong_type(run: Evidence) -> Iterator[Proof]:
+    """A value of the wrong type reaches an operation: text for a number, a list for a tensor, a method not called.
+
+    Why it matters: the operation fails where the value is used; the mistake is where it was made.
+
+    What to do: convert the value where it is made: `int(...)`, `float(...)`, `torch.stack(...)`; index with brackets;
+    add the missing parentheses.
+
+    How it is found: the expression on the failing line whose value has the type that the error names, followed back
+    through assignments and arguments to the expression that made it.
+
+    Bad:
+        half = len(data) / 2
+        train = data[:half]
+    Good:
+        half = len(data) // 2
+        train = data[:half]
+    """
+    crash = run.crash
+    suspect = None if crash is None else suspect_of(crash)
+    if crash is None or suspect is None or suspect.kind == "NoneType":
+        return
+    made = origin_of(crash, suspect.frame, suspect.node)
+    use = f"asked for `.{suspect.name}`" if suspect.name else _USES.get(suspect.what, "used here")
+    is_value = suspect.value is not MISSING
+    kind = describe(suspect.value) if is_value else f"a {suspect.kind}"
+    same = made.site.file == suspect.frame.file and made.site.line == suspect.frame.line
+    where, fix = made.site, _fix(suspect, made)
+    if fix and _is_at_use(suspect):
+        made, same, where = Made(suspect.frame.file, suspect.node, suspect.frame), True, suspect.frame.site
+    looped = made.binding is not None and isinstance(made.binding.statement, (ast.For, ast.AsyncFor))
+    if looped and fix == "":
+        where, same = suspect.frame.site, True
+    yield Proof(
+        where=where,
+        message=f"`{suspect.text}` is {kind}, and it is {use}",
+        label=f"{kind} is made here" if not same else kind,
+        evidence={"value": suspect.text, "type": suspect.kind, "made_by": made.text},
+        fix=fix or f"give {_needed(suspect)} instead of {kind}",
+        related=[] if same else [(suspect.frame.site, f"it is {use} here")],
+    )
+
+
+def _is_at_use(suspect: Suspect) -> bool:
+    """Whether the value is right, and only used in the wrong way: the line to change is the one that uses it."""
+    kinds = ("method", "function", "builtin_function_or_method", "Size")
+    return suspect.kind in kinds or isinstance(suspect.value, Module) or suspect.name in ("to", "cuda")
+
+
+def _needed(suspect: Suspect) -> str:
+    return {
+        "is not callable": "a function or a module",
+        "is not iterable": "a list or a loader",
+        "must be": "a tensor",
+        "cannot be interpreted as an integer": "an int",
+        "slice indices must be integers": "an int",
+        "unsupported operand": "a number or a tensor",
+        "not supported": "a number",
+    }.get(suspect.what, "the type that is needed")
+
+
+def _fix(suspect: Suspect, made: Made) -> str:
+    """What to type, where the value and its use leave one choice."""
+    text, kind, use = suspect.text, suspect.kind, suspect.what
+    node: Any = made.node
+    if kind in ("method", "function", "builtin_function_or_method") and use != "is not callable":
+        return f"call it: `{text}()`"
+    if isinstance(suspect.value, Module) and use == "is not iterable":
+        return f"pass `{text}.parameters()`"
+    if suspect.name in ("to", "cuda") and kind in ("list", "tuple"):
+        return f"move each part: `{text} = [part.{suspect.name}(...) for part in {text}]`"
+    if suspect.name in ("to", "cuda") and kind == "dict":
+        return f"move each part: `{text} = {{key: part.{suspect.name}(...) for key, part in {text}.items()}}`"
+    if kind == "Size" and use == "is not callable":
+        call = suspect.frame.running
+        inside = said(call.args[0]) if isinstance(call, ast.Call) and call.args else "0"
+        return f"use brackets: `{text}[{inside}]`"
+    if kind == "Tensor" and use == "is not callable":
+        return f"index a tensor with brackets: `{text}[...]`"
+    if kind == "float" and use in ("slice indices must be integers", "cannot be interpreted as an integer", "must be"):
+        whole = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        if whole:
+            return f"divide without remainder: `{said(node.left)} // {said(node.right)}`"
+        return f"make it a whole number: `int({made.text})`"
+    if kind == "str" and use in ("cannot be interpreted as an integer",):
+        return f"it is text: make it a number, `int({text})` (argparse: type=int)"
+    if kind == "str" and use in ("not supported", "unsupported operand"):
+        return f"it is text: make it a number, `float({text})` (in YAML write 1.0e-3, not 1e-3)"
+    if kind == "list" and use in ("must be", "has no attribute"):
+        return f"make one tensor of it: `torch.stack({text})` (or torch.tensor for plain numbers)"
+    if kind == "ndarray" and use in ("must be", "has no attribute"):
+        return f"make a tensor of it: `torch.from_numpy({text})`"
+    if use == "is compared" and kind in ("max", "min", "sort", "topk", "tuple"):
+        return f"take the part that is needed: `{text}[1]` (of max, min, sort and topk these are the indices)"
+    if isinstance(suspect.value, HeldLoader):
+        return "loop over the loader, and use the batches it gives"
+    if kind in ("list", "tuple") and use == "is not callable":
+        return f"index it with brackets: `{text}[...]`"
+    return ""

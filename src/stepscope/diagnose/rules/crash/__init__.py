@@ -1,0 +1,1 @@
+"""Crashes without a rule of their own."""

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.common.syntax import said
+from stepscope.diagnose.crash.bindings import node_site
+from stepscope.diagnose.crash.classes import own_class, values_returned
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor
+
+
+@rule("data.length-wrong", severity="error", needs="crash")
+def length_wrong(run: Evidence) -> Iterator[Proof]:
+    """A dataset says that it has more samples than it holds.
+
+    Why it matters: the loader asks for every index below `len(dataset)`. With a shuffled loader it fails at some random
+    batch.
+
+    What to do: have `__len__` return the length of what `__getitem__` reads.
+
+    How it is found: the index and the container on the failing line of `__getitem__`: the index lies below what
+    `__len__` promises and past the end of the container.
+
+    Bad:
+        def __len__(self):
+            return len(self.rows) + 1
+    Good:
+        def __len__(self):
+            return len(self.rows)
+    """
+    crash = run.crash
+    frame = None if crash is None else crash.last
+    if crash is None or frame is None or not crash.is_a("IndexError") or frame.function != "__getitem__":
+        return
+    node, owner = frame.running, frame.locals.get("self")
+    if not isinstance(node, ast.Subscript) or not isinstance(owner, Held) or not owner.is_a("Dataset"):
+        return
+    index, size = frame.value_of(node.slice), _size(frame.value_of(node.value))
+    if type(index) is not int or size is None or index < size or len(frame.arguments) < 2:
+        return
+    if said(node.slice) != frame.arguments[1]:  # `rows[i + 1]`: the length may be right
+        return
+    found = own_class(crash, owner.type)
+    length = None if found is None else found.methods.get("__len__")
+    if found is None or length is None:
+        return
+    returned = [one for one in values_returned(found.file, length) if one is not None]
+    held = said(node.value)
+    yield Proof(
+        where=node_site(found.file, returned[-1] if returned else length),
+        message=f"`__len__` promises more samples than `{held}` has: index {index} was asked of {size}",
+        label=f"`{held}` has {size}",
+        evidence={"index": index, "samples": size, "container": held},
+        fix=f"return len({held})",
+        related=[(frame.site, "it fails here")],
+    )
+
+
+def _size(value: object) -> int | None:
+    if isinstance(value, HeldTensor):
+        return value.shape[0] if value.shape else None
+    if isinstance(value, HeldItems):
+        return value.length if value.keys is None else None
+    return value.shape[0] if isinstance(value, Held) and value.shape else None

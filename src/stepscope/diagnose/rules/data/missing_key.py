@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.common.syntax import said
+from stepscope.common.units import listed
+from stepscope.diagnose.crash.value_origin import origin_of
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("data.missing-key", severity="error", needs="crash", follows=("io.*",))
+def missing_key(run: Evidence) -> Iterator[Proof]:
+    """A dict, a batch, a config or a checkpoint is asked for a key that it does not have.
+
+    Why it matters: the script stops there. The keys that are there usually show the slip.
+
+    What to do: use the key that is there; for words that may be new, use `.get(word, unknown)`.
+
+    How it is found: the key is compared with the keys of the dict (or the columns of the table) on that line.
+
+    Bad:
+        model.load_state_dict(checkpoint["state_dict"])         # saved as "model_state_dict"
+    Good:
+        model.load_state_dict(checkpoint["model_state_dict"])
+    """
+    crash = run.crash
+    missing = None if crash is None else crash.missing
+    if crash is None or crash.last is None or missing is None or not crash.is_a("KeyError"):
+        return
+    node = crash.last.running
+    owner = said(node.value) if isinstance(node, ast.Subscript) else "what was asked"
+    made = origin_of(crash, crash.last, node.value) if isinstance(node, ast.Subscript) else None
+    near = missing.near
+    exact = near == [missing.name]
+    if exact:
+        said_ = (
+            f"`{owner}` has no key {missing.name} of this type; it has one that only looks the same (text or number)"
+        )
+        fix = f"use int(...) or str(...) so that the key is of the type {owner} was filled with"
+    elif near:
+        said_, fix = f'`{owner}` has no key "{missing.name}", but it has "{near[0]}"', f'write "{near[0]}"'
+    else:
+        there = f"; it has {listed(missing.there)}" if missing.there else ""
+        said_ = f'`{owner}` has no key "{missing.name}"{there}'
+        fix = f'use a key that is there, or {owner}.get("{missing.name}", default)'
+    moved = made is not None and made.binding is not None and made.site.line != crash.last.line
+    yield Proof(
+        where=crash.site,
+        message=said_,
+        label=f'no "{missing.name}"',
+        evidence={"key": missing.name, "similar": near, "keys": missing.there},
+        fix=fix,
+        related=[(made.site, f"`{owner}` comes from here")] if made is not None and moved else [],
+    )

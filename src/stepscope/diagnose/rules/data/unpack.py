@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.common.syntax import assigned_names, said
+from stepscope.common.units import counted
+from stepscope.diagnose.crash.batch_parts import Parts, parts_of
+from stepscope.diagnose.crash.bindings import node_site
+from stepscope.diagnose.crash.crash import Crash, running_loader
+from stepscope.diagnose.crash.frames import MISSING, Frame, several
+from stepscope.diagnose.crash.suspects import suspect_of
+from stepscope.diagnose.crash.value_origin import bound, describe, origin_of
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.frame_values import HeldLoader
+
+_UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)(?:, got (\d+))?\)")
+
+
+@rule("data.unpack", severity="error", needs="crash")
+def unpack(run: Evidence) -> Iterator[Proof]:
+    """A batch, or another group of values, is unpacked into the wrong number of names, or into the wrong ones.
+
+    Why it matters: the loop stops at once; or the names hold something else: unpacking a dict gives its keys,
+    `enumerate` gives a number and the whole batch.
+
+    What to do: use one name for each part that the dataset returns; take the parts of a dict by their keys; write
+    `for i, (x, y) in enumerate(loader)`.
+
+    Bad:
+        for x, y in enumerate(loader):
+            step(x, y)
+    Good:
+        for i, (x, y) in enumerate(loader):
+            step(x, y)
+    """
+    crash = run.crash
+    if crash is None or crash.last is None or crash.worker is not None:
+        return
+    told = _UNPACK.search(crash.text) if crash.is_a("ValueError") else None
+    if told is not None and crash.frames[-1] is crash.last:
+        yield from _wrong_number(crash, crash.last, told)
+    elif told is None:
+        yield from _wrong_names(crash)
+
+
+def _wrong_number(crash: Crash, frame: Frame, told: re.Match[str]) -> Iterator[Proof]:
+    statement, target = _unpacking(frame)
+    names = [] if target is None else list(assigned_names(target))
+    loader = running_loader(frame) if isinstance(statement, (ast.For, ast.AsyncFor)) else None
+    parts = None if loader is None else parts_of(loader.dataset)
+    got = told[2] or ("" if parts is None else str(parts.count))
+    held = _held(crash, frame, statement)
+    items = several(held)
+    if not got and items is not None and len(items) != int(told[1]):
+        got = str(getattr(held, "length", len(items)))
+    looped = isinstance(statement, (ast.For, ast.AsyncFor))
+    what = "each batch" if loader is not None else f"each item of `{_text(statement)}`" if looped and statement else ""
+    what = what or (f"`{_text(statement)}`" if statement is not None else "what comes")
+    has = f"has {got} part{'s' * (got != '1')}" if got else f"does not have {told[1]} parts"
+    dict_ = parts is not None and bool(parts.keys)
+    yield Proof(
+        where=node_site(frame.file, statement) if statement is not None else frame.site,
+        message=f"{what} {has}, and it is unpacked into {counted(len(names) or int(told[1]), 'name')}",
+        label=f"{has[4:] if got else has}, {told[1]} names" if loader is not None or got else "",
+        evidence={"names": names, "expected": int(told[1]), "got": int(got) if got else None},
+        fix=_keys_fix(parts) if dict_ and parts is not None else _number_fix(names, got),
+        related=[(parts.site, "the dataset returns this")] if parts is not None and parts.site is not None else [],
+    )
+
+
+def _number_fix(names: list[str], got: str) -> str:
+    if not got or not names:
+        return "use as many names as there are parts"
+    count = int(got)
+    if count > len(names):
+        return f"take all {count}: `{', '.join([*names, *['_'] * (count - len(names))])} = ...`"
+    return f"use {counted(count, 'name')}: `{', '.join(names[:count])}`"
+
+
+def _keys_fix(parts: Parts) -> str:
+    return f'take the parts by their keys: batch["{parts.keys[0]}"]'
+
+
+def _unpacking(frame: Frame) -> tuple[ast.stmt | None, ast.AST | None]:
+    from stepscope.common.syntax import statement_at
+
+    node: Any = statement_at(frame.file, frame.line)
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return node, node.target
+    if isinstance(node, ast.Assign):
+        return node, node.targets[0]
+    return None, None
+
+
+def _held(crash: Crash, frame: Frame, statement: ast.stmt | None) -> Any:
+    return frame.value_of(statement.value) if isinstance(statement, ast.Assign) else MISSING
+
+
+def _text(statement: ast.stmt) -> str:
+    return said(getattr(statement, "value", None) or getattr(statement, "iter", None), 40)
+
+
+def _wrong_names(crash: Crash) -> Iterator[Proof]:
+    """Names that hold a dict's keys, or the counter of `enumerate`."""
+    suspect = suspect_of(crash)
+    if suspect is None or suspect.kind not in ("str", "int", "list", "tuple"):
+        return
+    made = origin_of(crash, suspect.frame, suspect.node)
+    binding = made.binding or bound(suspect.frame, suspect.text, suspect.value)
+    statement = None if binding is None else binding.statement
+    if not isinstance(statement, (ast.For, ast.AsyncFor)):
+        return
+    names = list(assigned_names(statement.target))
+    flat = isinstance(statement.target, ast.Tuple) and all(isinstance(one, ast.Name) for one in statement.target.elts)
+    called = statement.iter.func if isinstance(statement.iter, ast.Call) else None
+    counted_ = isinstance(called, ast.Name) and called.id == "enumerate"
+    used = [(suspect.frame.site, f"`{suspect.text}` is {describe(suspect.value)} here")]
+    if counted_ and flat and len(names) == 2 and isinstance(statement.iter, ast.Call):
+        inside = said(statement.iter.args[0]) if statement.iter.args else "loader"
+        yield Proof(
+            where=node_site(made.file, statement),
+            message=f"`enumerate` gives a number and a batch: `{names[0]}` is the number, `{names[1]}` the batch",
+            label=f"`{names[0]}` counts the batches",
+            evidence={"names": names},
+            fix=f"for i, ({', '.join(names)}) in enumerate({inside}):",
+            related=used,
+        )
+        return
+    frames = (made.frame, suspect.frame)  # the loop may be in a caller
+    known = [*(_loader(frame, statement.iter) for frame in frames), *(running_loader(frame) for frame in frames)]
+    loader = next((one for one in known if one is not None), None)
+    parts = None if loader is None else parts_of(loader.dataset)
+    if suspect.kind == "str" and flat and parts is not None and parts.keys:
+        yield Proof(
+            where=node_site(made.file, statement),
+            message=f"each batch is a dict; unpacking it gives its keys: `{suspect.text}` is a word, not a tensor",
+            label=f"the keys are {', '.join(parts.keys[:4])}",
+            evidence={"names": names, "keys": list(parts.keys)},
+            fix=f'for batch in loader: {names[0]} = batch["{parts.keys[0]}"]',
+            related=[*used, (parts.site, "the dataset returns a dict")] if parts.site is not None else used,
+        )
+
+
+def _loader(frame: Frame, node: ast.expr) -> HeldLoader | None:
+    value = frame.value_of(node)
+    return value if isinstance(value, HeldLoader) else None

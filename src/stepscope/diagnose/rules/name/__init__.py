@@ -1,0 +1,1 @@
+"""Names: rebound, undefined, misspelled."""

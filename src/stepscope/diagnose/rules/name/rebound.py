@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.common.syntax import said
+from stepscope.diagnose.crash.suspects import suspect_of
+from stepscope.diagnose.crash.value_origin import bound, describe, rebound
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("name.rebound", severity="error", needs="crash")
+def rebound_name(run: Evidence) -> Iterator[Proof]:
+    """A variable was given the name of something that is still needed: a loss function, a model, a module, a builtin.
+
+    Why it matters: from that line on the name stands for the new value, and the next use of the old one fails.
+
+    What to do: give the new value a name of its own: `loss = criterion(...)`, not `criterion = criterion(...)`.
+
+    How it is found: what the name held when it failed is compared with every statement that binds the name. One that
+    gives a value of that type is the cause; one that cannot have given it shows what the name stood for before.
+
+    Bad:
+        criterion = criterion(model(x), y)
+    Good:
+        loss = criterion(model(x), y)
+    """
+    crash = run.crash
+    suspect = None if crash is None else suspect_of(crash)
+    if crash is None or suspect is None or suspect.what not in ("is not callable", "has no attribute"):
+        return
+    if not isinstance(suspect.node, (ast.Name, ast.Attribute)) or suspect.value is None:
+        return
+    name, frame = said(suspect.node, 200), suspect.frame
+    before = rebound(frame, name, suspect.value)
+    binding = bound(frame, name, suspect.value)
+    if before is None or binding is None or binding.value is None or (before.site == binding.site):
+        return
+    use = "called" if suspect.what == "is not callable" else f"asked for `.{suspect.name}`"
+    yield Proof(
+        where=binding.site,
+        message=f"`{name}` was {before.was}, and this line makes it {describe(suspect.value)}",
+        label=f"`{name}` is rebound here",
+        evidence={"name": name, "was": before.was, "is": describe(suspect.value)},
+        fix=f"give this value another name; `{name}` is needed again in line {frame.line}",
+        related=[(before.site, "what it was before"), (frame.site, f"it is {use} here")],
+    )
