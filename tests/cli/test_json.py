@@ -50,6 +50,7 @@ CASES: dict[str, list[str]] = {
     "doctor": [],
     "edit": ["second", "--tag", "new", "--dir", "mine"],
     "explain": ["opt.no-zero-grad"],
+    "fix": ["first"],
     "export": ["first"],
     "export-site": ["site"],
     "import": ["nowhere/"],
@@ -77,7 +78,7 @@ CASES: dict[str, list[str]] = {
     "tune-data": ["--seconds", "2", "--batches", "5", "--max-workers", "0", "train.py"],
     "ui": ["--test-webhook"],
 }
-EXITS = {"stacks": 3, "import": 3, "login": 1, "replay": 1, "server": 2, "sync": 3, "ui": 2}
+EXITS = {"fix": 3, "stacks": 3, "import": 3, "login": 1, "replay": 1, "server": 2, "sync": 3, "ui": 2}
 """Paths that are not there, a step that fails again, no webhook to test."""
 
 
@@ -126,7 +127,7 @@ def test_every_command_prints_one_document(name: str, done: dict[str, Done]) -> 
     assert told.code == EXITS.get(name, 0), told
     found = [parsed(line) for line in told.out.splitlines()] if name == "tail" else parsed(told.out)
     assert isinstance(found, dict | list)
-    fails = name in ("import", "login", "server", "stacks", "sync", "ui")
+    fails = name in ("fix", "import", "login", "server", "stacks", "sync", "ui")
     assert ("error" in found and "exit_code" in found["error"]) == fails, told.out
 
 

@@ -132,7 +132,7 @@ def test_options_after_the_script_are_the_scripts(
         (["--open", "--no-run", "a.json", "--table", "kernels"], "nothing for the table 'kernels'"),
         (["--open", "--no-run", "a.json", "--sort", "nonsense"], "no column 'nonsense'"),
         (["--export", "word", "train.py"], "'word' is not known"),
-        (["--steps", "9:3", "train.py"], "no range of steps"),
+        (["--steps", "9:3", "train.py"], "not a range of steps"),
         (["--on-signal", "TERM", "train.py"], "USR2"),
         (["--no-run", "train.py"], "--no-run goes with --open"),
         (["--fast-dev-run", "train.py"], "use --max-steps"),

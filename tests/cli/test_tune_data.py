@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-FORKING = Path(__file__).parent.parent / "launch" / "forking.py"
+from tests.launch.conftest import launch_all
 
 TRAIN = """
     import sys, time
@@ -79,17 +74,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
         (folder / name / f"{name}.py").write_text(textwrap.dedent(text))
         options = ["--seconds", "10", "--batches", "8", "--max-workers", "2", "--json", "report.json"]
         cases.append({"args": ["tune-data", *options, f"{name}.py"], "cwd": str(folder / name)})
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("STEPSCOPE", "PYTEST"))}
-    ran = subprocess.run(
-        [sys.executable, str(FORKING), "--torch"],
-        input=json.dumps(cases), capture_output=True, text=True, timeout=300,
-        env={**environment, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    found = dict(zip(scripts, json.loads(ran.stdout), strict=True))
-    for name in scripts:
-        found[name]["folder"] = folder / name
-    return found
+    ran = launch_all(cases, torch=True)
+    return {name: {**one._asdict(), "folder": folder / name} for name, one in zip(scripts, ran, strict=True)}
 
 
 def test_it_finds_that_workers_help_and_gives_the_line(done: dict[str, dict[str, Any]]) -> None:
@@ -148,4 +134,4 @@ def test_wrong_options_are_said() -> None:
 
     outcome = CliRunner().invoke(command, ["--batch-size", "3,x", __file__])
     assert isinstance(outcome.exception, UsageError)
-    assert "write it like 32,64,128" in str(outcome.exception)
+    assert "use for example 32,64,128" in str(outcome.exception)

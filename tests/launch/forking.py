@@ -1,7 +1,8 @@
 """A process that has imported the launcher once and runs each script in a fork of itself: a start costs milliseconds.
 
-Read from stdin: a JSON list of {"args": [...], "stdin": "...", "cwd": "..."}; written to stdout: a JSON list of
-{"out", "err", "code"}. The children leave through the interpreter's own front door, `atexit`, threads and all.
+It serves one process of pytest until stdin ends. A request is a line with a JSON list of {"args": [...], "cwd": "...",
+"env": {...}, "stdin": "..."}; the answer is a line with a JSON list of {"out", "err", "code"}. Children without torch
+leave through the interpreter's own front door, `atexit`, threads and all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import gc
 import importlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 
@@ -54,7 +56,8 @@ def start(case: dict[str, object], folder: str, number: int) -> int:
             path = name if stream == 0 else os.path.join(folder, f"{number}.{name}")
             os.dup2(os.open(path, flags | (os.O_CREAT if stream else 0), 0o600), stream)
         os.chdir(str(case["cwd"]))
-        os.environ.update(case.get("env", {}))  # type: ignore[call-overload]
+        os.environ.clear()
+        os.environ.update(case["env"])  # type: ignore[call-overload]
         sys.stdin = open(0)  # noqa: SIM115
         sys.path[0] = str(case["cwd"])
         for name in case.get("break", []):  # type: ignore[attr-defined]
@@ -90,32 +93,50 @@ def leave_soon(args: list[str]) -> None:
     os._exit(code)
 
 
-def main() -> None:
-    cases = json.loads(sys.stdin.read())
-    if "--torch" in sys.argv and any(case["args"][0] == "profile" for case in cases):
-        know_profiles()
+def serve() -> list[str] | None:
+    """Answer requests until stdin ends. In a child: the arguments of its case."""
+    answers = os.dup(1)
+    os.dup2(2, 1)  # packages may greet when they are imported
     for package in sys.argv[1:]:
         if package != "--torch":
             importlib.import_module(package)
-    folder = tempfile.mkdtemp()
-    gc.freeze()  # children look at none of it, and so copy none of it
-    children = []
-    for number, case in enumerate(cases):
-        pid = start(case, folder, number)
-        if pid == 0:
-            if "--torch" in sys.argv:
-                leave_soon(case["args"])
-            stepscope.cli.main.main(case["args"])
-            return
-        children.append(pid)
-        if len(children) % 2 == 0:
-            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    done = []
-    for number, pid in enumerate(children):
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        out, err = (read(os.path.join(folder, f"{number}.{name}")) for name in ("out", "err"))
-        done.append({"out": out, "err": err, "code": code})
-    print(json.dumps(done))
+    for line in iter(sys.stdin.readline, ""):
+        cases = json.loads(line)
+        if "--torch" in sys.argv and any(case["args"][0] == "profile" for case in cases):
+            know_profiles()
+        gc.collect()
+        gc.freeze()  # children look at none of it, and so copy none of it
+        folder = tempfile.mkdtemp()
+        children: list[int] = []
+        for number, case in enumerate(cases):
+            pid = start(case, folder, number)
+            if pid == 0:
+                os.close(answers)
+                return list(case["args"])
+            children.append(pid)
+            if len(children) % 2 == 0:
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        answer = json.dumps([ending(pid, folder, number) for number, pid in enumerate(children)]) + "\n"
+        shutil.rmtree(folder)
+        with os.fdopen(os.dup(answers), "w") as file:
+            file.write(answer)
+    return None
+
+
+def ending(pid: int, folder: str, number: int) -> dict[str, object]:
+    """Wait for a child; what it wrote and its exit code."""
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    out, err = (read(os.path.join(folder, f"{number}.{name}")) for name in ("out", "err"))
+    return {"out": out, "err": err, "code": code}
+
+
+def main() -> None:
+    args = serve()
+    if args is None:
+        return
+    if "--torch" in sys.argv:
+        leave_soon(args)
+    stepscope.cli.main.main(args)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
-from stepscope.cli._launch import options_from, split_arguments
+from stepscope.cli._launch import misplaced, options_from, split_arguments
 from stepscope.cli.run import command
 from stepscope.errors import NotFound, UsageError
 from stepscope.launch.options import Amount
@@ -60,3 +61,22 @@ def test_a_module_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         find_module("nowhere_to_be_found", [])
     with pytest.raises(NotFound, match=r"cannot run module 'nowhere_to_be_found.train'"):
         find_module("nowhere_to_be_found.train", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("print(all([1]))", ["--all", "--lr", "3"], ["--all"]),
+        ("parser.add_argument('--all')", ["--all"], []),
+        ("def main(max_steps: int = 3): ...", ["--max-steps", "4"], []),
+        ("loss.backward()", ["--all", "--all", "--apply"], ["--all", "--apply"]),
+        ("loss.backward()", ["data", "--lr"], []),
+    ],
+)
+def test_an_option_of_ours_after_the_script_is_pointed_out(
+    text: str, words: list[str], found: list[str], tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    options: list[click.Parameter] = [click.Option([f"--{name}"]) for name in ("all", "apply", "max-steps")]
+    assert misplaced(click.Command("fix", params=options), ("file", str(script)), words) == found

@@ -106,7 +106,7 @@ def test_a_loader_made_anew_for_each_epoch_is_shown_once(done: dict[str, Done]) 
 def test_the_first_step_is_shown_and_then_the_script_is_stopped(done: dict[str, Done], folder: Path) -> None:
     out = done["train"].out
     assert "(cross_entropy; chance is ln 5 = 1.61)" in out
-    assert "metrics the script computes: eval/accuracy" in out
+    assert "metrics the script computes: eval/val/accuracy" in out
     assert "Linear      16x64     16x8" in out
     assert [line for line in out.splitlines() if line.startswith("epoch")] == ["epoch 0 " + line_of(out)]
     assert sorted(path.name for path in (folder / "train").iterdir()) == ["stepscope-runs", "train.py"]

@@ -60,16 +60,70 @@ def test_the_mean_is_over_samples_whatever_the_reduction(batch: Batch) -> None:
     assert results_of(batch) == {"eval/loss": pytest.approx(true_loss(), rel=1e-6)}
 
 
+Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def adds(total: float | torch.Tensor, loss: Loss) -> Batch:
+    """A script that adds its losses up, to a new tensor each time."""
+
+    def batch(output: torch.Tensor, y: torch.Tensor) -> None:
+        nonlocal total
+        total = total + loss(output, y)
+
+    return batch
+
+
+def adds_in_place(total: float | torch.Tensor, loss: Loss) -> Batch:
+    def batch(output: torch.Tensor, y: torch.Tensor) -> None:
+        nonlocal total
+        total += loss(output, y)
+
+    return batch
+
+
 @pytest.mark.parametrize(
     "batch",
     [
-        lambda output, y: (F.cross_entropy(output, y) + 0.1 * output.pow(2).mean()).item(),
-        lambda output, y: (F.cross_entropy(output, y).item(), F.mse_loss(output[:, 0], y.float()).item()),
         lambda output, y: F.cross_entropy(output, y, reduction="none").sum().item(),
+        lambda output, y: F.cross_entropy(output, y, reduction="none").mean(),
+        adds(0.0, lambda output, y: F.cross_entropy(output, y)),
+        adds(0.0, lambda output, y: F.cross_entropy(output, y) * len(y)),
+        adds_in_place(0.0, lambda output, y: F.cross_entropy(output, y)),
+        adds_in_place(torch.zeros(()), lambda output, y: len(y) * F.cross_entropy(output, y)),
+        adds(torch.zeros(()), lambda output, y: F.cross_entropy(output, y, reduction="sum") / len(y)),
+    ],
+)
+def test_a_loss_may_be_scaled_by_its_samples_and_added_up(batch: Batch) -> None:
+    assert results_of(batch) == {"eval/loss": pytest.approx(true_loss(), rel=1e-6)}
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        lambda output, y: F.cross_entropy(output, y, reduction="sum") + 0.5 * output.pow(2).sum(),
+        adds(0.0, lambda output, y: F.cross_entropy(output, y) + 0.5 * output.pow(2).sum() / len(y)),
+        lambda output, y: F.cross_entropy(output, y) + F.mse_loss(output, torch.zeros_like(output)),
+    ],
+)
+def test_the_terms_of_a_loss_are_one_loss(batch: Batch) -> None:
+    with torch.no_grad():
+        penalty = float(MODEL(X).pow(2).sum() / len(X)) / 2
+    assert results_of(batch) == {"eval/loss": pytest.approx(true_loss() + penalty, rel=1e-6)}
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        lambda output, y: (F.cross_entropy(output, y).item(), F.mse_loss(output[:, 0], y.float()).item()),
+        lambda output, y: F.cross_entropy(output, y) + F.mse_loss(output[:, 0], y.float(), reduction="sum"),
+        lambda output, y: (F.cross_entropy(output, y, reduction="none") * (y > 0)).sum(),
+        lambda output, y: F.cross_entropy(output, y) * 7,
+        lambda output, y: F.cross_entropy(output.repeat(2, 1), y.repeat(2), reduction="sum"),
+        lambda output, y: output.mean().add_(F.cross_entropy(output, y)),
         lambda output, y: F.cross_entropy(output, y) if len(y) == 4 else None,
     ],
 )
-def test_a_part_of_a_loss_is_not_taken_for_the_loss(batch: Batch) -> None:
+def test_a_loss_whose_reduction_cannot_be_told_is_left_out(batch: Batch) -> None:
     assert results_of(batch) == {}
 
 
@@ -80,6 +134,9 @@ def test_a_part_of_a_loss_is_not_taken_for_the_loss(batch: Batch) -> None:
         lambda output, y: (pred := output.argmax(1, keepdim=True)).eq(y.view_as(pred)).sum().item(),
         lambda output, y: (y == torch.max(output, 1)[1]).float().mean(),
         lambda output, y: torch.eq(output.topk(1)[1].squeeze(), y).sum(),
+        lambda output, y: ((output[:, 1] > output[:, 0]).float() == y).sum(),
+        lambda output, y: (pred := output.topk(2, 1)[1].t()).eq(y.view(1, -1).expand_as(pred)),
+        lambda output, y: (pred := output.topk(2, 1)[1]).eq(y.view(-1, 1).expand_as(pred)),
     ],
 )
 def test_predictions_are_compared_in_any_shape(batch: Batch) -> None:

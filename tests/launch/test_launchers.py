@@ -36,7 +36,7 @@ def test_other_launchers_are_told_where_to_stand(tmp_path: Path, monkeypatch: py
         launcher_command("python", ["train.py", "--lr", "1"], [])
     with pytest.raises(UsageError, match="only `accelerate launch`"):
         launcher_command("accelerate", ["config"], [])
-    with pytest.raises(UsageError, match="no Python"):
+    with pytest.raises(UsageError, match="not Python"):
         launcher_command("torchrun", ["--no-python", "prog"], [])
     assert is_launcher("torchrun")
     (tmp_path / "torchrun").write_text("")

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 from stepscope.events.imports import Imports
 from stepscope.launch.trial.live import Candidate, LiveTrials, Training
 from stepscope.launch.trial.switches import (
+    AmpSwitch,
     AnomalySwitch,
     FlagSwitch,
     LayerSwitch,
@@ -81,7 +82,7 @@ def test_a_change_that_fails_is_noted_and_switched_off(live: Training) -> None:
 
 
 def test_what_needs_a_new_start_is_not_tried(live: Training) -> None:
-    for kind in ("compile", "amp", "channels_last"):
+    for kind in ("compile", "channels_last"):
         assert made(kind, {}, live) is None
     assert made("flag", {"default_dtype": "float32"}, live) is None
 
@@ -123,6 +124,39 @@ def test_an_optimizer_goes_on_with_its_state(live: Training) -> None:
     assert not optimizer.param_groups[0]["fused"]
     step()
     assert optimizer.state[model.weight]["step"] == 3
+
+
+def test_autocast_is_lent_to_the_models_that_train(live: Training) -> None:
+    inner = nn.Linear(4, 2)
+    model = nn.Sequential(inner)
+    seen = []
+    inner.register_forward_hook(lambda module, given, output: seen.append(output.dtype))
+    switch = made("amp", {"dtype": "bfloat16"}, live)
+    assert isinstance(switch, AmpSwitch)
+    model(torch.ones(3, 4))
+    switch.on()
+    assert model(torch.ones(3, 4)).dtype == torch.float32, "as the script expects it"
+    switch.off()
+    model(torch.ones(3, 4))
+    switch.close()
+    assert seen == [torch.float32, torch.bfloat16, torch.float32]
+    assert "forward" not in vars(model)
+
+
+def test_whole_passes_are_timed_where_their_start_is_what_changes(live: Training) -> None:
+    loader = DataLoader(TensorDataset(torch.arange(40.0)), batch_size=2)
+    switch = LoaderSwitch({"persistent_workers": True}, live)
+    try:
+        for _ in loader:
+            pass
+        for _ in loader:
+            pass
+        assert switch.turns_of_a_pass == 20
+    finally:
+        switch.close()
+    other = LoaderSwitch({"num_workers": 1}, live)
+    other.close()
+    assert other.turns_of_a_pass == 1
 
 
 def test_a_loader_gives_batches_of_another_while_it_is_on(live: Training) -> None:

@@ -56,10 +56,11 @@ SCRIPTS = {
     "atexit and threads": """
         import atexit, threading, time
         atexit.register(print, "first registered, last run"); atexit.register(print, "last registered, first run")
-        def work(): time.sleep(0.05); print("thread done")
+        printed = threading.Event()
+        def work(): printed.wait(); time.sleep(0.05); print("thread done")
         threading.Thread(target=work).start()
         threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-        print("main done")
+        print("main done"); printed.set()
         """,
     "threads that wait for the main one": """
         import atexit, threading, time

@@ -190,7 +190,8 @@ def test_not_a_bit_of_the_training_changes(done: dict[str, Done]) -> None:
     assert done["plain"].out == done["watched"].out
     assert done["watched"].out.count("step") == 15
     assert done["workers"].code == 0
-    assert done["watched"].err == ""
+    assert done["watched"].err.startswith("stepscope: train.py: nothing found in 15 steps; see the run with: ")
+    assert done["watched"].err.count("\n") == 1
 
 
 def test_max_steps_ends_after_the_step_and_runs_finally(done: dict[str, Done]) -> None:
@@ -242,7 +243,9 @@ def test_switches(done: dict[str, Done]) -> None:
     assert done["deterministic"].out.endswith("True\n")
     assert "sqrt" in done["nan"].err.lower()
     assert lines(done["nan watched"], "step") == lines(done["plain"], "step")[:5]
-    assert done["nan watched"].err == "stepscope: stopped after 1 epoch (--max-epochs)\n"
+    stopped, closing = done["nan watched"].err.splitlines()
+    assert stopped == "stepscope: stopped after 1 epoch (--max-epochs)"
+    assert closing.startswith("stepscope: train.py: nothing found in 5 steps; no step was watched closely")
 
 
 def test_the_run_has_what_nobody_logged(done: dict[str, Done], folder: Path) -> None:
@@ -250,7 +253,9 @@ def test_the_run_has_what_nobody_logged(done: dict[str, Done], folder: Path) -> 
     assert run.name == "first"
     assert run.project == "watched"  # the folder: `train` would say nothing
     assert len(run.series("train/loss").values) == 15
-    assert {"train/lr", "train/grad_norm", "train/update_ratio", "eval/loss", "eval/accuracy"} <= set(run.metrics())
+    assert {"train/lr", "train/grad_norm", "train/update_ratio", "eval/val/loss", "eval/val/accuracy"} <= set(
+        run.metrics()
+    )
     assert run.config["optimizer/lr"] == 0.1
     assert run.config["batch_size (seen)"] == 8
     assert (run.config["LR"], run.config["epochs"]) == (0.1, 3)
@@ -265,8 +270,10 @@ def test_a_limit_is_no_failure(folder: Path, done: dict[str, Done]) -> None:
 
 def test_a_crash_ends_the_run_as_failed(folder: Path, done: dict[str, Done]) -> None:
     assert done["crash"].code == 1
-    assert done["crash"].err.rstrip().splitlines()[-1].startswith("RuntimeError")
-    assert "stepscope/" not in done["crash"].err.split("Traceback")[1]
+    trace, raised, ours = done["crash"].err.partition("\nRuntimeError")
+    assert raised
+    assert "stepscope/" not in trace
+    assert ours.rstrip().splitlines()[-1].startswith("stepscope: train.py: crashed after 0 steps; 1 error")
     assert only_run(folder / "crash" / "crashed").status == "failed"
 
 
@@ -291,10 +298,11 @@ def test_the_scripts_own_run_is_used_and_its_steps_are_its_own(folder: Path, don
 def test_check_gives_a_verdict(done: dict[str, Done], folder: Path) -> None:
     assert done["check"].code == 0
     assert "stepscope check train.py: " in done["check"].err
-    assert "tried        10 training steps, 2 epochs" in done["check"].err
+    assert "tried        11 training steps, 3 epochs" in done["check"].err
+    assert "after 2 epochs one batch of each pass, and the script came to its end" in done["check"].err
     assert [path.name for path in (folder / "check").iterdir()] == ["train.py"]
     passed = done["check"].err.split("passed")[1]
-    assert "one batch can be learnt by heart (loss " in passed
+    assert "the model can overfit one batch (loss " in passed
     assert "evaluation gives the same answer twice" in passed
 
 
@@ -304,5 +312,5 @@ def test_a_verdict_says_what_is_suspicious_and_what_was_not_tried(done: dict[str
     assert "training and evaluation data are apart (nothing ran without gradients)" in verdict.split("not checked")[1]
     crashed = done["check crash"].err.split("stepscope check train.py: ")[1]
     assert crashed.startswith("it does not run")
-    assert "not checked  the rest: mend this and check again" in crashed
+    assert "not checked  the rest: fix this and check again" in crashed
     assert done["check crash"].code == 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from stepscope.common.units import listed
 from stepscope.errors import UsageError
+from stepscope.files.opening import read_text
 
 if TYPE_CHECKING:
     from stepscope.launch.options import Options
@@ -19,6 +22,7 @@ __all__ = [
     "LaunchCommand",
     "finding_options",
     "limit_options",
+    "misplaced",
     "options_from",
     "script_named",
     "split_arguments",
@@ -31,6 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 OURS = "stepscope.ours"
 """In `ctx.meta`: the words of the command line that are ours, as they were typed."""
 _MAY_STAND_ALONE = {"--fast-dev-run": "1", "--debugpy": "5678"}
+_MOST_SOURCE = 4 << 20
 _FILE_OR_STDOUT = {"--json", "--sarif"}
 """Alone, or before what is plainly the script, they mean standard output: nobody wants train.py written over."""
 
@@ -42,6 +47,14 @@ class LaunchCommand(click.Command):
         ours, target, theirs = split_arguments(self, args)
         ctx.obj = (target, theirs)
         ctx.meta[OURS] = list(ours)  # click eats what it parses
+        after = misplaced(self, target, theirs)
+        if after and target is not None:
+            few = len(after) == 1
+            click.echo(
+                f"stepscope: the script gets {listed(after)}; if {'it was' if few else 'they were'} meant for "
+                f"stepscope {ctx.info_name}, put {'it' if few else 'them'} before {target[1]}",
+                err=True,
+            )
         return super().parse_args(ctx, ours)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
@@ -74,12 +87,25 @@ def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[s
             return ours, ("file", word), rest
         if word in _MAY_STAND_ALONE and not (rest and rest[0].isdecimal()):
             word = f"{word}={_MAY_STAND_ALONE[word]}"
-        if word in _FILE_OR_STDOUT and _names_no_file(rest):
+        if word in _FILE_OR_STDOUT & takes_value and _names_no_file(rest):
             word = f"{word}=-"
         ours.append(word)
         if word in takes_value and rest:
             ours.append(rest.pop(0))
     return ours, None, []
+
+
+def misplaced(command: click.Command, target: Target, theirs: Sequence[str]) -> list[str]:
+    """Options of ours among the script's arguments that nothing in the script's text could want."""
+    names = {name for option in command.params if isinstance(option, click.Option) for name in option.opts}
+    words = [word for word in dict.fromkeys(theirs) if word.startswith("--") and word in names]
+    if not words or target is None or target[0] != "file" or "--quiet" in theirs:
+        return []
+    try:
+        text = read_text(target[1], _MOST_SOURCE).replace("-", "_")
+    except OSError:
+        return []  # said by what looks for the script
+    return [word for word in words if not re.search(rf"\b_*{word.strip('-').replace('-', '_')}\b(?!\()", text)]
 
 
 def _names_no_file(rest: Sequence[str]) -> bool:
@@ -108,17 +134,17 @@ def script_named(ctx: click.Context) -> Script:
 def finding_options(function: F) -> F:
     """How findings are chosen and where they go."""
     for option in reversed((
-        click.option("--select", multiple=True, metavar="RULE", help="Ask only these rules or groups (opt, loss.*)."),
-        click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules or groups out."),
+        click.option("--select", multiple=True, metavar="RULE", help="Run only these rules or groups (opt, loss.*)."),
+        click.option("--ignore", multiple=True, metavar="RULE", help="Skip these rules or groups."),
         click.option("--json", "json", type=click.Path(path_type=Path), metavar="[FILE]", help="Findings as JSON."),
         click.option("--sarif", type=click.Path(path_type=Path), metavar="[FILE]",
                      help="Findings for code scanning."),
         click.option("--output", type=click.Choice(["full", "lines"]), default="full",
                      help="How findings are shown: with their source, or one line each for an editor."),
-        click.option("--strict", is_flag=True, help="Exit with 1 when something was found, a warning or an error."),
-        click.option("--quiet", "-q", is_flag=True, help="No status line and no notices; only findings."),
+        click.option("--strict", is_flag=True, help="Exit with 1 on any warning or error."),
+        click.option("--quiet", "-q", is_flag=True, help="Print only findings, without a status line or notices."),
         click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678)."),
-        click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame."),
+        click.option("--pdb", is_flag=True, help="After a crash, open a debugger in the script's own frame."),
     )):  # fmt: skip
         function = option(function)
     return function
@@ -127,10 +153,10 @@ def finding_options(function: F) -> F:
 def switch_options(function: F) -> F:
     """Ways to run that make faults easier to find."""
     for option in reversed((
-        click.option("--deterministic", is_flag=True, help="Deterministic algorithms, and seeds where there are none."),
-        click.option("--eager", is_flag=True, help="torch.compile does nothing."),
-        click.option("--no-workers", is_flag=True, help="Data loading in the main process, to step through it."),
-        click.option("--detect-nan", is_flag=True, help="Follow every value; name the op that makes a NaN first."),
+        click.option("--deterministic", is_flag=True, help="Use deterministic algorithms; set missing seeds."),
+        click.option("--eager", is_flag=True, help="Turn torch.compile into a no-op."),
+        click.option("--no-workers", is_flag=True, help="Load data in the main process, for debugging."),
+        click.option("--detect-nan", is_flag=True, help="Check every value and name the op that first produces a NaN."),
     )):  # fmt: skip
         function = option(function)
     return function
@@ -140,14 +166,14 @@ def limit_options(function: F) -> F:
     """How much of the training to run."""
     for option in reversed((
         click.option("--fast-dev-run", type=click.IntRange(1), metavar="[N]",
-                     help="N batches (1) of each loader and the last one, one epoch, nothing saved."),
-        click.option("--limit-train-batches", metavar="N|SHARE", help="So many batches (20) or a share (0.1, 10%)."),
+                     help="Run N batches (1) of each loader and the last one, for one epoch, and save nothing."),
+        click.option("--limit-train-batches", metavar="N|SHARE", help="Number of batches (20) or fraction (0.1, 10%)."),
         click.option("--limit-val-batches", metavar="N|SHARE", help="The same for validation."),
         click.option("--limit-test-batches", metavar="N|SHARE", help="The same for the test."),
-        click.option("--max-steps", type=click.IntRange(1), help="End after so many optimizer steps."),
-        click.option("--max-epochs", type=click.IntRange(1), help="End after so many passes over the training data."),
+        click.option("--max-steps", type=click.IntRange(1), help="Stop after this many optimizer steps."),
+        click.option("--max-epochs", type=click.IntRange(1), help="Stop after this many epochs."),
         click.option("--overfit-batches", type=click.IntRange(1), metavar="N",
-                     help="Train on the same N batches: does the loss go to its floor?"),
+                     help="Train on the same N batches, to see whether the model can overfit them."),
     )):  # fmt: skip
         function = option(function)
     return function

@@ -130,7 +130,7 @@ def _disabling(word: str, disabled: bool) -> click.Command:
             note(people, "command line", "people/change", name, detail=f"{word}d")
         click.echo(f"{name}: {word}d")
 
-    change.help = "Refuse a user, and all their tokens, at once." if disabled else "Let a user in again."
+    change.help = "Disable a user and all their tokens immediately." if disabled else "Let a user in again."
     return change
 
 

@@ -118,7 +118,7 @@ def picture(head: Text, sweep: Sweep, trials: Sequence[Trial], best: Trial | Non
     listed = sorted(chosen, key=lambda trial: trial.number)
     left = len(trials) - len(listed)
     foot = f"{left} more above. " if left > 0 else ""
-    foot += "Ctrl-C stops the runs; the same command goes on later"
+    foot += "Ctrl-C stops the runs; the same command resumes them later"
     return Group(head, Text(), table(sweep, listed, best), Text(), Text(foot, style="dim"))
 
 

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 
 @click.command(name="check", cls=LaunchCommand, short_help="Try a script on a few batches, with every check on.")
-@click.option("--each", is_flag=True, help="All that follows are scripts: check one after the other.")
+@click.option("--each", is_flag=True, help="Treat all arguments as scripts and check each in turn.")
 @switch_options
 @finding_options
 @click.pass_context

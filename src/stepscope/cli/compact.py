@@ -17,7 +17,7 @@ __all__ = ["command"]
 @store_option
 @json_option
 def command(query: tuple[str, ...], store: Path, as_json: bool) -> None:
-    """Make ended runs smaller on disk.
+    """Make finished runs smaller on disk.
 
     Rewrites their logs as compressed columns; every value is verified before the old file goes.
 

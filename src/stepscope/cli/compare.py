@@ -29,15 +29,19 @@ CURVES = 6
 @click.command(name="compare", short_help="Show what changed between two runs or groups.")
 @click.argument("runs", nargs=-1)
 @store_option
-@click.option("--query", "-q", default="", help="Also all runs that match: 'project = vae and age < 2d'.")
-@click.option("--by", default="", help="Group by keys: config.lr,config.width; '*' is all that differs but seeds.")
-@click.option("--metrics", is_flag=True, help="The table of metrics instead of what changed.")
-@click.option("--all", "everything", is_flag=True, help="Also differences that rarely matter.")
+@click.option("--query", "-q", default="", help="Also include runs that match: 'project = vae and age < 2d'.")
+@click.option(
+    "--by",
+    default="",
+    help="Group by keys: config.lr,config.width; '*' groups by everything that differs except seeds.",
+)
+@click.option("--metrics", is_flag=True, help="Show the table of metrics instead of what changed.")
+@click.option("--all", "everything", is_flag=True, help="Also show differences that rarely matter.")
 @json_option
 def command(
     runs: tuple[str, ...], store: Path, query: str, by: str, metrics: bool, everything: bool, as_json: bool
 ) -> None:
-    """What changed between two runs: the one that works and the one that does not.
+    """Show what changed between two runs: one that works and one that does not.
 
     RUNS are paths, ids or beginnings of one, names, or `last`. With two, the first is the one that works. With more, or
     with groups, the best and the worst are compared.

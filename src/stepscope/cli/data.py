@@ -14,12 +14,20 @@ __all__ = ["command"]
 
 
 @click.command(name="data", cls=LaunchCommand, short_help="Show what a script's data loaders deliver.")
-@click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="How many to look at.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="The report for programs.")
-@click.option("--dir", type=click.Path(path_type=Path), help="Where the pictures' run goes ($STEPSCOPE_DIR).")
-@click.option("--no-run", is_flag=True, help="Keep no pictures.")
-@click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")
-@click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame.")
+@click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="Number of samples to inspect.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    metavar="[FILE]",
+    help="Print the report as JSON, for programs.",
+)
+@click.option(
+    "--dir", type=click.Path(path_type=Path), help="Where to store the run with the pictures ($STEPSCOPE_DIR)."
+)
+@click.option("--no-run", is_flag=True, help="Do not store pictures.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")
+@click.option("--pdb", is_flag=True, help="After a crash, open a debugger in the script's own frame.")
 @click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678).")
 @click.pass_context
 def command(ctx: click.Context, /, samples: int, json_file: Path | None, no_run: bool, **values: Any) -> None:

@@ -21,8 +21,8 @@ __all__ = ["command"]
 @click.argument("runs", nargs=-1, required=True)
 @store_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@click.option("--force", is_flag=True, help="Also runs that are still going on.")
-@click.option("--for-good", is_flag=True, help="Not into the trash: there is no way back.")
+@click.option("--force", is_flag=True, help="Also delete runs that are still running.")
+@click.option("--for-good", is_flag=True, help="Delete permanently instead of moving to the trash.")
 @json_option
 def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool, for_good: bool, as_json: bool) -> None:
     """Delete runs: their folders, with everything in them.

@@ -29,7 +29,7 @@ __all__ = ["command"]
     type=click.Path(path_type=Path, file_okay=False),
     default="stepscope-demo",
     show_default=True,
-    help="The folder for its scripts and runs.",
+    help="The folder for the demo's scripts and runs.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")

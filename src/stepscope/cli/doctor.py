@@ -21,7 +21,9 @@ __all__ = ["command"]
 
 @click.command(name="doctor", short_help="Check the installation and list what Stepscope touches.")
 @store_option
-@click.option("--torch", "with_torch", is_flag=True, help="Also import torch and try everything once: takes seconds.")
+@click.option(
+    "--torch", "with_torch", is_flag=True, help="Also import torch and try everything once (takes a few seconds)."
+)
 @click.option("--all", "with_all", is_flag=True, help="List every function that may be touched, with the reason.")
 @json_option
 def command(store: Path, with_torch: bool, with_all: bool, as_json: bool) -> None:

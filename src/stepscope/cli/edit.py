@@ -16,8 +16,8 @@ __all__ = ["command"]
 @click.argument("runs", nargs=-1, required=True)
 @store_option
 @click.option("--tag", "-t", multiple=True, help="Add this tag; may be given several times.")
-@click.option("--untag", multiple=True, help="Take this tag away.")
-@click.option("--note", help="The run's notes, in place of those it has; '' for none.")
+@click.option("--untag", multiple=True, help="Remove this tag.")
+@click.option("--note", help="Replace the run's notes; '' removes them.")
 @click.option("--name", help="The run's new name.")
 @click.option("--allow-secrets", is_flag=True, help="Save the text even if it seems to contain a password or key.")
 @json_option

@@ -20,17 +20,21 @@ __all__ = ["command"]
     "--format",
     "-f",
     type=click.Choice(["csv", "json", "jsonl", "parquet"]),
-    help="By default from --out's ending, else csv.",
+    help="Format; by default taken from the extension of --out, else csv.",
 )
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="The file to write; standard output by default.")
-@click.option("--layout", type=click.Choice(["wide", "long"]), help="wide: a line per step; long: a line per point.")
+@click.option(
+    "--layout", type=click.Choice(["wide", "long"]), help="wide: one line per step; long: one line per point."
+)
 @click.option(
     "--tensorboard",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Write folders that TensorBoard opens; then every argument is a run.",
+    help="Write TensorBoard folders; every argument is then a run.",
 )
-@click.option("--double", is_flag=True, help="With --tensorboard: float64 values, which only newer readers take.")
+@click.option(
+    "--double", is_flag=True, help="With --tensorboard: write float64 values, which only newer readers accept."
+)
 @json_option
 def command(
     run: str,
@@ -67,7 +71,7 @@ def command(
         format = "json"
     chosen = format or (out.suffix.lstrip(".").lower() if out else "") or "csv"
     if chosen not in ("csv", "json", "jsonl", "parquet"):
-        raise UsageError(f"{out}: '{chosen}' is no format of ours; give --format csv, json, jsonl or parquet")
+        raise UsageError(f"{out}: '{chosen}' is not a known format; give --format csv, json, jsonl or parquet")
     if out is None and chosen == "parquet" and sys.stdout.isatty():
         raise UsageError("parquet is binary; give a file with --out")
     folder = open_named(run, store)

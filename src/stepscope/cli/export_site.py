@@ -22,11 +22,17 @@ __all__ = ["command"]
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @store_option
 @click.option("--query", "-q", default="", help="Only the runs that match this: 'project = \"vae\"'.")
-@click.option("--title", default="", help="The title of the first page; without it, the project's name.")
+@click.option("--title", default="", help="The title of the first page; by default the project's name.")
 @click.option(
-    "--most", type=click.IntRange(1, 1000), default=50, show_default=True, help="Runs with a page of their own."
+    "--most",
+    type=click.IntRange(1, 1000),
+    default=50,
+    show_default=True,
+    help="Maximum number of runs with their own page.",
 )
-@click.option("--max-mb", type=click.FloatRange(0.5, 100), default=3.0, show_default=True, help="The largest page.")
+@click.option(
+    "--max-mb", type=click.FloatRange(0.5, 100), default=3.0, show_default=True, help="Maximum size of a page."
+)
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @json_option
 def command(

@@ -31,19 +31,19 @@ _SHOWN = 10
     show_default="$STEPSCOPE_DIR or stepscope-runs",
     help="The folder the runs go to.",
 )
-@click.option("--project", help="The project of the runs; by default what their tool calls it, or their folder's name.")
+@click.option("--project", help="The project of the runs; by default their tool's project or the folder's name.")
 @click.option(
     "--from",
     "kind",
     metavar="KIND",
-    help="tensorboard, wandb, mlflow, trackio or aim, where a folder holds runs of several.",
+    help="The tool to import from, if a folder has runs of several: tensorboard, wandb, mlflow, trackio or aim.",
 )
-@click.option("--follow", is_flag=True, help="Go on until Ctrl-C: bring in what is written meanwhile.")
+@click.option("--follow", is_flag=True, help="Keep importing what is written, until Ctrl-C.")
 @json_option
 def command(
     paths: tuple[str, ...], into: Path, project: str | None, kind: str | None, follow: bool, as_json: bool
 ) -> None:
-    """Bring in runs that TensorBoard, W&B, MLflow, trackio or Aim recorded.
+    """Import runs recorded by TensorBoard, W&B, MLflow, trackio or Aim.
 
     Their files are only read. Done again, it adds what is new; nothing comes in twice.
 

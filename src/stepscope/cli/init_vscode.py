@@ -18,8 +18,8 @@ __all__ = ["command"]
 
 @click.command(name="init-vscode", short_help="Add launch configurations and tasks for VS Code.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())
-@click.option("--force", is_flag=True, help="Put entries of ours that were changed back to what they were.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--force", is_flag=True, help="Restore Stepscope's entries that were changed.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @json_option
 def command(folder: Path, force: bool, dry_run: bool, as_json: bool) -> None:
     """Add launch configurations and tasks to FOLDER's .vscode: run, check, profile, replay, attach.

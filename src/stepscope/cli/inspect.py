@@ -29,17 +29,17 @@ class ModelFailed(StepscopeError):
 
 @click.command(name="inspect", short_help="Print a model or checkpoint: table, shapes, cost, graph.")
 @click.argument("target")
-@click.option("--args", "arguments", default="[]", help="Arguments to make the model with, as a JSON list.")
-@click.option("--kwargs", "keywords", default="{}", help="The same by name, as a JSON object.")
+@click.option("--args", "arguments", default="[]", help="Positional arguments of the model, as a JSON list.")
+@click.option("--kwargs", "keywords", default="{}", help="Keyword arguments of the model, as a JSON object.")
 @click.option(
-    "--input", "specs", multiple=True, metavar="[NAME=]SHAPE[:DTYPE][:LOW-HIGH]", help="An input, by its shape."
+    "--input", "specs", multiple=True, metavar="[NAME=]SHAPE[:DTYPE][:LOW-HIGH]", help="The shape of an input."
 )
 @click.option("--input-file", type=click.Path(path_type=Path), help="Inputs saved with torch.save.")
-@click.option("--depth", type=int, default=3, show_default=True, help="How deep to show modules; -1 for all.")
+@click.option("--depth", type=int, default=3, show_default=True, help="Depth of modules to show; -1 for all.")
 @click.option("--by", type=click.Choice(["module", "op", "line", "phase", "type"]), default="module", show_default=True)
-@click.option("--columns", help="Columns to show, with commas between.")
+@click.option("--columns", help="Columns to show, separated by commas.")
 @click.option("--sort", help="Sort by a column, largest first (-COLUMN: smallest first).")
-@click.option("--backward", is_flag=True, help="Also run backward, from a stand-in loss.")
+@click.option("--backward", is_flag=True, help="Also run backward, from a placeholder loss.")
 @click.option("--train", is_flag=True, help="Run in training mode.")
 @click.option("--device", help="Where to run: cpu, cuda, cuda:1 ...")
 @click.option("--batch-size", type=int, help="Estimate the training memory for this batch size.")
@@ -48,7 +48,7 @@ class ModelFailed(StepscopeError):
     "--graph", "graph", type=click.Path(path_type=Path), help="Draw the graph: .html, .svg, .png, .json, .dot."
 )
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Also write the table as CSV.")
-@click.option("--no-stats", is_flag=True, help="Of a checkpoint: names and shapes only.")
+@click.option("--no-stats", is_flag=True, help="Show only names and shapes of a checkpoint.")
 @json_option
 def command(target: str, as_json: bool, csv_file: Path | None, **options: Any) -> None:
     """What a model or a checkpoint is: table, shapes, cost, graph.
@@ -161,7 +161,7 @@ def _json(option: str, text: str, kind: type) -> Any:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as fault:
-        raise UsageError(f"{option} {text!r} is no JSON: {fault}") from None
+        raise UsageError(f"{option} {text!r} is not valid JSON: {fault}") from None
     if not isinstance(value, kind):
         word = "list, such as [1, 2]" if kind is list else 'object, such as {"depth": 4}'
         raise UsageError(f"{option} {text!r} is a {type(value).__name__}; expected a JSON {word}")

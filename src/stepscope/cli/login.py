@@ -17,7 +17,9 @@ __all__ = ["command"]
 
 @click.command(name="login", short_help="Connect this machine to a server.")
 @click.argument("url")
-@click.option("--token-file", type=click.Path(path_type=Path), help="A file that holds a token; else you are asked.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path), help="A file with a token; otherwise you are asked for one."
+)
 @click.option("--forget", is_flag=True, help="Remove the login from this machine, and revoke its token.")
 @json_option
 def command(url: str, token_file: Path | None, forget: bool, as_json: bool) -> None:

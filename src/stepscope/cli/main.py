@@ -25,7 +25,7 @@ Start here:
   stepscope ui                look at the runs in the browser
   stepscope demo              see all of it on small trainings"""
 SECTIONS = {
-    "Debug": ("run", "check", "data", "diagnose", "replay", "stacks", "rules", "explain"),
+    "Debug": ("run", "check", "data", "fix", "diagnose", "replay", "stacks", "rules", "explain"),
     "Inspect and profile": ("inspect", "profile", "tune-data", "tune-batch"),
     "Look at runs": ("ui", "runs", "show", "tail", "compare", "report", "export-site", "demo"),
     "Keep runs": ("import", "export", "edit", "delete", "trash", "restore", "compact", "scrub", "merge"),

@@ -26,9 +26,9 @@ _LOOKED_AT = 50
 @click.command(name="replay", short_help="Repeat a failing step from its capsule.")
 @click.argument("run", required=False)
 @store_option
-@click.option("--step", type=int, help="The capsule of this step; the newest by default.")
-@click.option("--rank", type=int, help="The capsule of this rank of a distributed run.")
-@click.option("--current", is_flag=True, help="Run the files as they are on the disk now: is it mended?")
+@click.option("--step", type=int, help="Use the capsule of this step; the newest by default.")
+@click.option("--rank", type=int, help="Use the capsule of this rank of a distributed run.")
+@click.option("--current", is_flag=True, help="Run the files as they are now, to see whether the step is fixed.")
 @click.option("--pdb", "debug", is_flag=True, help="Open a debugger where the step failed.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write the recorded step; stepscope.Step.load reads it.")
 @click.option("--trust", is_flag=True, help="Run the capsule's code without asking.")

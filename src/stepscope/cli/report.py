@@ -30,14 +30,16 @@ _SUFFIXES = (".html", ".pdf", ".zip", ".md")
     type=click.Path(path_type=Path),
     help="The file to write: .html, .pdf, .zip (Markdown with pictures) or .md (with a folder of pictures).",
 )
-@click.option("--query", "-q", default="", help="The runs that match this, instead of naming them.")
+@click.option("--query", "-q", default="", help="Use the runs that match this query.")
 @click.option("--title", default="", help="The report's title.")
-@click.option("--template", default="", help="How to begin: runs, blank, ablation, weekly or failure.")
+@click.option("--template", default="", help="Template to start from: runs, blank, ablation, weekly or failure.")
 @click.option("--new", is_flag=True, help="Print the Markdown to start from.")
 @click.option("--save", is_flag=True, help="Keep the report in the folder with the runs, for the browser app.")
-@click.option("--list", "listed", is_flag=True, help="List the reports that are kept there.")
-@click.option("--max-mb", type=click.FloatRange(0.5, 500), default=5.0, show_default=True, help="The largest .html.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--list", "listed", is_flag=True, help="List the stored reports.")
+@click.option(
+    "--max-mb", type=click.FloatRange(0.5, 500), default=5.0, show_default=True, help="Maximum size of the .html file."
+)
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @json_option
 def command(
     what: tuple[str, ...],

@@ -22,9 +22,18 @@ __all__ = ["command"]
 @click.argument("artifact", required=False)
 @store_option
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="The folder to write to; NAME-vVERSION by default.")
-@click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
+@click.option("--overwrite", is_flag=True, help="Replace existing files.")
+@click.option("--from", "server", metavar="URL", help="Fetch from this server; RUN is a project or run id there.")
 @json_option
-def command(run: str, artifact: str | None, store: Path, out: Path | None, overwrite: bool, as_json: bool) -> None:
+def command(
+    run: str,
+    artifact: str | None,
+    store: Path,
+    out: Path | None,
+    overwrite: bool,
+    server: str | None,
+    as_json: bool,
+) -> None:
     """Get the files of an artifact back; without a name, list the artifacts.
 
     ARTIFACT is a name (its newest version), name:v2, or name:alias. Every file is checked against its hash.
@@ -33,11 +42,15 @@ def command(run: str, artifact: str | None, store: Path, out: Path | None, overw
     stepscope restore last                        # what there is
     stepscope restore last best.pt -o restored/
     stepscope restore 01JCQ4 splits:v0
+    stepscope restore vision model:best --from https://runs.example.org     # goes on where a download was cut
     """
     import msgspec
 
     from stepscope.runs.artifacts import choose, restore
 
+    if server is not None:
+        _fetch(server, run, artifact, out, as_json)
+        return
     folder = open_named(run, store)
     if artifact is None:
         if as_json:
@@ -59,6 +72,20 @@ def command(run: str, artifact: str | None, store: Path, out: Path | None, overw
     click.echo(
         f"{len(written)} files of {clean(chosen.name)} v{chosen.version} written to {clean(str(target))}", err=True
     )
+
+
+def _fetch(server: str, project: str, artifact: str | None, out: Path | None, as_json: bool) -> None:
+    from stepscope.errors import UsageError
+    from stepscope.track.use_artifact import fetch_from
+
+    if artifact is None:
+        raise UsageError("name the artifact to fetch, for example model:best; the Files page of a run lists them")
+    found = fetch_from(server, project, artifact, out)
+    if as_json:
+        print_json([str(found.path / file.path) for file in found.files if file.reference is None])
+        return
+    place = clean(str(found.path))
+    click.echo(f"{len(found.files)} files of {clean(found.name)} v{found.version} are in {place}", err=True)
 
 
 def _folder_name(name: str) -> str:

@@ -24,9 +24,9 @@ __all__ = ["command"]
 @click.command(name="runs", short_help="List, filter and sort runs.")
 @click.argument("query", nargs=-1)
 @store_option
-@click.option("--sort", default="created", show_default=True, help="What to sort by: created, config.lr, loss.min ...")
+@click.option("--sort", default="created", show_default=True, help="Sort key: created, config.lr, loss.min ...")
 @click.option("--ascending", is_flag=True, help="Smallest (or oldest) first.")
-@click.option("--limit", "-n", default=30, show_default=True, help="How many runs to show; 0 for all.")
+@click.option("--limit", "-n", default=30, show_default=True, help="Number of runs to show; 0 for all.")
 @click.option("--columns", "-c", default="", help="Comma-separated: config.lr,loss.min,git.branch ...")
 @json_option
 def command(

@@ -18,11 +18,11 @@ __all__ = ["command"]
 @click.argument("pattern", required=False)
 @store_option
 @click.option("--regex", is_flag=True, help="PATTERN is a regular expression.")
-@click.option("--dry-run", is_flag=True, help="Only say where it is.")
-@click.option("--force", is_flag=True, help="Also when the run's host cannot be asked whether it has ended.")
+@click.option("--dry-run", is_flag=True, help="Only print where it occurs.")
+@click.option("--force", is_flag=True, help="Also scrub a run whose host cannot confirm that it has ended.")
 @json_option
 def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bool, force: bool, as_json: bool) -> None:
-    """Take a secret out of a run, everywhere it was recorded.
+    """Remove a secret from everything a run recorded.
 
     Logs, console, config, notes, media, artifacts, capsules, reports of the store and this user's caches. The text is
     found as it is and as URLs, JSON and base64 write it, and becomes ***. Every point is kept, and all is verified.

@@ -22,7 +22,9 @@ __all__ = ["command"]
 
 OBJECTS_FILE = ".objects-place"
 """Remembers where the runs of a folder went, so that a server started without --objects still finds them."""
-_OTHERS = {name: f"_server_{name}" for name in ("doctor", "restore", "tokens", "users", "verify")}
+_OTHERS = {
+    name: f"_server_{name}" for name in ("doctor", "restore", "retention", "storage", "tokens", "users", "verify")
+}
 
 
 class _Server(click.Group):
@@ -50,6 +52,7 @@ def command() -> None:
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
     stepscope server /srv/runs --objects s3://team-runs/stepscope     # ended runs move to a bucket
     stepscope server users add ada --folder /srv/runs
+    stepscope server retention --folder /srv/runs --project vision --points-days 90
     stepscope server verify /srv/runs
     """
 
@@ -68,9 +71,9 @@ def command() -> None:
 @click.option(
     "--oidc-role",
     type=click.Choice(["viewer", "writer", "admin"]),
-    help="The role of newcomers in every project; without, only people whom an admin has added can sign in.",
+    help="The role of new users in every project; without it, only people added by an admin can sign in.",
 )
-@click.option("--public-url", metavar="URL", help="The address browsers use, where a proxy stands in front.")
+@click.option("--public-url", metavar="URL", help="The address that browsers use, when behind a proxy.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(

@@ -28,11 +28,23 @@ __all__ = ["command"]
 @click.option("--packages", is_flag=True, help="Also list the installed packages.")
 @click.option("--diff", is_flag=True, help="Also print the uncommitted changes the run was made with.")
 @click.option(
-    "--rank", type=click.IntRange(0), help="The metrics of this rank; by default of the lowest that has them."
+    "--rank", type=click.IntRange(0), help="Show the metrics of this rank; by default the lowest rank that has them."
 )
-@click.option("--console", "printed", is_flag=True, help="Only what the script printed, all of it.")
+@click.option(
+    "--ranks", "over_ranks", is_flag=True, help="Show the metrics over all ranks: mean, extremes and their ranks."
+)
+@click.option("--console", "printed", is_flag=True, help="Show only what the script printed, in full.")
 @json_option
-def command(run: str, store: Path, packages: bool, diff: bool, rank: int | None, printed: bool, as_json: bool) -> None:
+def command(
+    run: str,
+    store: Path,
+    packages: bool,
+    diff: bool,
+    rank: int | None,
+    over_ranks: bool,
+    printed: bool,
+    as_json: bool,
+) -> None:
     """One run: overview, metrics, config, findings.
 
     RUN is a path, an id or the beginning of one, a name, or `last` (the newest, also by default).
@@ -56,7 +68,13 @@ def command(run: str, store: Path, packages: bool, diff: bool, rank: int | None,
     _overview(out, folder)
     _stuck(out, folder)
     _troubles(out, folder)
-    _metrics(out, folder, rank)
+    if over_ranks and len(folder.ranks) > 1:
+        from stepscope.cli._show_ranks import show_ranks
+
+        out.print()
+        show_ranks(out, folder)
+    else:
+        _metrics(out, folder, rank)
     _pairs(out, "config", folder.config, folder.config_origins)
     _pairs(out, "summary", _set_by_hand(folder))
     _contents(out, folder)

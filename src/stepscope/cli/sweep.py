@@ -18,6 +18,7 @@ import click
 from stepscope.cli._json import json_option, print_json
 from stepscope.cli._sweep_show import as_json as sweep_as_json, headline, line_about, picture, table
 from stepscope.cli._terminal import clean, console, number
+from stepscope.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,23 +27,34 @@ if TYPE_CHECKING:
     from stepscope.sweep.spec import Sweep
     from stepscope.sweep.trials import Trial
 
-__all__ = ["command"]
+__all__ = ["command", "show_while_it_goes", "signals_to"]
 
 REFRESH_S = 0.25
 
 
 @click.command(name="sweep", short_help="Run a script with many settings, side by side.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--runs", type=click.IntRange(1), help="How many runs in all, instead of what the file says.")
-@click.option("--parallel", type=click.IntRange(1), help="How many at once.")
-@click.option("--seed", type=click.IntRange(0), help="For the draws of random and Optuna's samplers.")
+@click.option("--runs", type=click.IntRange(1), help="Total number of runs; overrides the file.")
+@click.option("--parallel", type=click.IntRange(1), help="Number of runs in parallel.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of the random and Optuna samplers.")
 @click.option(
-    "--dir", "store", type=click.Path(path_type=Path), help="Where the runs go ($STEPSCOPE_DIR or stepscope-runs)."
+    "--dir",
+    "store",
+    type=click.Path(path_type=Path),
+    help="Where to store the runs ($STEPSCOPE_DIR or stepscope-runs).",
 )
 @click.option("--dry-run", is_flag=True, help="Print the commands and start nothing.")
-@click.option("--status", is_flag=True, help="How the sweep stands, while it runs or later; starts nothing.")
-@click.option("--fresh", is_flag=True, help="Begin anew; runs of earlier starts stay, and do not count.")
-@click.option("--retry-failed", is_flag=True, help="Run those that crashed once more.")
+@click.option("--status", is_flag=True, help="Show the sweep's progress, during or after it, and start nothing.")
+@click.option(
+    "--storage",
+    metavar="URL",
+    help="Share the sweep with other workers: postgresql://..., sqlite:///file or journal. Needs Optuna.",
+)
+@click.option("--worker", is_flag=True, help="Only work on a shared sweep; do not submit other workers.")
+@click.option("--stop", is_flag=True, help="Let all workers of a shared sweep finish their current runs and end.")
+@click.option("--resume", is_flag=True, help="Continue a shared sweep after --stop.")
+@click.option("--fresh", is_flag=True, help="Start over; earlier runs stay on disk but do not count.")
+@click.option("--retry-failed", is_flag=True, help="Run the crashed ones again.")
 @json_option
 def command(
     file: Path,
@@ -52,6 +64,10 @@ def command(
     store: Path | None,
     dry_run: bool,
     status: bool,
+    storage: str | None,
+    worker: bool,
+    stop: bool,
+    resume: bool,
     fresh: bool,
     retry_failed: bool,
     as_json: bool,
@@ -66,14 +82,25 @@ def command(
         stepscope sweep sweep.yaml --parallel 4 --runs 100
         stepscope sweep sweep.yaml --dry-run
         stepscope sweep sweep.yaml --status
+        stepscope sweep sweep.yaml --storage postgresql://db/sweeps     # on as many machines as you like
     """
     from stepscope.sweep.opening import open_sweep, store_of
     from stepscope.sweep.spec import read_sweep
 
     sweep = read_sweep(file)
-    given = {"runs": runs, "parallel": parallel, "seed": seed}
+    given = {"runs": runs, "parallel": parallel, "seed": seed, "storage": storage}
     sweep = replace(sweep, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     folder = store_of(sweep, store)
+    if sweep.storage is not None:
+        from stepscope.cli._sweep_shared import shared
+
+        shared(sweep, file, folder, what=_what(status, stop, resume, dry_run), worker=worker, as_json=as_json)
+        return
+    for name, asked in (("--worker", worker), ("--stop", stop), ("--resume", resume)):
+        if asked:
+            raise UsageError(f"{name} is for a sweep that workers share; add --storage, or `storage:` to the file")
+    if sweep.backend != "local":
+        raise UsageError(f"backend {sweep.backend} needs a storage that its workers share; add --storage")
     if dry_run:
         _print_commands(sweep, as_json)
         return
@@ -83,13 +110,18 @@ def command(
     runner = open_sweep(sweep, folder, fresh=fresh, retry_failed=retry_failed)
     out = console(stderr=as_json)
     _say_how_it_begins(out, runner)
-    with _signals(runner):
-        _go(out, runner)
+    with signals_to(runner):
+        show_while_it_goes(out, runner)
         _say_how_it_ended(out, runner, file)
         if as_json:
             print_json(sweep_as_json(runner.sweep, _listed(runner), runner.best, runner.ending))
     runner.journal.close()
     _leave(runner)
+
+
+def _what(status: bool, stop: bool, resume: bool, dry_run: bool) -> str:
+    asked = {"status": status, "stop": stop, "resume": resume, "dry run": dry_run}
+    return next((name for name, yes in asked.items() if yes), "work")
 
 
 def _listed(runner: Runner) -> list[Trial]:
@@ -103,7 +135,7 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
     past, sweep = runner.past, runner.sweep
     if not past.is_new:
         over = sum(trial.is_over for trial in runner.trials.values())
-        out.print(f"{clean(sweep.name)} goes on: {over} of its runs are over (--fresh begins anew)", style="bold")
+        out.print(f"{clean(sweep.name)} goes on: {over} of its runs are done (--fresh starts over)", style="bold")
     for change in past.changes:
         out.print(f"  changed since the last start: {clean(change)}", style="yellow")
     outside = len(past.outside()) if past.changes else 0
@@ -114,11 +146,11 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
     if past.journal.torn:
         out.print(f"  {past.journal.torn} unreadable lines of the journal were left out", style="yellow")
     if runner.total is None and sweep.budget_s is None:
-        out.print("the file says no number of runs: it goes on until Ctrl-C (--runs N sets one)", style="dim")
+        out.print("the file sets no number of runs: the sweep continues until Ctrl-C (--runs N sets one)", style="dim")
 
 
 @contextmanager
-def _signals(runner: Runner) -> Iterator[None]:
+def signals_to(runner: Runner) -> Iterator[None]:
     """Ctrl-C and the like end the runs first. What was ignored (`nohup`, a job in the background) stays ignored.
 
     It is ignored by a handler of ours all the same: the runs would inherit the other kind, and be deaf to our asking.
@@ -136,7 +168,7 @@ def _signals(runner: Runner) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _go(out: Console, runner: Runner) -> None:
+def show_while_it_goes(out: Console, runner: Runner) -> None:
     """Run it, and show it. A terminal that goes away ends the showing; the runs are ended in good order."""
     if not out.is_terminal:
         # By click: when nobody reads any more, rich would end the process.
@@ -199,9 +231,9 @@ def _say_how_it_ended(out: Console, runner: Runner, file: Path) -> None:
         last = failed[-1]
         out.print(f"run {last.number} crashed: {clean(last.reason)}", style="red", soft_wrap=True)
         out.print(f"  its output: {last.output(runner.journal.folder)}", soft_wrap=True)
-        out.print(f"  after mending it: stepscope sweep {shlex.quote(str(file))} --retry-failed", soft_wrap=True)
+        out.print(f"  after fixing it: stepscope sweep {shlex.quote(str(file))} --retry-failed", soft_wrap=True)
     if runner.interrupts:
-        out.print(f"stopped; go on with: stepscope sweep {shlex.quote(str(file))}", style="bold", soft_wrap=True)
+        out.print(f"stopped; resume with: stepscope sweep {shlex.quote(str(file))}", style="bold", soft_wrap=True)
     where = "" if runner.store == Path("stepscope-runs").absolute() else f" {shlex.quote(str(runner.store))}"
     out.print(f"compare the runs with: stepscope ui{where}", style="dim", soft_wrap=True)
 
@@ -286,5 +318,5 @@ def _print_status(sweep: Sweep, store: Path, as_json: bool) -> None:
     out.print(headline(sweep, now.trials, now.best, now.total, now.spent_s, None))
     if not now.is_running:
         left = 0 if now.total is None else now.total - sum(one.is_over for one in now.trials)
-        said = f"; {left} runs are left, and the command without --status goes on with them" if left > 0 else ""
+        said = f"; {left} runs are left; the command without --status resumes them" if left > 0 else ""
         out.print(f"no stepscope sweep is at work on it{said}", style="dim", soft_wrap=True)

@@ -23,10 +23,10 @@ __all__ = ["command"]
 @click.command(name="sync", short_help="Send runs to a server, or bring them back.")
 @click.argument("place", type=click.Path(path_type=Path), required=False)
 @click.option("--to", "to", metavar="URL", help="Send runs to this server; the last `stepscope login` by default.")
-@click.option("--from", "origin", metavar="URL", help="Bring the runs of this server here instead.")
+@click.option("--from", "origin", metavar="URL", help="Fetch the runs of this server instead.")
 @click.option("--follow", is_flag=True, help="Keep sending what runs write, until Ctrl-C.")
 @click.option(
-    "--every", type=click.FloatRange(0.05), default=2.0, show_default=True, help="Seconds between looks with --follow."
+    "--every", type=click.FloatRange(0.05), default=2.0, show_default=True, help="Seconds between polls with --follow."
 )
 @click.option(
     "--beside", is_flag=True, hidden=True, help="As runs start it: --follow until all have ended and are sent."
@@ -81,7 +81,7 @@ def command(
             follow_s=every if follow or beside else None,
             tries=None if follow else 200 if beside else 5,
             until=lambda done: beside and not done.bytes and not _going_on(where),
-            tell=lambda done: _tell(done, "sent" if to else "received", as_json, quiet=follow),
+            tell=_Teller("sent" if to else "received", as_json, quiet=follow or beside),
             say=lambda text: click.echo(clean(text), err=True),
         )
     if done.problems:
@@ -164,12 +164,21 @@ def _be_nice() -> None:
         os.nice(10)  # the training beside us comes first
 
 
-def _tell(done: Pushed, verb: str, as_json: bool, *, quiet: bool) -> None:
-    if quiet and not done.bytes and not done.problems:
-        return
-    if as_json:
-        print_json_line({"runs": done.runs, "bytes": done.bytes, "problems": done.problems})
-        return
-    click.echo(f"{verb} {done.bytes:,} bytes of {done.runs} run{'' if done.runs == 1 else 's'}")
-    for name, reason in done.problems.items():
-        click.echo(f"not {verb}: {clean(name)}: {clean(reason)}", err=True)
+class _Teller:
+    """Says what a pass did; of the same problem only once, however often it comes back."""
+
+    def __init__(self, verb: str, as_json: bool, *, quiet: bool) -> None:
+        self._verb, self._as_json, self._quiet = verb, as_json, quiet
+        self._said: dict[str, str] = {}
+
+    def __call__(self, done: Pushed) -> None:
+        new = {name: why for name, why in done.problems.items() if name not in self._said}
+        self._said = {name: self._said.get(name, why) for name, why in done.problems.items()}
+        if self._quiet and not done.bytes and not new:
+            return
+        if self._as_json:
+            print_json_line({"runs": done.runs, "bytes": done.bytes, "problems": new})
+            return
+        click.echo(f"{self._verb} {done.bytes:,} bytes of {done.runs} run{'' if done.runs == 1 else 's'}")
+        for name, reason in new.items():
+            click.echo(f"not {self._verb}: {clean(name)}: {clean(reason)}", err=True)

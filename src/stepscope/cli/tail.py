@@ -29,8 +29,10 @@ _LINES_BEFORE = 10
 @click.argument("run", default="last")
 @store_option
 @click.option("--metrics", "-m", default="", help="Comma-separated names or patterns; all but system/ by default.")
-@click.option("--console", "show_console", is_flag=True, help="Also what the script prints, from its last lines on.")
-@click.option("--once", is_flag=True, help="Print where the run stands and stop.")
+@click.option(
+    "--console", "show_console", is_flag=True, help="Also show what the script prints, starting with its last lines."
+)
+@click.option("--once", is_flag=True, help="Print the current state and exit.")
 @json_option
 def command(run: str, store: Path, metrics: str, show_console: bool, once: bool, as_json: bool) -> None:
     """Follow a live run in the terminal.

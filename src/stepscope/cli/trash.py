@@ -21,12 +21,12 @@ __all__ = ["command"]
 @click.command(name="trash", short_help="List deleted runs, restore them, or remove them.")
 @click.argument("runs", nargs=-1)
 @store_option
-@click.option("--restore", "back", is_flag=True, help="Put the named runs back.")
-@click.option("--empty", is_flag=True, help="Remove the named runs for good; all of them without a name.")
+@click.option("--restore", "back", is_flag=True, help="Restore the named runs.")
+@click.option("--empty", is_flag=True, help="Permanently delete the named runs, or all of them.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bool, as_json: bool) -> None:
-    """Show deleted runs, put them back, or remove them for good.
+    """List deleted runs, restore them, or delete them permanently.
 
     A deleted run stays in the trash for seven days. RUNS are ids, beginnings of ids, or names.
 

@@ -15,12 +15,20 @@ __all__ = ["command"]
 
 
 @click.command(name="tune-batch", cls=LaunchCommand, short_help="Find the largest batch that fits, and the fastest.")
-@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Time for all sizes.")
-@click.option("--batches", default=12, show_default=True, type=click.IntRange(2), help="Steps to measure of each size.")
-@click.option("--max-memory", metavar="SIZE", help="Use no more than this: 6GB. By default what is free.")
-@click.option("--max-batch", type=click.IntRange(1), help="Try no larger batch than this.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="The report for programs.")
-@click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Total time for all sizes.")
+@click.option(
+    "--batches", default=12, show_default=True, type=click.IntRange(2), help="Number of steps to measure per size."
+)
+@click.option("--max-memory", metavar="SIZE", help="Memory limit, for example 6GB; by default what is free.")
+@click.option("--max-batch", type=click.IntRange(1), help="Largest batch size to try.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    metavar="[FILE]",
+    help="Print the report as JSON, for programs.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -15,13 +15,25 @@ __all__ = ["command"]
 
 
 @click.command(name="tune-data", cls=LaunchCommand, short_help="Find the fastest DataLoader settings.")
-@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Time for all settings.")
-@click.option("--batches", default=30, show_default=True, type=click.IntRange(5), help="Batches to measure of each.")
-@click.option("--max-workers", type=click.IntRange(0), help="No more workers than this (the number of processors).")
-@click.option("--batch-size", "sizes", metavar="N,N...", help="Try these batch sizes too; they change the training.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="The report for programs.")
-@click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")
-@click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame.")
+@click.option(
+    "--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Total time for all settings."
+)
+@click.option(
+    "--batches", default=30, show_default=True, type=click.IntRange(5), help="Number of batches to measure per setting."
+)
+@click.option(
+    "--max-workers", type=click.IntRange(0), help="Maximum number of workers (by default the number of processors)."
+)
+@click.option("--batch-size", "sizes", metavar="N,N...", help="Also try these batch sizes; they change the training.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    metavar="[FILE]",
+    help="Print the report as JSON, for programs.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")
+@click.option("--pdb", is_flag=True, help="After a crash, open a debugger in the script's own frame.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -62,5 +74,5 @@ def _sizes(text: str | None) -> tuple[int, ...]:
     """The batch sizes of `--batch-size 32,64`."""
     words = [] if text is None else text.split(",")
     if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
-        raise UsageError(f"--batch-size {text!r} is no list of sizes; write it like 32,64,128")
+        raise UsageError(f"--batch-size {text!r} is not a list of sizes; use for example 32,64,128")
     return tuple(int(word) for word in words)

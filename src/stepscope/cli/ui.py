@@ -21,22 +21,20 @@ __all__ = ["command"]
 @click.option(
     "--token", help="The access token; a new one by default. Better in $STEPSCOPE_TOKEN than on the command line."
 )
-@click.option(
-    "--token-file", type=click.Path(path_type=Path), help="A file that holds the token, readable by you alone."
-)
-@click.option("--no-token", is_flag=True, help="No token: only on this machine, for a machine you share with nobody.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="A file with the token, readable only by you.")
+@click.option("--no-token", is_flag=True, help="Require no token; only for a machine you do not share.")
 @click.option("--allow-host", multiple=True, help="A host name the page may be opened under (behind a proxy).")
-@click.option("--read-only", is_flag=True, help="Nothing can be changed from the page.")
-@click.option("--no-compact", is_flag=True, help="Leave the logs of ended runs as they are.")
+@click.option("--read-only", is_flag=True, help="Do not allow changes from the page.")
+@click.option("--no-compact", is_flag=True, help="Do not compact the logs of finished runs.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
 @click.option("--notify", is_flag=True, help="Show alerts on this machine's desktop.")
 @click.option(
-    "--webhook", metavar="URL", help="Send alerts there (Slack, Discord, Teams, or any). Better in $STEPSCOPE_WEBHOOK."
+    "--webhook",
+    metavar="URL",
+    help="Send alerts to this URL (Slack, Discord, Teams or any other). Prefer $STEPSCOPE_WEBHOOK.",
 )
-@click.option(
-    "--tell", metavar="KINDS", help="Which alerts go out: failed,lost,nonfinite,stalled,finding,alert,dropped."
-)
-@click.option("--test-webhook", is_flag=True, help="Send one message to the webhook, say how it went, and end.")
+@click.option("--tell", metavar="KINDS", help="Alerts to send: failed,lost,nonfinite,stalled,finding,alert,dropped.")
+@click.option("--test-webhook", is_flag=True, help="Send one message to the webhook, report the result, and exit.")
 @json_option
 def command(
     dirs: tuple[str, ...],

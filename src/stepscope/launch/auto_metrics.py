@@ -132,11 +132,24 @@ class Logbook:
     def _name(self, optimizer: Any) -> None:
         """One of several optimizers is named for the model it trains, by the script's own variable."""
         name = model_name(optimizer)
-        if name is not None:
-            self._named[self._loop.optimizers.index(id(optimizer))] = f"train/{name}/"
+        if name is None:
+            return
+        which = self._loop.optimizers.index(id(optimizer))
+        taken = {prefix for other, prefix in self._named.items() if other != which}
+        number, prefix = 2, f"train/{name}/"
+        while prefix in taken:
+            number, prefix = number + 1, f"train/{name}{number}/"
+        self._named[which] = prefix
 
     def _prefix(self, which: int) -> str:
         return self._named.get(which) or ("train/" if which == 0 else f"train{which + 1}/")
+
+    def terms(self, which: int, number: int, values: Mapping[str, float | None]) -> None:
+        """The terms of the loss of a step."""
+        prefix = self._prefix(which)
+        named = {prefix + name: value for name, value in values.items() if value is not None}
+        if named:
+            self._log(named, number)
 
     def step_by_hand(self, number: int, loss: Any) -> None:
         """The script has changed its weights itself."""
@@ -254,7 +267,7 @@ class Logbook:
         if last != last:
             return f"--overfit-batches: the loss became NaN ({course})"
         if self.first_loss > 0 and last <= 0.05 * self.first_loss:
-            return f"--overfit-batches: {what} can be learnt by heart: loss {course}"
+            return f"--overfit-batches: {what} can be overfitted: loss {course}"
         if last < 0.7 * self.first_loss:
             return f"--overfit-batches: the loss on {what} still falls: {course}; give it more epochs to see its floor"
         return (

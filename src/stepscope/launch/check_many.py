@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from stepscope.diagnose.outputs import json as json_output, sarif
+from stepscope.diagnose.outputs.write_output import with_paths
 from stepscope.records import Finding
 from stepscope.records.verdict import CheckDocument, ScriptVerdict
 
@@ -50,8 +51,7 @@ def check_each(
 def _placed(finding: Finding, script: str) -> Finding:
     """With whole paths, as findings have them before they are told; without a place, at the top of its script."""
     file, line = (finding.file, finding.line) if finding.file else (script, 1)
-    related = [replace(one, file=os.path.abspath(one.file)) for one in finding.related]
-    return replace(finding, file=os.path.abspath(file), line=line, related=related)
+    return with_paths(replace(finding, file=file, line=line), os.path.abspath)
 
 
 def _judged(told: CheckDocument | None, script: str, code: int) -> ScriptVerdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stepscope.track import ranks
@@ -16,12 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["story_of", "tell_story"]
 
 
-def story_of(crash: Crash | None) -> str:
-    """What there is to say of a crash, for the terminal; of one rank among several it names the rank."""
+def story_of(crash: Crash | None, explained: bool = False) -> str:
+    """What there is to say of a crash, for the terminal; of one rank among several it names the rank.
+
+    Where a finding explains it, the tensors of every frame are left out.
+    """
     from stepscope.diagnose.crash.explain import explain
     from stepscope.diagnose.show import terminal_width, wants_color
 
     told = None if crash is None else explain(crash)
+    if told is not None and explained:
+        told = replace(told, frames=[])
     if told is None or told.is_empty:
         return ""
     text = told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr))
@@ -29,8 +35,8 @@ def story_of(crash: Crash | None) -> str:
     return f"rank {place.rank} of {place.world_size} failed\n{text}" if place.world_size > 1 else text
 
 
-def tell_story(evidence: Evidence, say: Callable[[str], None]) -> None:
+def tell_story(evidence: Evidence, explained: bool, say: Callable[[str], None]) -> None:
     """Say what there is to say of the crash that ended the script."""
-    story = story_of(evidence.crash)
+    story = story_of(evidence.crash, explained)
     if story:
         say(story)

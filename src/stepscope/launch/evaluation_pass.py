@@ -1,13 +1,11 @@
 """The sums of one pass over the data of an evaluation: losses weighted by samples, predictions that are right.
 
-A mean is given only where every batch has had exactly one loss, and that loss was used as it came: a term that the
-script adds something to (a KL term, a penalty) is not what the script means by its loss.
+A mean is given only where every batch has had exactly one loss.
 """
 
 from __future__ import annotations
 
-import inspect
-from functools import lru_cache
+from collections import deque
 from typing import Any
 from weakref import ref
 
@@ -15,93 +13,112 @@ import torch
 
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
+from stepscope.launch.scored import BatchLoss
 
-__all__ = ["ARITHMETIC", "EvaluationPass"]
-
-ARITHMETIC = frozenset(
-    ("add", "add_", "sub", "sub_", "rsub", "mul", "mul_", "div", "div_", "true_divide", "pow", "neg")
-)
-_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+__all__ = ["EvaluationPass"]
 
 
 class EvaluationPass:
     """One iteration over one loader (or one stage of a trainer) without gradients."""
 
-    def __init__(self, prefix: str, iterator: Any = None) -> None:
+    def __init__(self, prefix: str, iterator: Any = None, *, is_evaluation: bool = False) -> None:
         self.prefix = prefix
         self.iterator = ref(iterator) if iterator is not None else lambda: None
         self.has_loader = iterator is not None
+        self.is_evaluation = is_evaluation
+        """Its loader says so: also what is computed with gradients counts."""
         self.batches = 0
-        self._samples = self._batch_samples = 0
+        self.of_batch = BatchLoss()
+        self.is_over = False
+        """The loader has nothing more to give."""
+        self._given: deque[int] = deque()
+        """The samples of batches that nothing was computed of yet: several, where a loader looks ahead (Accelerate)."""
+        self._samples = 0
         self._losses = self._comparisons = self._compared = 0
         self._total: Any = None
         self._right: Any = None
-        self._of_batch: list[tuple[Any, str]] = []
         self._compared_in_batch = 0
         self._predictions: list[Any] = []
-        self._is_mixed = self._is_compared_twice = False
+        self._is_compared_twice = False
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
     def batch(self, samples: int) -> None:
         """The next batch has come."""
-        self._close_batch()
+        if self._is_begun:
+            self._close_batch()
         self.batches += 1
-        self._batch_samples = samples
+        self._given.append(samples)
+        self.of_batch.begin(self._given[0])
 
-    def loss(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def end(self) -> bool:
+        """The loader is exhausted; False while a batch that was fetched ahead may still be computed."""
+        self.is_over = True
+        if self._is_begun:
+            self._close_batch()
+        return not self._given
+
+    @property
+    def _is_begun(self) -> bool:
+        return self._compared_in_batch > 0 or self.of_batch.is_begun
+
+    def loss(self, name: str, function: Any, args: Any, kwargs: Any, result: Any) -> None:
         """A loss function has returned."""
-        if isinstance(result, torch.Tensor) and result.numel() == 1:
-            if not self.has_loader and not self.batches:  # a stage without a loader: each loss is a batch
-                self._close_batch()
-            self._of_batch.append((result, reduction_of(function, args, kwargs)))
-
-    def used(self, args: Any) -> None:
-        """Arithmetic on tensors: a loss among them is only a part of something."""
-        for loss, _ in self._of_batch:
-            if any(one is loss for one in args):
-                self._is_mixed = True
+        if not self.has_loader and not self.batches:  # a stage without a loader: each loss is a batch
+            self._close_batch()
+        self.of_batch.made(name, function, args, kwargs, result)
 
     def predicted(self, result: Any) -> None:
-        """An argmax, a max over a dimension, a topk."""
-        indices = result if isinstance(result, torch.Tensor) else getattr(result, "indices", None)
-        if isinstance(indices, torch.Tensor) and indices.dtype == torch.int64:
-            self._predictions.append(indices)
+        """An argmax, a max over a dimension, a topk; a threshold."""
+        found = result if isinstance(result, torch.Tensor) else getattr(result, "indices", None)
+        if isinstance(found, torch.Tensor) and found.dtype in (torch.int64, torch.bool) and found.dim():
+            self._predictions.append(found)
+
+    def converted(self, args: Any, result: Any) -> None:
+        """`.float()`, `.cpu()`: predictions in other memory."""
+        if isinstance(result, torch.Tensor) and args and self._is_predicted(args[0]):
+            self._predictions.append(result)
 
     def compared(self, args: Any, result: Any) -> None:
         """Two tensors were compared: predictions, in any shape, with labels of the same shape."""
-        if len(args) != 2 or not all(isinstance(one, torch.Tensor) and one.dtype in _WHOLE for one in args):
+        if len(args) != 2 or not all(isinstance(one, torch.Tensor) for one in args):
             return
         found = [self._is_predicted(one) for one in args]
         labels = args[0] if found[1] else args[1]
-        if found[0] == found[1] or args[0].shape != args[1].shape or 0 in labels.stride():
+        if found[0] == found[1] or args[0].shape != args[1].shape:
             return
-        self._compared_in_batch += 1
         with quietly():
-            right = result.sum()
+            best = _best_of(result, labels)
+            if best is None:
+                return
+            right = best.sum()
             self._right = right if self._right is None else self._right + raw.to(right, self._right.device)
-        self._compared += result.numel()
+        self._compared_in_batch += 1
+        self._compared += best.numel()
 
     def _is_predicted(self, tensor: Any) -> bool:
+        if not isinstance(tensor, torch.Tensor) or not self._predictions:
+            return False
         place = tensor.untyped_storage().data_ptr()
         return any(one is tensor or one.untyped_storage().data_ptr() == place for one in self._predictions)
 
     def _close_batch(self) -> None:
-        losses, self._of_batch = self._of_batch, []
+        loss = self.of_batch.close()
+        weight = (self._given.popleft() if self._given else 0) or 1
+        if self._given:
+            self.of_batch.begin(self._given[0])
         self._predictions = []
         if self._compared_in_batch:
             self._comparisons += 1
             self._is_compared_twice |= self._compared_in_batch > 1
             self._compared_in_batch = 0
-        if not losses:
+        if loss is None:
             return
-        self._is_mixed |= len(losses) > 1
-        loss, reduction = losses[0]
-        weight = self._batch_samples or 1
+        value = loss.value
         with quietly():
-            value = raw.double(raw.detach(loss)).reshape(()) if loss.is_cpu else raw.float(raw.detach(loss)).reshape(())
-            value = value if reduction == "sum" else value * weight
-            self._total = value if self._total is None else self._total + raw.to(value, self._total.device)
+            number = raw.double(raw.detach(value)) if value.is_cpu else raw.float(raw.detach(value))
+            number = number.reshape(()) if loss.reduction == "sum" else number.reshape(()) * weight
+            self._total = number if self._total is None else self._total + raw.to(number, self._total.device)
         self._losses += 1
         self._samples += weight
 
@@ -109,11 +126,12 @@ class EvaluationPass:
 
     def results(self) -> dict[str, float]:
         """Means over all batches; nothing where a batch was not seen, or had more than one loss."""
-        self._close_batch()
+        if self._is_begun:
+            self._close_batch()
         found: dict[str, float] = {}
         batches = self.batches if self.has_loader or self.batches else self._losses
         with quietly():
-            if self._losses and self._losses == batches and not self._is_mixed:
+            if self._losses and self._losses == batches and not self.of_batch.is_unclear:
                 found[f"{self.prefix}loss"] = float(raw.item(self._total)) / self._samples
             is_whole = self._comparisons == (batches or self._comparisons)
             if self._comparisons and is_whole and not self._is_compared_twice:
@@ -121,19 +139,9 @@ class EvaluationPass:
         return found
 
 
-def reduction_of(function: Any, args: Any, kwargs: Any) -> str:
-    """How a loss was brought down to one number, also by the older `size_average`."""
-    given = dict(kwargs or {})
-    names = _parameters(function)
-    given.update(zip(names, args, strict=False))
-    if given.get("size_average") is not None or given.get("reduce") is not None:
-        return "sum" if given.get("size_average") is False else "mean"
-    return str(given.get("reduction", "mean"))
-
-
-@lru_cache(maxsize=64)
-def _parameters(function: Any) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return ()
+def _best_of(right: Any, labels: Any) -> Any:
+    """Of the k best predictions, compared with labels that are spread out beside them, the best; None if unclear."""
+    spread = [at for at, step in enumerate(labels.stride()) if step == 0 and labels.shape[at] > 1]
+    if not spread:
+        return right
+    return right.select(spread[0], 0) if len(spread) == 1 and right.dim() == 2 else None

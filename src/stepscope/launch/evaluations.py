@@ -14,8 +14,10 @@ from weakref import WeakKeyDictionary
 import torch
 
 from stepscope import events
-from stepscope.launch.evaluation_pass import ARITHMETIC, EvaluationPass
+from stepscope.launch.evaluation_pass import EvaluationPass
+from stepscope.launch.loader_roles import split_name
 from stepscope.launch.loop import samples_in
+from stepscope.launch.scored import ARITHMETIC, REDUCTIONS
 from stepscope.record.observers.observer import Observer
 
 if TYPE_CHECKING:
@@ -31,12 +33,14 @@ _LOSSES = frozenset((
     "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss", "gaussian_nll_loss", "hinge_embedding_loss",
     "margin_ranking_loss", "triplet_margin_loss", "cosine_embedding_loss", "ctc_loss", "soft_margin_loss",
 ))  # fmt: skip
-_PREDICTS = frozenset(("argmax", "max", "topk"))
-_FOLLOWED = _LOSSES | _PREDICTS | {"eq"}
+_PREDICTS = frozenset(("argmax", "max", "topk", "gt", "ge", "lt", "le"))
+_CONVERTS = frozenset(("float", "double", "long", "int", "bool", "to", "type", "type_as", "cpu"))
+_FOLLOWED = _LOSSES | _PREDICTS | _CONVERTS | {"eq"}
 _KINDS = {
     "loss": re.compile("loss|nll|bce|mse|perplexity|ppl", re.I),
     "accuracy": re.compile("acc|correct|err|prec", re.I),
 }
+_ACCURACY = re.compile(r"(?<![a-z@\d])acc(?:uracy)?\s*(?:\(%\))?$", re.IGNORECASE)
 Told = Callable[[dict[str, float]], None]
 
 
@@ -67,9 +71,10 @@ class Evaluations(Observer):
             backward_begins=self._backward_begins,
         )
         installed.add(subscription.remove)
-        installed.add(self._leave)
+        installed.add(self._close)
 
     def finish(self) -> None:
+        self._close()
         self._tell()
 
     # -- what a trainer says: its own boundaries are those of the evaluation ------------------------------------------
@@ -94,21 +99,27 @@ class Evaluations(Observer):
     def _pass_began(self, loader: Any, iterator: Any, frame: Any) -> None:
         if self._stage is not None or not self.watcher.listens():
             return
-        self._leave()  # another loader while one is open: its pass is not seen to its end
-        if torch.is_grad_enabled() and self._role(loader) in ("train", None):
+        self._close()  # another loader while one is open: its pass is not seen to its end
+        role = self._role(loader)
+        if torch.is_grad_enabled() and role in ("train", None):
             return
         if self._printed is not None and not self._ready:
             self._printed.forget()
-        self._enter(EvaluationPass(self._prefix(loader), iterator))
+        self._enter(EvaluationPass(self._prefix(loader), iterator, is_evaluation=role in ("val", "test")))
 
     def _role(self, loader: Any) -> str | None:
-        return None if self._roles is None else self._roles.of(loader)
+        if self._roles is None:
+            return None
+        if self._roles.of(loader) is None:
+            self._roles.guess(loader)
+        return self._roles.of(loader)
 
     def _prefix(self, loader: Any) -> str:
-        """`eval/`, `test/`, `eval/train/`; a second loader of a kind gets a number."""
+        """`eval/val/`, `eval/test/`, as the script calls its loader; `eval/` if it has no name, numbered if it is one
+        of several."""
         if loader not in self._prefixes:
-            role = self._role(loader)
-            first = {"test": "test/", "train": "eval/train/"}.get(role or "", "eval/")
+            name = split_name(loader)
+            first = f"eval/{name}/" if name not in ("", "eval") else "eval/"
             data = getattr(loader, "dataset", None)
             known = {id(getattr(one, "dataset", None)): prefix for one, prefix in self._prefixes.items()}
             taken = set(self._prefixes.values())
@@ -125,14 +136,19 @@ class Evaluations(Observer):
 
     def _pass_ended(self, iterator: Any) -> None:
         now = self._pass
-        if now is not None and self._stage is None and now.iterator() is iterator:
-            self._leave()
-            self._keep(now)
+        if now is not None and self._stage is None and now.iterator() is iterator and now.end():
+            self._close()
 
     def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
         if (self._pass is not None or self._ready) and self._stage is None and self.watcher.listens():
-            self._leave()
+            self._close()
             self._tell()
+
+    def _close(self) -> None:
+        """Keep what came of a pass that has seen its end."""
+        left = self._leave()
+        if left is not None and left.is_over:
+            self._keep(left)
 
     def _enter(self, one: EvaluationPass) -> None:
         self._pass = one
@@ -157,9 +173,20 @@ class Evaluations(Observer):
         said = [] if self._printed is None else [name for name, _ in self._printed.latest]
         for kind, words in _KINDS.items():
             if any(words.search(name) for name in said):
+                self._compare(values)
                 values = {name: value for name, value in values.items() if not name.endswith(kind)}
         if values:
             self._told(values)
+
+    def _compare(self, values: dict[str, float]) -> None:
+        """An accuracy that is printed after the only pass, beside the share of right predictions in it."""
+        counted = [value for name, value in values.items() if name.endswith("accuracy")]
+        latest = () if self._printed is None else self._printed.latest
+        said = [(name, value) for name, value in latest if _ACCURACY.search(name)]
+        if self._printed is not None and len(counted) == len(said) == 1:
+            name, value = said[0]
+            place = self._printed.places.get(name)
+            self.watcher.printed_numbers.of(name, "accuracy", place).add(value, counted[0])
 
 
 class _Operations:
@@ -173,21 +200,28 @@ class _Operations:
         self._pass, self._watcher = one, watcher
 
     def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
-        name = plan[1]
-        if name in ARITHMETIC:
-            self._pass.used(args)
-        elif name in _FOLLOWED and not torch.is_grad_enabled() and not self._watcher.muted:
+        name, now = plan[1], self._pass
+        if name in ARITHMETIC or name in REDUCTIONS:
+            return (name, function, args, kwargs) if now.of_batch.holds(args) else None
+        if name in _FOLLOWED and (now.is_evaluation or not torch.is_grad_enabled()) and not self._watcher.muted:
             return name, function, args, kwargs
         return None
 
     def end(self, begun: Any, result: Any) -> None:
         name, function, args, kwargs = begun
+        now = self._pass
         if name in _LOSSES:
-            self._pass.loss(function, args, kwargs, result)
+            now.loss(name, function, args, kwargs, result)
+        elif name in ARITHMETIC:
+            now.of_batch.used(name, args, result)
+        elif name in REDUCTIONS:
+            now.of_batch.reduced(name, args, result)
         elif name in _PREDICTS:
-            self._pass.predicted(result)
+            now.predicted(result)
+        elif name in _CONVERTS:
+            now.converted(args, result)
         else:
-            self._pass.compared(args, result)
+            now.compared(args, result)
 
     def fail(self, begun: Any, error: BaseException) -> None:
         """The script's own business."""

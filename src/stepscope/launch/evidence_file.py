@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["EvidenceFile", "ForProcess"]
 
 _MOST_SOURCE = 2 << 20
-_FIRST_S, _EVERY_S = 10.0, 60.0
-"""A run writes it when a stretch of close looking is over: once it has lasted a while, then no more often than this."""
+_SHARE, _LONGEST_S = 0.01, 60.0
+"""A run writes it when a stretch of close looking is over, if that takes at most this share of the time since it was
+written last (or since the start); after the longest time in any case."""
+_RECORD_S = 25e-6
+"""CPU seconds that writing takes for one record, about."""
 
 
 class ForProcess(NamedTuple):
@@ -47,7 +50,8 @@ class EvidenceFile:
         self.rank = rank
         """A process may learn its rank late, when it joins a group."""
         self._stem = f"{beside or rank}.{new_run_id()}"
-        self._written = time.monotonic() - _EVERY_S + _FIRST_S
+        self._written = time.monotonic()
+        self._took_s: float | None = None
 
     @classmethod
     def of_process(cls, evidence: Evidence, given: ForProcess) -> EvidenceFile:
@@ -66,13 +70,29 @@ class EvidenceFile:
 
         def moment(kind: str) -> None:
             asked(kind)
-            if kind == "window" and time.monotonic() - self._written >= _EVERY_S:
+            if kind in ("window", "alarm") and self._is_due():
                 fence.call("keeping what was seen", self.write)
 
         return moment
 
+    def _is_due(self) -> bool:
+        passed = time.monotonic() - self._written
+        return passed >= _LONGEST_S or passed * _SHARE >= self._expected_s()
+
+    def _expected_s(self) -> float:
+        """As long as it took the last time; before that by the calls of modules, each with about two operations."""
+        if self._took_s is not None:
+            return self._took_s
+        visits = self._evidence.tables.get("visits")
+        return 3 * _RECORD_S * (0 if visits is None else visits.count)
+
     def write(self) -> None:
         """Write down everything as it is now."""
+        began = time.thread_time()
+        self._write()
+        self._written, self._took_s = time.monotonic(), time.thread_time() - began
+
+    def _write(self) -> None:
         run = self._folder()
         if run is None:
             return
@@ -80,7 +100,6 @@ class EvidenceFile:
         found = {name: value for name, value in self._evidence.tables.items() if name in known}
         bundle = Bundle(found, sources=self._evidence.source.texts(_MOST_SOURCE), rank=self.rank, script=self._script)
         data = pack(bundle, mask_text)
-        self._written = time.monotonic()
         if len(data) > MOST_BYTES:
             why = f"it takes {bytes_text(len(data))}, and {bytes_text(MOST_BYTES)} is the most that is kept"
             data = pack(Bundle(rank=self.rank, script=self._script, left_out=why))

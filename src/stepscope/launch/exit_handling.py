@@ -8,11 +8,16 @@ import signal
 import sys
 import threading
 import traceback
+from contextlib import nullcontext
 from types import SimpleNamespace
 
+from stepscope import fence
 from stepscope.events.process import remember_uncaught
 from stepscope.events.signals import die_of
+from stepscope.launch.short_traceback import shortened
+from stepscope.launch.status import StatusLine
 from stepscope.record.tracebacks import without_our_frames as cleaned
+from stepscope.track.ending import shown_by
 
 __all__ = ["LastWord", "say_uncaught", "wait_for_threads", "without_our_frames"]
 
@@ -31,14 +36,19 @@ def without_our_frames(error: BaseException) -> BaseException:
     return error
 
 
-def say_uncaught(error: BaseException) -> None:
-    """Do what the interpreter does with an error nobody caught: remember it, and give it to `sys.excepthook`."""
+def say_uncaught(error: BaseException, short: bool = False) -> None:
+    """Do what the interpreter does with an error nobody caught: remember it, and give it to `sys.excepthook`.
+
+    `short`: a person at a terminal gets the frames of their own code only. The script's own hook, a pipe and a file get
+    all of it.
+    """
     trace = error.__traceback__
     remember_uncaught(error)
     _flush(sys.stdout)  # so that what was printed before stands before
     hook = getattr(sys, "excepthook", sys.__excepthook__)
     try:
-        hook(type(error), error, trace)
+        with shown_by(_show_short) if short and StatusLine.is_wanted() else nullcontext():
+            hook(type(error), error, trace)
     except SystemExit:
         raise
     except BaseException as fault:
@@ -47,6 +57,13 @@ def say_uncaught(error: BaseException) -> None:
         sys.__excepthook__(type(fault), without_our_frames(fault), fault.__traceback__)
         sys.stderr.write("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, trace)
+
+
+def _show_short(error: BaseException) -> bool:
+    text = fence.call("shortening the traceback", shortened, error)
+    if text:
+        sys.stderr.write(text)
+    return bool(text)
 
 
 def _flush(stream: object) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.launch.auto_metrics import Logbook
-    from stepscope.launch.profiling.deep import Deep
+    from stepscope.launch.deep_windows import Deep
     from stepscope.record.observers import Watcher
     from stepscope.record.pulse import Beat
 

@@ -57,10 +57,12 @@ class HangWatch:
         folder: Callable[[], Path | None],
         tell: Callable[[Hang], None],
         meet: Callable[[Channel], bool] = lambda channel: True,
+        open: Callable[[], Channel | None] = open_channel,
     ) -> None:
         self._watcher, self._folder, self._tell = watcher, folder, tell
         self._meet: Callable[[Channel], bool] | None = meet
         """Called until it answers that all is known."""
+        self._open = open
         self._ticker = Ticker()
         self._channel: Channel | None = None
         self._progress: tuple[int, ...] = ()
@@ -78,14 +80,15 @@ class HangWatch:
         self._told: Hang | None = None
         self._quiet_s = float(os.environ.get("STEPSCOPE_HANG_S") or QUIET_S)
 
-    def begin(self) -> None:
+    def begin(self, compare: Callable[[], None] = lambda: None) -> None:
         self._ticker.every(LOOK_S, self._look, "watching for a hang")
+        self._ticker.every(LOOK_S, compare, "comparing ranks")
         self._ticker.start()
 
     def end(self, error: BaseException | None) -> None:
         """The script is over: let the others know, so that nobody takes our silence for a hang."""
         self._ticker.close()
-        channel = self._channel
+        channel = self._channel or self._open()
         if channel is not None:
             watcher = self._watcher()
             said = "" if error is None else f"{type(error).__name__}: {error}".splitlines()[0][:200]
@@ -101,14 +104,13 @@ class HangWatch:
                 error=said,
             )
             channel.put(f"ended/{channel.rank}", msgspec.json.encode(ended))
-            channel.close()
 
     # -- once a second, on a thread ---------------------------------------------------------------------------------
 
     def _look(self) -> None:
         self._requests()
         if self._channel is None:
-            self._channel = open_channel()
+            self._channel = self._open()
             if self._channel is None:
                 return
             self._moved = self._stepped = time.monotonic()

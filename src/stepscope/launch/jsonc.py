@@ -57,7 +57,7 @@ def read(text: str, key: str, where: str) -> list[Any]:
     try:
         found = json.loads(re.sub(r",(\s*[}\]])", r"\1", plain))
     except ValueError as fault:
-        raise BadData(f"{where} cannot be read ({fault}); nothing was changed. Mend it, or move it away") from None
+        raise BadData(f"{where} cannot be read ({fault}); nothing was changed. Fix it, or move it away") from None
     listed = found.get(key, []) if isinstance(found, dict) else None
     if not isinstance(listed, list):
         raise BadData(f"{where}: expected an object with a list of {key}; nothing was changed")

@@ -66,10 +66,12 @@ def _ending_of(script: Script) -> BaseException | None:
 
 
 def _fail(session: Session, error: BaseException, last_word: LastWord) -> None:
-    """An uncaught exception or Ctrl-C: explained above, then said as Python says it."""
-    fence.fenced("concluding")(session.conclude)(error)
-    without_our_frames(error)
-    say_uncaught(error)
+    """An uncaught exception or Ctrl-C: said as Python says it, and explained below, next to the prompt."""
+    with session.around.reporter.after() as say_ours:
+        fence.fenced("concluding")(session.conclude)(error)
+        without_our_frames(error)
+        say_uncaught(error, short=session.around.keeps_traceback)
+        say_ours()
     if session.options.pdb and isinstance(error, Exception):
         from stepscope.launch.debugger import post_mortem
 

@@ -43,7 +43,7 @@ def launcher_command(name: str, words: Sequence[str], ours: Sequence[str]) -> li
         del rest[0]
     parsed = _parsed(name, rest)
     if getattr(parsed, "no_python", False):
-        raise UsageError("--no-python starts a program that is no Python; Stepscope watches Python scripts")
+        raise UsageError("--no-python starts a program that is not Python; Stepscope watches Python scripts")
     if name == "accelerate":
         _tell_of_one_process(parsed)
     given = list(parsed.training_script_args)

@@ -7,8 +7,9 @@ scheduler, validation after an epoch) still happens, and its own `finally` block
 from __future__ import annotations
 
 import itertools
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,8 @@ from stepscope.record.lengths import known_length
 __all__ = ["Limiter", "is_stop"]
 
 CHECK_TRAIN, CHECK_OTHER, CHECK_EPOCHS, CHECK_STEPS = 6, 3, 2, 24
+CHECK_FINISH_S = 20.0
+"""How long a check goes on with one batch of each pass, to try what comes after the training loop."""
 
 
 def is_stop(error: BaseException | None) -> bool:
@@ -56,13 +59,19 @@ class _Pass:
 class Limiter:
     """Holds a script to its limits, standing at the stations of its loop."""
 
-    def __init__(self, limits: Limits, loop: Loop, *, check: bool = False) -> None:
+    def __init__(
+        self, limits: Limits, loop: Loop, *, check: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.stopped: str | None = None
         """Why the script was ended, once it was."""
         self.roles = Roles()
         self.epochs: int = 0
         self.shortened = False
         """Passes over data for training have left batches out."""
+        self.finishing: str | None = None
+        """What a check has seen of the loop when it had enough; from there it goes to the script's end."""
+        self._finish_by = 0.0
+        self._clock = clock
         self._limits = limits
         self._check = check
         self._loop = loop
@@ -110,6 +119,8 @@ class Limiter:
     def _plan(self, loader: Any) -> _Plan | None:
         """Which of its batches, where that can be said before it is iterated."""
         role = self.roles.of(loader)
+        if self.finishing is not None:
+            return _Plan(1)
         if self._check:
             return _Plan(CHECK_OTHER if role in ("val", "test") else CHECK_TRAIN, with_last=True)
         if self._limits.fast_dev_run is not None:
@@ -130,7 +141,7 @@ class Limiter:
         if self.roles.of(loader) == "train":
             done, most = self._epochs_of.get(loader, 0), self._max_epochs
             if most is not None and done >= most:
-                self._stop(f"after {counted(done, 'epoch')} ({self._because('--max-epochs')})")
+                self._enough(f"after {counted(done, 'epoch')}", self._because("--max-epochs"))
             if self._steps_are_done:
                 self._stop_for_steps()
 
@@ -213,7 +224,17 @@ class Limiter:
         return "--fast-dev-run" if self._limits.fast_dev_run is not None else option
 
     def _stop_for_steps(self) -> None:
-        self._stop(f"after {counted(self._loop.steps, 'step')} ({self._because('--max-steps')})")
+        self._enough(f"after {counted(self._loop.steps, 'step')}", self._because("--max-steps"))
+
+    def _enough(self, when: str, why: str) -> None:
+        """A limit is reached. A check goes on for a while, with one batch of each pass, to see the script's end."""
+        if not self._check:
+            self._stop(f"{when} ({why})")
+        elif self.finishing is None:
+            self.finishing = when
+            self._finish_by = self._clock() + CHECK_FINISH_S
+        elif self._clock() > self._finish_by:
+            self._stop(f"{self.finishing} and {CHECK_FINISH_S:.0f} s more with one batch of each pass ({why})")
 
     def end(self, reason: str) -> None:
         """End the script here, at a station of its loop, as a limit does."""

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from stepscope.common.code_owner import is_own_file
 
-__all__ = ["Role", "Roles", "role_in_words"]
+__all__ = ["Role", "Roles", "role_in_words", "split_name"]
 
 Role = Literal["train", "val", "test"]
 
@@ -26,14 +26,16 @@ _WORDS: tuple[tuple[Role, frozenset[str]], ...] = (
     ("train", frozenset({"train", "training", "trainer", "fit"})),
 )
 
+_SUFFIX = re.compile(r"_*(?:data)?_*(?:loader|set|iter|dl|ds)s?$|_*data$", re.IGNORECASE)
+
 
 def role_in_words(text: str) -> Role | None:
     """The role a name speaks of, if it speaks of one.
 
-    >>> [role_in_words(t) for t in ("val_loader", "testLoader", "self.train_dl", "dl", "trainval", "contest")]
+    >>> [role_in_words(t) for t in ("val_loader", "testloader", "self.train_dl", "dl", "trainval", "contest")]
     ['val', 'test', 'train', None, None, None]
     """
-    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)}
+    words = {_SUFFIX.sub("", word.lower()) for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)}
     found = [role for role, names in _WORDS if words & names]
     return found[0] if found else None
 
@@ -76,33 +78,62 @@ def _gradients_wanted() -> bool:
     return torch is None or bool(torch.is_grad_enabled())
 
 
+def split_name(loader: Any) -> str:
+    """What the script calls the data of a loader: `val` for `val_loader`, for `self.val_dl` and for `loaders["val"]`.
+
+    '' where the names say nothing, as in `for batch in loader`.
+    """
+    for text in _names_in_main(loader):
+        if name := _without_suffix(text):
+            return name
+    for text in _names_by_caller()[:-1]:
+        if role_in_words(text) is not None:
+            said = [one for one in text.split() if role_in_words(one) is not None]
+            return _without_suffix(said[0])
+    return ""
+
+
+def _without_suffix(name: str) -> str:
+    """
+    >>> [_without_suffix(t) for t in ("val_loader", "testloader", "loader", "ood_test_dl", "valDataLoader", "data")]
+    ['val', 'test', '', 'ood_test', 'val', '']
+    """
+    return _SUFFIX.sub("", name).strip("_")
+
+
 def _named_in_main(loader: Any) -> Role | None:
-    """By a global name of the script; its globals are a plain dict, looking at them keeps nothing alive."""
+    return next((role for name in _names_in_main(loader) if (role := role_in_words(name)) is not None), None)
+
+
+def _names_in_main(loader: Any) -> list[str]:
+    """Global names of the script; its globals are a plain dict, looking at them keeps nothing alive."""
     main = sys.modules.get("__main__")
+    found = []
     for name, value in list(vars(main).items()) if main is not None else ():
-        if value is loader and (role := role_in_words(name)) is not None:
-            return role
-    return None
+        if value is loader:
+            found.append(name)
+        elif type(value) is dict and len(value) < 20:
+            found += [key for key, one in value.items() if one is loader and isinstance(key, str)]
+    return found
 
 
 def _named_by_caller() -> Role | None:
-    """By the names in the statement that iterates, then by the function it stands in.
+    return next((role for text in _names_by_caller() if (role := role_in_words(text)) is not None), None)
+
+
+def _names_by_caller() -> list[str]:
+    """The names in the statement that iterates, then that of the function it stands in.
 
     From the source text, not from the frame's locals: reading those would keep every tensor among them alive.
     """
     frame = sys._getframe(1)
     for _ in range(40):
         if frame.f_back is None:
-            return None
+            return []
         frame = frame.f_back
-        path = frame.f_code.co_filename
-        if not is_own_file(path):
-            continue
-        for text in _iterated_at(path, frame.f_lineno):
-            if (role := role_in_words(text)) is not None:
-                return role
-        return role_in_words(frame.f_code.co_name)
-    return None
+        if is_own_file(frame.f_code.co_filename):
+            return [*_iterated_at(frame.f_code.co_filename, frame.f_lineno), frame.f_code.co_name]
+    return []
 
 
 @lru_cache(maxsize=256)

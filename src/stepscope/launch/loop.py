@@ -158,7 +158,8 @@ class Loop:
             _tell(self.on_batch, iterator, batch)
 
     def _backward_asked(self, roots: Any, kwargs: Any) -> None:
-        if self._on and kwargs.get("accumulate_grad", True):
+        # Without an optimizer, `torch.autograd.grad` and an update by hand are the step.
+        if self._on and (kwargs.get("accumulate_grad", True) or not self.optimizers):
             _ask(self.before_backward)
 
     def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:

@@ -24,8 +24,8 @@ def missing_evidence(case: Case) -> dict[str, str]:
     if watcher is None:
         return dict.fromkeys(NEEDS, "the script was not watched")
     found = {
-        "steps": _steps(case.loop.steps, watcher),
-        "operations": _operations(watcher),
+        "steps": _steps(case.loop.steps, watcher, by_hand=case.loop.steps > 0 and not case.loop.optimizers),
+        "operations": _operations(case.loop.steps, watcher),
         "loader": "" if case.loop.batches else "the script uses no DataLoader",
         "epoch": "passes over the training data were cut short" if case.limiter.shortened else _epoch(watcher),
         "evaluation": _evaluation(watcher),
@@ -57,20 +57,25 @@ def _because(watcher: Watcher) -> str:
     return f": {watcher.governor.closed}" if watcher.governor.closed else ""
 
 
-def _steps(made: int, watcher: Watcher) -> str:
+def _steps(made: int, watcher: Watcher, *, by_hand: bool) -> str:
     seen = _closely(watcher)
     if not made:
         return "no optimizer step was seen"
+    if by_hand:
+        return "the script updates its weights by hand: there is no optimizer to look at"
     if made < _FEWEST_STEPS:
         return f"only {made} optimizer step{'s' * (made > 1)} of at least {_FEWEST_STEPS}"
-    if seen < _FEWEST_STEPS:
-        return f"{seen or 'none'} of {made} steps {'was' if seen == 1 else 'were'} watched closely{_because(watcher)}"
-    return ""
+    return "" if seen >= _FEWEST_STEPS else _too_few(seen, made, watcher)
 
 
-def _operations(watcher: Watcher) -> str:
-    followed = _closely(watcher) or any(visit.outputs for visit in watcher.visits.roots)
-    return "" if followed else f"single operations were not followed{_because(watcher)}"
+def _operations(made: int, watcher: Watcher) -> str:
+    if _closely(watcher) or any(visit.outputs for visit in watcher.visits.roots):
+        return ""
+    return _too_few(0, made, watcher) if made else f"the operations of the model were not recorded{_because(watcher)}"
+
+
+def _too_few(seen: int, made: int, watcher: Watcher) -> str:
+    return f"{seen or 'none'} of {made} steps {'was' if seen == 1 else 'were'} watched closely{_because(watcher)}"
 
 
 def _epoch(watcher: Watcher) -> str:

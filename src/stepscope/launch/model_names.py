@@ -6,9 +6,11 @@ import os
 import sys
 from typing import Any
 
-from stepscope.launch.source_names import loss_name
+from stepscope.launch.source_names import assigned_name, loss_name, makes_several_optimizers
 
 __all__ = ["model_name", "term_name"]
+
+_MOST_PARTS = 2
 
 
 def term_name(place: str) -> str:
@@ -18,22 +20,53 @@ def term_name(place: str) -> str:
 
 
 def model_name(optimizer: Any) -> str | None:
-    """The variable of the model whose weights the optimizer changes, where the script has several optimizers.
+    """What the script calls the model whose weights the optimizer changes, where it has several optimizers.
 
-    Only global variables are looked at: reading the locals of a function would keep the tensors among them alive.
+    Global variables are asked first. Reading the locals of a function would keep the tensors among them alive: there it
+    is the name that the model was assigned to in the source, or its class.
     """
     torch: Any = sys.modules["torch"]
     main = dict(vars(sys.modules["__main__"]))
     if "get_ipython" in main:
         return None  # a notebook's variables are those of all its cells
+    wanted = {id(one) for group in optimizer.param_groups for one in group["params"]}
     optimizers = {id(one): name for name, one in main.items() if isinstance(one, torch.optim.Optimizer)}
     if len(optimizers) < 2 or id(optimizer) not in optimizers:
-        return None
-    wanted = {id(one) for group in optimizer.param_groups for one in group["params"]}
+        return _name_in_source(wanted)
     sizes: list[tuple[int, str]] = []
     for name, one in main.items():
         if isinstance(one, torch.nn.Module) and not name.startswith("_"):
-            own = {id(parameter) for parameter in one.parameters()}
+            own = _parameters(one)
             if own and wanted <= own:
                 sizes.append((len(own), name))
     return min(sizes)[1] if sizes else optimizers[id(optimizer)]
+
+
+def _parameters(module: Any) -> set[int]:
+    return {id(one) for one in module.parameters()}
+
+
+def _name_in_source(wanted: set[int]) -> str | None:
+    from stepscope.record.construction import roots_made
+
+    roots = roots_made()
+    if not any(makes_several_optimizers(file) for file in {site.file for _, site in roots}):
+        return None
+    around = [(module, site) for module, site in roots if wanted <= _parameters(module)]
+    if around:
+        module, site = min(around, key=lambda one: len(_parameters(one[0])))
+        return _part_name(module, wanted) or assigned_name(site.file, site.line) or type(module).__name__
+    parts = [(module, site) for module, site in roots if (own := _parameters(module)) and own <= wanted]
+    if not 0 < len(parts) <= _MOST_PARTS:
+        return None
+    return "+".join(assigned_name(site.file, site.line) or type(module).__name__ for module, site in parts)
+
+
+def _part_name(module: Any, wanted: set[int]) -> str | None:
+    """`generator`, of a module that holds both models and trains them with an optimizer each."""
+    if _parameters(module) <= wanted:
+        return None
+    for name, child in module._modules.items():
+        if child is not None and wanted <= _parameters(child):
+            return str(name)
+    return None

@@ -103,6 +103,8 @@ class Options:
     diagnose: bool = True
     check: bool = False
     """A pre-flight: probes on, a verdict at the end."""
+    no_save: bool = False
+    """What the script writes goes to a temporary folder, as in a check."""
     name: str | None = None
     project: str | None = None
     dir: Path | None = None

@@ -19,7 +19,7 @@ from stepscope.launch.evaluations import Evaluations
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.loader_roles import Roles
 from stepscope.launch.loop import Loop
-from stepscope.launch.profiling.keep import keep_phases
+from stepscope.launch.phase_profile import keep_phases
 from stepscope.launch.trainers import Boundaries, follow_trainers
 from stepscope.track import ranks, session
 from stepscope.track.config import flatten

@@ -1,6 +1,7 @@
 """Ranks that a launcher has started (torchrun, Slurm): each is a `stepscope run` of its own, and rank 0 compares them.
 
-They meet in a private folder for temporary files, named after what all ranks of the job know.
+They meet in the store of their process group (`rank_exchange.py`). Ranks that a trainer starts from this process write
+to a private folder of it instead, as all processes do that a script starts.
 """
 
 from __future__ import annotations
@@ -8,25 +9,24 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from stepscope.evidence.ranks import OpenFile
 from stepscope.records import Event, Finding, FindingEvent
-from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
+    from stepscope.launch.rank_exchange import Exchange
     from stepscope.record.observers.watcher import Watcher
 
 __all__ = ["RankNotes", "adopt_found", "claims", "finding_key", "is_lost_connection"]
 
+_MOST_FILES = 20
 _LOST = re.compile(
     r"connection (closed|reset|refused) by|connection reset|broken pipe|gloo/transport|socket timeout|store"
     r"( connection)?.* (closed|timed out)|remote process (has )?exited|watchdog|nccl (communicator was aborted|error)",
@@ -39,22 +39,9 @@ def claims(folder: str | Path, what: str) -> bool:
     path = os.path.join(folder, f"{hashlib.sha256(what.encode()).hexdigest()[:16]}.told")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        return _is_of_an_earlier_job(path)
-    except OSError:  # the folder has gone: rank 0 is at its end
+    except OSError:  # it is there already, or the folder has gone: rank 0 is at its end
         return False
     return True
-
-
-def _is_of_an_earlier_job(path: str) -> bool:
-    """A job under the same address that was killed has left its folder."""
-    try:
-        old = time.time() - os.stat(path).st_mtime > process_age_s() + ranks.FRESH_S
-        if old:
-            os.utime(path)
-    except OSError:
-        return False
-    return old
 
 
 def finding_key(finding: Finding) -> str:
@@ -90,44 +77,67 @@ class RankNotes:
     """This rank's notes, and rank 0's reading of all of them."""
 
     def __init__(self) -> None:
+        self.exchange: Exchange | None = None
+        """With the other ranks of a launcher."""
         self._folder: Path | None = None
-        self._is_first = False
+        self._rank = 0
         self._tells = False
         self._watcher: Watcher | None = None
+        self._engine: Engine | None = None
+        self._before: set[tuple[int, int]] = set()
+        self._known: set[str] = set()
 
-    def begin(self, watcher: Watcher) -> None:
+    def begin(self, watcher: Watcher, engine: Engine) -> None:
         """Have this rank write down what others compare; nothing is done for a process on its own."""
-        from stepscope.record.observers.ranks import Notes, is_private
-
-        self._watcher = watcher
+        self._watcher, self._engine = watcher, engine
         place = ranks.place()
         if place.world_size < 2:
             return
-        name = hashlib.sha256(f"{place.job} restart={place.restart}".encode()).hexdigest()[:24]
-        folder = Path(tempfile.gettempdir()) / f"stepscope-ranks-{name}"
-        try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            if not is_private(folder):  # somebody else's: their files are not for us, nor ours for them
-                return
-        watcher.distributed.notes = Notes(str(folder))
-        self._folder, self._is_first = folder, place.rank == 0
+        from stepscope.launch.open_files import files_open
+        from stepscope.launch.rank_exchange import Exchange
+
+        self._rank = place.rank
+        self._before = files_open()
+        self.exchange = watcher.distributed.notes = Exchange(place.rank)
 
     def lead(self, folder: str) -> None:
         """This process starts the other ranks itself, which write to this folder; it is rank 0."""
         from stepscope.record.observers.ranks import Notes
 
-        if self._folder is None and self._watcher is not None:
+        if not self.is_on and self._watcher is not None:
             self._watcher.distributed.notes = Notes(folder)
-            self._folder, self._is_first = Path(folder), True
+            self._folder = Path(folder)
 
     @property
     def is_on(self) -> bool:
         """Whether there are other ranks."""
-        return self._folder is not None
+        return self.exchange is not None or self._folder is not None
+
+    def look(self) -> None:
+        """Called every second on a thread: pass facts on; on rank 0, give the rules what has come."""
+        if self.exchange is None:
+            return
+        self._note_open_files()
+        if self.exchange.look() and self._engine is not None:
+            from stepscope.record.observers.ranks import read_ranks
+
+            self._engine.evidence.ranks.all = read_ranks(self.exchange.facts())
+
+    def _note_open_files(self) -> None:
+        from stepscope.launch.open_files import files_written
+        from stepscope.record.observers.rank_facts import host_of
+
+        if self.exchange is None or self.exchange.channel() is None:
+            return
+        for path in files_written(self._before):
+            if path not in self._known and len(self._known) < _MOST_FILES:
+                self._known.add(path)
+                self.exchange.write(OpenFile(path, host_of(path)))
 
     def claims(self, what: str) -> bool:
         """Whether this rank is the first to ask for this; always, for a process on its own."""
+        if self.exchange is not None:
+            return self.exchange.claims(what)
         return self._folder is None or claims(self._folder, what)
 
     def tells_of_crash(self) -> bool:
@@ -146,37 +156,34 @@ class RankNotes:
 
     def found(self, finding: Finding) -> None:
         """Let rank 0 know what this rank has found."""
-        if self._folder is not None and not self._is_first and not self._tells and self._watcher is not None:
+        if self.exchange is not None and self._rank != 0 and not self._tells:
             from stepscope.record.observers.ranks import Found
 
-            if self._watcher.distributed.notes is not None:
-                self._watcher.distributed.notes.write(Found(finding))
+            self.exchange.write(Found(finding))
 
     def who_failed_first(self) -> str:
         """For a rank that failed because another one did."""
-        from stepscope.record.observers.ranks import read_facts, read_ranks
-
-        failed = [one for one in read_ranks(read_facts(self._folder or Path())) if one.ended and one.ended.error]
-        failed = [one for one in failed if one.ended and not is_lost_connection(RuntimeError(one.ended.error))]
+        failed = [] if self.exchange is None else self.exchange.failed()
+        failed = [one for one in failed if not is_lost_connection(RuntimeError(one.error))]
         if not failed:
             return "another rank has failed; this one lost its connection to it"
-        error = str(failed[0].ended.error if failed[0].ended else "").splitlines()[0][:200]
-        return f"rank {failed[0].rank} failed first ({error}); rank {ranks.place().rank} lost its connection to it"
+        first = min(failed, key=lambda one: one.time)
+        return f"rank {first.rank} failed first ({first.error}); rank {self._rank} lost its connection to it"
 
     def gather(self, engine: Engine, crash: BaseException | None) -> None:
         """Say how this rank ended; on rank 0, give the engine what all ranks wrote."""
-        if self._folder is None or self._watcher is None:
+        if not self.is_on or self._watcher is None:
             return
         from stepscope.record.observers.ranks import read_facts, read_ranks
 
         self._watcher.distributed.ended(crash)
-        if self._is_first:
-            facts = read_facts(self._folder)
+        facts = self.exchange.gather() if self.exchange is not None else read_facts(self._folder or Path())
+        if self._rank == 0:
             engine.evidence.ranks.all = read_ranks(facts)
             for of_one in facts:
                 adopt_found(engine, of_one)
 
-    def remove(self) -> None:
-        """Take the folder away; the other ranks go on writing to files that nobody reads."""
-        if self._folder is not None and self._is_first:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    def close(self) -> None:
+        """The script is over."""
+        if self.exchange is not None:
+            self.exchange.close()

@@ -6,7 +6,8 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from stepscope import fence
@@ -17,7 +18,10 @@ from stepscope.launch.status import raw_write
 from stepscope.records import Event, Finding, FindingEvent
 from stepscope.records.verdict import ScriptVerdict
 
-__all__ = ["Reporter", "by_severity"]
+__all__ = ["CLOSING", "Reporter", "by_severity"]
+
+HINTS, FINDINGS, ERRORS, CLOSING = range(1, 5)
+"""The order of what is said at a crash; other notes come first."""
 
 
 class Reporter:
@@ -42,6 +46,8 @@ class Reporter:
         self._script = script
         self._judged = ScriptVerdict(script=script or "")
         self._root = Path.cwd()
+        self._held: list[tuple[int, str]] | None = None
+        self._said: dict[tuple[str, str], str] = {}
         self._began = time.time()
         if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
             from stepscope.diagnose.outputs.write_output import keep_stdout
@@ -71,26 +77,61 @@ class Reporter:
         if self._options.output == "lines":
             from stepscope.diagnose.outputs import lines
 
-            self.say(lines.line(finding, self._root))
+            self.say(lines.line(finding, self._root), FINDINGS)
         elif finding.severity != "info":
-            from stepscope.diagnose.show import render, terminal_width, wants_color
+            self.say(self._in_full(finding), ERRORS if finding.severity == "error" else FINDINGS)
 
-            self.say(render(finding, color=wants_color(sys.stderr), width=terminal_width(sys.stderr), root=self._root))
+    def _in_full(self, finding: Finding) -> str:
+        """The finding as it is printed: the same words of another line are not printed again, only the line."""
+        from stepscope.diagnose.show import place_of, render, terminal_width, wants_color
 
-    def say(self, text: str) -> None:
+        place = place_of(finding.file or "", finding.line, self._root)
+        if self._said.setdefault((finding.rule, finding.message), place) != place:
+            return f"{finding.severity}[{finding.rule}]: the same at {place}"
+        return render(finding, color=wants_color(sys.stderr), width=terminal_width(sys.stderr), root=self._root)
+
+    def say(self, text: str, order: int = 0) -> None:
         """Text for the person at the terminal, on stderr, past the recording of what the script prints."""
-        if self._speaks and sys.stderr is not None:
+        if self._held is not None:
+            self._held.append((order, text))
+        elif self._speaks and sys.stderr is not None:
             self.before_writing()
             raw_write(sys.stderr, text + "\n")
+
+    @contextmanager
+    def after(self) -> Iterator[Callable[[], None]]:
+        """Keep what is said until the given function is called: the traceback first, and the cause next to the prompt.
+
+        Then warnings come before errors, and the closing line is the last.
+        """
+        self._held = []
+
+        def release() -> None:
+            held, self._held = self._held or [], None
+            for _, text in sorted(held, key=lambda one: one[0]):
+                self.say(text)
+
+        try:
+            yield release
+        finally:
+            release()
 
     def speak(self, yes: bool) -> None:
         """Of several ranks that fail, the one that failed first speaks, whichever it is."""
         self._speaks = yes
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, order: int = 0) -> None:
         """One line from us."""
         if not self._options.quiet:
-            self.say(f"stepscope: {text}")
+            self.say(f"stepscope: {text}", order)
+
+    def say_hints(self) -> None:
+        """What is only a hint, one line each: right as far as it goes, and no reason to stop."""
+        from stepscope.diagnose.show import hint_lines, terminal_width
+
+        hints = [one for one in self.findings if one.severity == "info"]
+        if hints and not self._options.quiet and self._options.output != "lines":
+            self.say("\n".join(hint_lines(hints, terminal_width(sys.stderr), self._root)), HINTS)
 
     @fence.fenced("writing findings to a file")
     def _try_files(self) -> StepscopeError | None:

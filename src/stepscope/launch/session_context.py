@@ -61,6 +61,11 @@ class Around:
         """Whether there is a run to keep things in."""
         return self.options.record and not self.is_dry
 
+    @property
+    def keeps_traceback(self) -> bool:
+        """Whether a whole traceback is in the run, so that the terminal may show the user's frames alone."""
+        return self.keeps and self.tracking.run is not None and not self.tracking.is_dropped
+
     def run_folder(self) -> Path | None:
         run = self.tracking.run
         return None if run is None else run.path

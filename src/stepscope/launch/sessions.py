@@ -10,14 +10,17 @@ from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.limits import Limiter
 from stepscope.launch.options import Options
 from stepscope.launch.part import Part
+from stepscope.launch.parts.compared_numbers import ComparedNumbers
 from stepscope.launch.parts.final_rules import LastLook
 from stepscope.launch.parts.hangs import WatchedForHangs
 from stepscope.launch.parts.hooks import DryRun, Hooks, Switched
 from stepscope.launch.parts.keep_evidence import Capsules, KeptEvidence
 from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSettings
+from stepscope.launch.parts.loss_terms import LossTerms
 from stepscope.launch.parts.printed import PrintedNumbers
 from stepscope.launch.parts.pulse import Logged, Windows, deep_of
 from stepscope.launch.parts.run import OpenedRun, RunAtTheEnd
+from stepscope.launch.parts.sampled_lines import SampledLines
 from stepscope.launch.parts.steps_by_hand import StepsByHand
 from stepscope.launch.parts.terminal import ShownStatus, Values, status_text
 from stepscope.launch.parts.trainers import FollowedTrainers, HeardTrackers, boundaries_of
@@ -57,6 +60,7 @@ class Pieces:
         self.experimenting = Experimenting(around, self.limiter)
         self.capsules = Capsules(around, self.logbook)
         self.processes = Processes(around, self.children)
+        self.sampled = SampledLines(around)
         self.evaluated = [self.logbook.evaluated]
         self.exit_code = exit_code or around.exit_code
 
@@ -64,7 +68,18 @@ class Pieces:
         """The watch, with what goes with it; `more` have observers of their own."""
         results = EvaluatedResults(self.boundaries, self.evaluated, self.limiter.roles, self.printed.series)
         wakes = Wakes(self.logbook, self.deep)
-        order = [results, *more, self.capsules, self.experimenting, self.evidence, self.processes, wakes]
+        compared = ComparedNumbers(self.printed.series, self.logbook)
+        order = [
+            results,
+            compared,
+            *more,
+            self.sampled,
+            self.capsules,
+            self.experimenting,
+            self.evidence,
+            self.processes,
+            wakes,
+        ]
         return Watch(self.around, order)
 
     def case(self, watch: Watch | None) -> Case:
@@ -95,12 +110,14 @@ class Pieces:
             Windows(around, self.deep),
             Logged(self.logbook),
             StepsByHand(around, self.logbook),
+            LossTerms(around, self.logbook),
             watch,
             self.evidence,
             self.capsules,
             self.experimenting,
             LastLook(around, watch, self.children, self.experimenting),
             WatchedForHangs(around, watch),
+            self.sampled,
         ]
 
     def ends(self) -> RunAtTheEnd:

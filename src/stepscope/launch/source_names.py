@@ -7,7 +7,7 @@ import linecache
 import re
 from functools import lru_cache
 
-__all__ = ["loss_name", "name_of", "printed_names"]
+__all__ = ["assigned_name", "loss_name", "makes_several_optimizers", "name_of", "printed_names"]
 
 _READS = frozenset(
     ("item", "detach", "cpu", "numpy", "mean", "sum", "float", "tolist", "clone", "double", "data", "scale")
@@ -48,12 +48,42 @@ def _name_of_call(node: ast.Call) -> str:
 
 
 @lru_cache(maxsize=64)
-def _calls_in(path: str) -> tuple[ast.Call, ...]:
+def _nodes_in(path: str) -> tuple[ast.AST, ...]:
     try:
-        tree = ast.parse("".join(linecache.getlines(path)))
+        return tuple(ast.walk(ast.parse("".join(linecache.getlines(path)))))
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+@lru_cache(maxsize=64)
+def _calls_in(path: str) -> tuple[ast.Call, ...]:
+    return tuple(node for node in _nodes_in(path) if isinstance(node, ast.Call))
+
+
+def makes_several_optimizers(path: str) -> bool:
+    """Whether a file has several calls that look like `torch.optim.Adam(model.parameters())`."""
+    made = [call for call in _calls_in(path) if call.args and "parameters" in ast.unparse(call.args[0])]
+    return (
+        sum(re.search(r"optim\.|Adam|SGD|RMSprop|Ada|Optimizer", ast.unparse(call.func)) is not None for call in made)
+        > 1
+    )
+
+
+def assigned_name(path: str, line: int) -> str | None:
+    """The variable or attribute that the value made on a line is assigned to, if there is one only."""
+    for node in _nodes_in(path):
+        if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            target = node.targets[0]
+            value = node.value
+            while (
+                isinstance(value, ast.Call)
+                and isinstance(value.func, ast.Attribute)
+                and value.func.attr in _READS | {"to", "cuda", "train"}
+            ):
+                value = value.func.value  # Generator().to(device)
+            if isinstance(target, ast.Name | ast.Attribute) and isinstance(value, ast.Call):
+                return name_of(target)
+    return None
 
 
 def _calls_at(path: str, line: int) -> list[ast.Call]:
@@ -82,7 +112,7 @@ def _is_helper(node: ast.expr) -> bool:
 @lru_cache(maxsize=512)
 def _printed_at(path: str, line: int) -> tuple[re.Pattern[str], tuple[str, ...]] | None:
     for call in _calls_at(path, line):
-        if isinstance(call.func, ast.Name) and call.func.id == "print" and call.args:
+        if _prints(call.func) and call.args:
             parts = [_pattern_of(argument) for argument in call.args]
             pattern = r"\s*".join(pattern for pattern, _ in parts)
             names = tuple(name for _, found in parts for name in found)
@@ -90,18 +120,35 @@ def _printed_at(path: str, line: int) -> tuple[re.Pattern[str], tuple[str, ...]]
     return None
 
 
+def _prints(called: ast.expr) -> bool:
+    """`print(...)`, `accelerator.print(...)`, `tqdm.write(...)`."""
+    if isinstance(called, ast.Attribute):
+        return called.attr in ("print", "write")
+    return isinstance(called, ast.Name) and called.id == "print"
+
+
+def _printed_name(node: ast.expr) -> str:
+    """`100 * accuracy` is the accuracy in percent."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        sides = [one for one in (node.left, node.right) if not isinstance(one, ast.Constant)]
+        if len(sides) == 1:
+            return name_of(sides[0])
+    return name_of(node)
+
+
 def _pattern_of(node: ast.expr) -> tuple[str, list[str]]:
     if isinstance(node, ast.Constant):
         return re.escape(str(node.value).strip()), []
     if not isinstance(node, ast.JoinedStr):
-        return r"(\S+)", [name_of(node)]
+        return r"(\S+)", [_printed_name(node)]
     pieces, names = [], []
     for value in node.values:
         if isinstance(value, ast.FormattedValue):
             pieces.append(r"\s*(\S+?)")
-            names.append(name_of(value.value))
+            names.append(_printed_name(value.value))
         elif isinstance(value, ast.Constant):
-            pieces.append(r"\s*".join(map(re.escape, str(value.value).split())) or r"\s+")
+            words = r"\s*".join(map(re.escape, str(value.value).split()))
+            pieces.append(rf"\s*{words}\s*" if words else r"\s+")
     return "".join(pieces), names
 
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from stepscope.common.units import counted
 from stepscope.diagnose.completeness import incomplete, needs_of
+from stepscope.diagnose.learning import Learning, learning
 from stepscope.launch.coverage import coverage_of, coverage_text
+from stepscope.launch.limits import CHECK_FINISH_S
 from stepscope.launch.missing_evidence import missing_evidence
 from stepscope.launch.reporting import by_severity
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
-from stepscope.records.verdict import Answer, ScriptVerdict
+from stepscope.records.verdict import Answer, ScriptVerdict, State
 from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
@@ -36,18 +38,19 @@ class _Question:
     probe: str = ""
 
 
+_REACH = "gradients reach all that should learn"
 _RECIPE = (
     _Question("shapes, types and indices fit, on first and last batches", ("shape.*", "dtype.*", "index.*", "api.*")),
     _Question("every tensor goes to the chosen device", ("device.*",)),
     _Question("the loss starts where chance would put it", ("init.*",), "loss-at-start"),
-    _Question("one batch can be learnt by heart", ("probe.overfit*",), "overfit-one-batch"),
+    _Question("the model can overfit one batch", ("probe.overfit*",), "overfit-one-batch"),
     _Question("the loss fits the output it is given", ("loss.*", "model.output*", "model.final*")),
     _Question("samples of a batch do not mix", ("math.*",), "batch-order"),
-    _Question("gradients reach all that should learn", ("grad.*", "autograd.*", "opt.*-params", "model.*")),
+    _Question(_REACH, ("grad.*", "autograd.*", "opt.*-params", "model.*")),
     _Question("gradients are cleared, steps are taken, in the right order", ("opt.*", "amp.*", "stop.*")),
-    _Question("training and evaluation data are apart", ("data.test-*", "data.*overlap")),
+    _Question("training and evaluation data are apart", ("data.test-*", "data.overlap*")),
     _Question("a dataset gives the same sample twice", ("data.inplace-dataset",), "dataset-determinism"),
-    _Question("targets are no part of the inputs", ("data.target-*",)),
+    _Question("targets are not part of the inputs", ("data.target-*",)),
     _Question("inputs are finite, scaled and in a sound order", ("data.*",)),
     _Question("evaluation gives the same answer twice", ("mode.*",), "eval-determinism"),
     _Question("all numbers stay finite", ("num.*",)),
@@ -82,9 +85,19 @@ def answers(case: Case) -> list[Answer]:
         elif question.rules != ("dist.*",) or "ranks" not in missing:
             given.append(_by_rules(case, question, missing, "" if outcome is None else outcome.said))
     given += [Answer(name.replace("-", " "), one.state, one.said) for name, one in probed.items()]
+    given.append(_after_the_loop(case))
     if left:
         given.append(Answer("anything else", "suspicious", ", ".join(dict.fromkeys(one.rule for one in left))))
     return given
+
+
+def _after_the_loop(case: Case) -> Answer:
+    """Whether what follows the training was tried: saving, plotting, testing, exporting."""
+    question = "what comes after the training loop runs"
+    if case.limiter.stopped is not None:
+        why = f"the loop went on for more than {CHECK_FINISH_S:.0f} s with one batch of each pass"
+        return Answer(question, "not checked", why)
+    return Answer(question, "passed", "the script came to its end; its folder is as it was")
 
 
 def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str) -> Answer:
@@ -107,7 +120,31 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     reasons += [why] if why else []
     reasons += _short_of(unproven, missing)
     count = counted(len(asked) - len(unproven), "rule")
-    return Answer(question.text, "passed", f"{count}; not all of it: {'; '.join(reasons)}" if reasons else count)
+    said = f"{count}; not all of it: {'; '.join(reasons)}" if reasons else count
+    if question.text == _REACH and engine is not None:
+        return _reach(learning(engine.evidence), said)
+    return Answer(question.text, "passed", said)
+
+
+def _reach(seen: Learning, said: str) -> Answer:
+    """Whether gradients reach all that should learn: claimed only where every tensor was looked at and holds it.
+
+    >>> _reach(Learning(12, []), "9 rules").said
+    'all 12 tensors; 9 rules'
+    >>> _reach(Learning(12, ["pooler.weight"]), "9 rules").question
+    'gradients reach 11 of 12 tensors that should learn'
+    >>> _reach(Learning(2, ["weight", "bias"]), "9 rules").state
+    'suspicious'
+    """
+    if not seen.looked:
+        return Answer(_REACH, "not checked", "no parameter that is trained was looked at")
+    if not seen.lost:
+        return Answer(_REACH, "passed", f"all {counted(seen.looked, 'tensor')}; {said}")
+    names = f"{', '.join(seen.lost[:3])}{' ...' if len(seen.lost) > 3 else ''} got none and did not change"
+    state: State = "suspicious" if 2 * len(seen.lost) >= seen.looked else "passed"
+    return Answer(
+        f"gradients reach {seen.reached} of {seen.looked} tensors that should learn", state, f"{names}; {said}"
+    )
 
 
 def _short_of(unproven: dict[str, str], missing: dict[str, str]) -> list[str]:
@@ -136,7 +173,7 @@ def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
     given = answers(case) if is_check else []
     if ended is not None and (crashed or not case.loop.steps):
         given = [one for one in given if one.state == "suspicious"]
-        given += [Answer("the rest: mend this and check again", "not checked")] if is_check else []
+        given += [Answer("the rest: fix this and check again", "not checked")] if is_check else []
     without = needs_torch(case.around.script.name, case.loop.steps)
     unseen = without is not None and ended is None and not findings and not case.children.steps
     if without is not None and unseen:
@@ -199,8 +236,11 @@ def _tried(case: Case, ended: str) -> str:
         parts.append(f"{counted(loop.batches, 'batch', 'batches')} of {counted(_loaders(case), 'loader')}")
     if ended:
         return f"{', '.join(parts)}; then it {ended}"
-    stopped = case.limiter.stopped
-    return f"{', '.join(parts)}; {f'ended {stopped}' if stopped else 'the script came to its end'}"
+    stopped, finishing = case.limiter.stopped, case.limiter.finishing
+    if stopped:
+        return f"{', '.join(parts)}; ended {stopped}"
+    short = f"{finishing} one batch of each pass, and " if finishing else ""
+    return f"{', '.join(parts)}; {short}the script came to its end"
 
 
 def _loaders(case: Case) -> int:

@@ -68,6 +68,8 @@ def _task(label: str, args: list[str], **more: Any) -> dict[str, Any]:
 TASKS: list[dict[str, Any]] = [
     _task("Stepscope: check this file", ["check", "--output", "lines"], group="test"),
     _task("Stepscope: run this file", ["run", "--output", "lines"]),
+    _task("Stepscope: try the fix in this file", ["fix"]),
+    _task("Stepscope: fix this file", ["fix", "--apply"]),
     _task("Stepscope: profile this file", ["profile", "--output", "lines"]),
 ]
 

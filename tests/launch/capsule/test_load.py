@@ -54,7 +54,7 @@ def test_an_honest_capsule_gives_its_batch_and_sources(folder: Path) -> None:
 )
 def test_a_manifest_that_is_not_ours_is_refused(folder: Path, text: str) -> None:
     (folder / "capsule.json").write_bytes(text.encode("latin-1"))
-    with pytest.raises(BadData, match=r"no capsule\.json of ours"):
+    with pytest.raises(BadData, match=r"not a capsule\.json of Stepscope"):
         open_folder(folder)
 
 

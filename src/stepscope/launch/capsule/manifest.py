@@ -133,7 +133,9 @@ def read_manifest(raw: bytes, where: str) -> Manifest:
     try:
         found = msgspec.convert(json.loads(raw), Manifest)
     except (UnicodeDecodeError, ValueError, RecursionError, msgspec.ValidationError) as fault:
-        raise BadData(f"{where}: this is no capsule.json of ours ({str(fault)[:200]}); was it changed?") from None
+        raise BadData(
+            f"{where}: this is not a capsule.json of Stepscope ({str(fault)[:200]}); was it changed?"
+        ) from None
     if found.format > FORMAT:
         raise BadData(f"{where}: format {found.format} is newer than this Stepscope reads ({FORMAT}); update stepscope")
     for source in found.sources:

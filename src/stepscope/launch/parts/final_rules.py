@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LastLook"]
 
+UNEXPLAINED = "crash.raised"
+
 
 class LastLook(Part):
     """Hears of other processes first: who crashed may have been one of them."""
@@ -63,5 +65,6 @@ class LastLook(Part):
         else:
             if notes.is_on:
                 reporter.speak(notes.tells_of_crash())
-            fence.call("explaining the crash", engine.crashed, crash)
-            fence.call("showing what was there at the crash", tell_story, engine.evidence, reporter.say)
+            found = fence.call("explaining the crash", engine.crashed, crash) or []
+            explained = any(one.severity == "error" and one.rule != UNEXPLAINED for one in found)
+            fence.call("showing what was there at the crash", tell_story, engine.evidence, explained, reporter.say)

@@ -9,7 +9,7 @@ import time
 from stepscope.diagnose.hangs import finding_of, message_of
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.watch import Watch
-from stepscope.launch.rank_channel import Channel
+from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.launch.session_context import Around
 from stepscope.records import End
 from stepscope.records.hang import Hang
@@ -29,17 +29,22 @@ class WatchedForHangs(Part):
         from stepscope.launch.hang_watch import HangWatch
 
         self._around, self._watch = around, watch
-        self._hangs = HangWatch(lambda: watch.watcher, around.run_folder, self._tell, self._meet)
+        self._hangs = HangWatch(lambda: watch.watcher, around.run_folder, self._tell, self._meet, self._channel)
         self._is_on = False
 
     def torch_came(self, torch: object) -> None:
-        if self._around.options.diagnose and not self._around.is_dry:
+        if self._around.options.diagnose and (not self._around.is_dry or self._around.world > 1):
             self._is_on = True
-            self._hangs.begin()
+            self._hangs.begin(self._around.rank_notes.look)
 
     def end(self, ended: Ended) -> None:
         if self._is_on:
             self._hangs.end(ended.error)
+
+    def _channel(self) -> Channel | None:
+        """The one over which ranks exchange facts; a process whose script makes the group itself has its own."""
+        exchange = self._around.rank_notes.exchange
+        return open_channel() if exchange is None else exchange.channel()
 
     def _meet(self, channel: Channel) -> bool:
         """Rank 0 names its run; a rank that records apart writes that down. Whether all is done."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from stepscope import fence
 from stepscope.launch.debug_switches import apply_switches
+from stepscope.launch.dry_run_files import FolderKept
 from stepscope.launch.dry_run_saves import NothingSaved
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
@@ -49,11 +52,17 @@ class DryRun(Part):
     def __init__(self, around: Around) -> None:
         self._around = around
         self._saved: NothingSaved | None = None
+        self._folder: FolderKept | None = None
 
     def begin(self) -> None:
-        if self._around.is_dry:
-            self._saved = NothingSaved(self._around.imports, self._around.reporter.note)
+        around = self._around
+        if around.is_dry or around.options.no_save:
+            self._saved = NothingSaved(around.imports, around.reporter.note)
+            folders = [os.getcwd(), os.path.dirname(around.script.path)]
+            self._folder = FolderKept(folders, around.reporter.note)
 
     def end(self, ended: Ended) -> None:
+        if self._folder is not None:
+            self._folder.remove()
         if self._saved is not None:
             self._saved.remove()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from stepscope import fence
+from stepscope.common.code_owner import is_own_file
 from stepscope.events.streams import Written
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.printed.series import Place, PrintedSeries
@@ -20,9 +20,11 @@ from stepscope.launch.trainers import Boundaries
 __all__ = ["PrintedNumbers"]
 
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
 _CONSOLE = Origin("console")
 LONGEST = 4000
+_MOST_HELD = 1000
+_DEEPEST = 3
+"""Calls of a library between a line of the script and what it prints: `accelerator.print(...)`, `tqdm.write(...)`."""
 
 
 class PrintedNumbers(Part):
@@ -35,6 +37,8 @@ class PrintedNumbers(Part):
         self._around, self._hub, self._boundaries = around, hub, boundaries
         self._streams: list[Written] = []
         self._pid = os.getpid()
+        self._held: list[list[tuple[Mapping[str, float], int]]] = [[], []]
+        """Rows printed beside a trainer, of this stage and of the one before."""
         self._lock = threading.RLock()
         self._inside = threading.local()
         self.series = PrintedSeries(
@@ -46,6 +50,8 @@ class PrintedNumbers(Part):
     def begin(self) -> None:
         if not self._around.keeps or self._around.rank != 0:
             return
+        self._boundaries.on_leave.append(lambda stage: self._pass_on())
+        self._boundaries.on_epoch.append(self._pass_on)
         for stream in {id(one): one for one in (sys.stdout, sys.stderr) if one is not None}.values():
             written = Written(stream, self._heard)
             try:
@@ -57,9 +63,11 @@ class PrintedNumbers(Part):
     def end(self, ended: Ended) -> None:
         while self._streams:
             self._streams.pop().remove()
+        for _ in self._held:
+            self._pass_on()
 
     def _heard(self, write: Callable[..., Any]) -> Callable[..., Any]:
-        lines = _Lines(self.series)
+        lines = _Lines(self.series, lambda place: place is not None or self._boundaries.trainer is None)
 
         def heard(text: Any, *args: Any, **kwargs: Any) -> Any:
             result = write(text, *args, **kwargs)
@@ -81,15 +89,28 @@ class PrintedNumbers(Part):
 
     def _log(self, values: Mapping[str, float], step: int) -> None:
         tracking = self._around.tracking
-        if self._boundaries.trainer is None and (tracking.run is None or tracking.is_own):
+        if tracking.run is not None and not tracking.is_own:
+            return
+        if self._boundaries.trainer is None:
             self._hub.log(_CONSOLE, values, step)
+        elif len(self._held[0]) < _MOST_HELD:
+            self._held[0].append((values, step))
+
+    def _pass_on(self) -> None:
+        """What was printed beside a trainer, once its stage is over: all that the trainer has not logged itself."""
+        rows = self._held.pop()
+        self._held.insert(0, [])
+        for values, step in rows:
+            kept = {name: value for name, value in values.items() if not self._hub.is_told(_CONSOLE, name)}
+            if set(kept) - {"epoch"}:
+                fence.call(self.ending, self._hub.log, _CONSOLE, kept, step)
 
 
 class _Lines:
     """Writes of one stream put together to lines, and to the forms of a line that is drawn over itself."""
 
-    def __init__(self, series: PrintedSeries) -> None:
-        self._series = series
+    def __init__(self, series: PrintedSeries, is_heard: Callable[[Place], bool]) -> None:
+        self._series, self._is_heard = series, is_heard
         self._open = ""
 
     def take(self, text: str) -> None:
@@ -97,21 +118,26 @@ class _Lines:
         text = self._open + text
         *done, self._open = text.split("\n")
         place = _place() if done else None
-        for line in done:
+        for line in done if self._is_heard(place) else ():
             shown = line.rstrip("\r").rpartition("\r")[2]
             self._series.line(shown, place, is_redrawn="\r" in line or is_bar)
         if is_bar and self._open:
-            self._series.line(self._open.rstrip("\r").rpartition("\r")[2], is_redrawn=True)
+            if self._is_heard(None):
+                self._series.line(self._open.rstrip("\r").rpartition("\r")[2], is_redrawn=True)
             self._open = "\r" + self._open.rstrip("\r").rpartition("\r")[2]
         if len(self._open) > LONGEST:
             self._open = ""
 
 
 def _place() -> Place:
-    """The line of the script that prints; None where a library does (logging)."""
+    """The line of the script that prints; None where a library does (logging, a trainer)."""
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_filename.startswith((_STANDARD, "<")):
-        return None
-    return frame.f_code.co_filename, frame.f_lineno
+    for _ in range(_DEEPEST + 1):
+        if frame is None:
+            return None
+        if is_own_file(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None

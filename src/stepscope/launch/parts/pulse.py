@@ -6,9 +6,9 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.launch.auto_metrics import Logbook
+from stepscope.launch.deep_windows import Deep
 from stepscope.launch.options import Profiling
 from stepscope.launch.part import Ended, Part
-from stepscope.launch.profiling.deep import Deep
 from stepscope.launch.session_context import Around
 
 __all__ = ["Logged", "Windows", "deep_of"]
@@ -57,7 +57,7 @@ class Windows(Part):
                 deep.windows.notes.append("taken within a run: its pulse (gradient norm) and its watch are in it too")
 
     def end(self, ended: Ended) -> None:
-        from stepscope.launch.profiling.keep import keep_phases
+        from stepscope.launch.phase_profile import keep_phases
 
         around, deep = self._around, self._deep
         around.loop.iterations.conclude()

@@ -5,16 +5,15 @@ from __future__ import annotations
 import shlex
 
 from stepscope import fence
+from stepscope.common.units import counted
 from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.coverage import keep_coverage
 from stepscope.launch.part import Ended, Part
-from stepscope.launch.reporting import by_severity
+from stepscope.launch.reporting import CLOSING, by_severity
 from stepscope.launch.session_context import Around
-from stepscope.launch.status import StatusLine
 from stepscope.launch.verdict import judge, verdict_text
 from stepscope.launch.verdict_facts import Case
 from stepscope.launch.without_torch import needs_torch
-from stepscope.records import Finding
 from stepscope.runs.store import usual_store
 from stepscope.track.run import Run
 
@@ -63,18 +62,19 @@ class SummedUp(Part):
         if options.check:
             self._say_verdict(around)
             return
+        around.reporter.say_hints()
         for mistake in around.settings.mistaken_comments([around.script.path]):
             note(mistake)
-        shown = [one for one in around.reporter.findings if one.severity != "info"]
-        if not (shown or ended.crash is not None) and self._needed_torch():
+        if not (around.reporter.findings or ended.crash is not None) and self._needed_torch():
             return
-        if shown or (StatusLine.is_wanted() and around.loop.steps):
-            self._count(shown)
+        steps = around.loop.steps or self._case.children.steps
+        if around.reporter.findings or steps or (ended.crash is not None and self._case.watcher is not None):
+            self._count(ended)
 
     def _say_verdict(self, around: Around) -> None:
         if around.judged is not None and self._says_verdict:
             text = verdict_text(around.judged, around.script.name, around.reporter.findings, around.options.quiet)
-            around.reporter.say(text)
+            around.reporter.say(text, CLOSING)
 
     def _needed_torch(self) -> bool:
         around = self._case.around
@@ -85,13 +85,17 @@ class SummedUp(Part):
             return True
         run = around.tracking.run
         where = "" if run is None else f"; see it with: stepscope show {as_shown(run)}"
-        around.reporter.note(f"{without}: {_RECORDED}{where}")
+        around.reporter.note(f"{without}: {_RECORDED}{where}", CLOSING)
         return True
 
-    def _count(self, shown: list[Finding]) -> None:
+    def _count(self, ended: Ended) -> None:
+        """The closing line: what was found, in how much, what was looked at, and where to see it."""
         around, judged = self._case.around, self._case.around.judged
         run = around.tracking.run
-        said = f"{by_severity(shown) or 'no findings'} in {around.loop.steps or self._case.children.steps} steps"
+        steps = counted(around.loop.steps or self._case.children.steps, "step")
+        found = by_severity(around.reporter.findings) or "nothing found"
+        crashed = f"crashed after {steps}" if ended.crash is not None else ""
+        said = f"{crashed}; {found}" if crashed else f"{found} in {steps}"
         where = "" if run is None or run.path is None else f"; see the run with: stepscope show {as_shown(run)}"
         watched = f"; {judged.watched}" if judged is not None and judged.watched else ""
-        around.reporter.note(f"{around.script.name}: {said}{watched}{where}")
+        around.reporter.note(f"{around.script.name}: {said}{watched}{where}", CLOSING)

@@ -20,7 +20,7 @@ from stepscope.launch.trainers import Boundaries
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.launch.check_experiments import Trying
-    from stepscope.launch.profiling.deep import Deep
+    from stepscope.launch.deep_windows import Deep
     from stepscope.record.observers import Watcher
 
 __all__ = ["EvaluatedResults", "Experimenting", "Processes", "Wakes"]
@@ -101,11 +101,11 @@ class Processes(Companion):
 
     def watch_begins(self, watcher: Watcher, engine: Engine) -> None:
         self._children.install(self._around.installed)
-        self._around.rank_notes.begin(watcher)
+        self._around.rank_notes.begin(watcher, engine)
 
     def end(self, ended: Ended) -> None:
         fence.call("clearing notes of processes", self._children.remove)
-        self._around.rank_notes.remove()
+        self._around.rank_notes.close()
 
 
 class Wakes(Companion):

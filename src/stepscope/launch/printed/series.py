@@ -38,6 +38,9 @@ class PrintedSeries:
         self._bar: dict[str, float] = {}
         self.count = 0
         """Rows so far."""
+        self.listeners: list[Callable[[Mapping[str, float], Place], None]] = []
+        """Told of every row, with the place in the source that printed it."""
+        self.places: dict[str, Place] = {}
         self.latest: deque[tuple[str, float]] = deque(maxlen=64)
         """Names and values since `forget`: what our own evaluation is compared with."""
 
@@ -64,6 +67,9 @@ class PrintedSeries:
             return
         self._bar = values
         self.latest.extend(values.items())
+        self.places.update(dict.fromkeys(values, place))
+        for listener in self.listeners:
+            listener(values, place)
         self._write(values, found)
 
     def _is_wanted(self, name: str, line: Line) -> bool:
@@ -105,7 +111,10 @@ class PrintedSeries:
         return {name: float(value.rstrip("%")) for name, value in row.items() if _FRACTION.fullmatch(value)}
 
     def _by_source(self, text: str, place: Place, line: Line) -> dict[str, float]:
-        return printed_names(*place, text) if place is not None and line.nameless else {}
+        if place is None or not line.nameless:
+            return {}
+        named = printed_names(*place, text)
+        return {name: value for name, value in named.items() if value in line.nameless}
 
 
 def _heading_in(text: str) -> str:

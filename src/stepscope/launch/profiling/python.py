@@ -85,6 +85,18 @@ class PythonTimes:
 
     # -- what is kept ---------------------------------------------------------------------------------------------
 
+    def lines(self) -> list[dict[str, Any]]:
+        """The user's own lines by their part of the time, for the advice."""
+        if not self.has_samples:
+            return []
+        from stepscope.profile.python.hot_lines import hot_spots
+
+        return [
+            {"file": one.file, "line": one.line, "in": one.function, "share": round(one.share, 4),
+             "phase": one.phase, "below": one.below}
+            for one in hot_spots(self._sampler.samples)[:20]
+        ]  # fmt: skip
+
     def keep(self, folder: Any, rank: int) -> None:
         """`rank0.prof` where calls were counted, `rank0.stacks` where stacks were sampled."""
         if self._profiler is not None:

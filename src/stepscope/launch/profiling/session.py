@@ -15,6 +15,7 @@ import msgspec
 from stepscope import fence
 from stepscope.errors import StepscopeError
 from stepscope.events.process import DivertedStdout
+from stepscope.launch.deep_windows import RANKS_STEPS, Deep
 from stepscope.launch.limits import Limiter
 from stepscope.launch.options import Options, Profiling
 from stepscope.launch.part import Ended, Part
@@ -22,8 +23,7 @@ from stepscope.launch.parts.loop import FollowedLoop, Limited
 from stepscope.launch.parts.pulse import deep_of
 from stepscope.launch.parts.terminal import ShownStatus, status_text
 from stepscope.launch.parts.verdict import Judged
-from stepscope.launch.profiling.deep import RANKS_STEPS, Deep
-from stepscope.launch.profiling.keep import on_device, simple_meta
+from stepscope.launch.phase_profile import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.profiling.trials import Trials
 from stepscope.launch.script import Script
@@ -131,7 +131,9 @@ class Measured(Part):
             self.loop.iterations.disturbed = True
         if not self.python.calls_done:
             self._count_calls(step)
-        self.python.sampling(not busy and not self.python.counts_calls and (self.facts.looked or step > 10))
+        settled = self.facts.looked or step > 10
+        # A trial is of the script alone: a sampler would slow its Python down, and so hide what a change gains.
+        self.python.sampling(not busy and not self.python.counts_calls and settled and self._trials is None)
         if self._enough is None and not self.profiling.keep_running and self._has_enough and self._has_tried():
             self._enough = f"after {self.loop.steps} steps: that is enough for the profile"
         if self.loop.iterations.asking:
@@ -245,6 +247,8 @@ class Measured(Part):
             self._stop_timing()
         if self.ideal is not None:
             fence.fenced("giving the loaders back")(self.ideal.remove)()
+        if facts:
+            facts["lines"] = fence.fenced("finding slow lines")(self.python.lines)() or []
         run = self._around.run_folder()
         if run is not None:
             self._keep_in(run, facts)
@@ -274,7 +278,7 @@ class Measured(Part):
         folder = new_folder(run, SIMPLE, self._rank)
         self.python.keep(folder, self._rank)
         why = needs_torch(self.script.name, 0) or f"{self.script.name} made no optimizer step"
-        notes = [f"{why}: its Python was sampled from beginning to end, and there are no steps to take apart"]
+        notes = [f"{why}: its Python code was sampled from start to end; there are no steps to analyze"]
         meta = ProfileMeta(
             id=folder.name, kind="advanced", created=time.time(), why=f"stepscope profile {self.script.name}",
             host=host_name(), notes=notes,
@@ -292,7 +296,7 @@ class Measured(Part):
             first, last = self.python.calls_steps[0], self.python.calls_steps[-1]
             notes.append(f"every call was counted in the steps {first} to {last}")
         if self.ideal is not None:
-            notes += ["the first batches were handed out again and again: the speed is meant, not the loss"]
+            notes += ["the first batches were reused: trust the speed, not the loss"]
             results = self.ideal.results()
             notes += [one.text() for one in results if one.gain is not None] or [one.text() for one in results[:1]]
         found = "advanced" if kind == "advanced" else meta.kind

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
-from stepscope.launch.profiling.keep import on_device
+from stepscope.launch.phase_profile import on_device
 from stepscope.launch.trial.live import Candidate, LiveTrials
+from stepscope.profile.collect.calibration import calibrated
 from stepscope.profile.profile import Profile
 
 if TYPE_CHECKING:
@@ -16,14 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Trials"]
 
+_BUSY = 0.3
+"""Processors that other programs use, from which on they are noticed."""
+
 
 class Trials:
     """Made when the profile has seen enough. Facts are those of that moment: later ones are of the trials."""
 
     def __init__(self, measured: Measured) -> None:
         self._facts = measured.facts.result()
+        machine = fence.fenced("measuring what this machine can do")(calibrated)(sys.modules["torch"])
+        if machine:
+            self._facts["machine"] = machine
         found = fence.fenced("choosing what to try")(_candidates)(measured, self._facts)
-        self._live = LiveTrials(found or [], measured.training())
+        cpu = self._facts.get("cpu", {})
+        is_shared = cpu.get("others", 0.0) >= _BUSY and cpu.get("threads") == 1
+        self._live = LiveTrials(found or [], replace(measured.training(), is_shared=is_shared))
 
     def turn(self) -> bool:
         """One turn of the training loop; True when all is tried. An internal error ends the trials."""

@@ -7,9 +7,10 @@ two tools, is kept once. Names that begin like our own series (`train/`, `eval/`
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
@@ -113,6 +114,12 @@ class Hub:
             named[name if is_own else f"{origin.tool}/{name}"] = value
         return named
 
+    def is_told(self, origin: Origin, name: str) -> bool:
+        """Whether somebody else logs this already: `final eval_loss` is `eval/loss`."""
+        words = _words_in(name)
+        others = (known for known, owner in self._owners.items() if owner != origin)
+        return any(words[-len(known) :] == known for known in map(_words_in, others) if known)
+
     def named(self, origin: Origin, name: str) -> str:
         """What a name of the user's is called in our run."""
         owner = self._owners.get(name, origin)
@@ -137,6 +144,11 @@ def apart(first: str, other: str) -> str:
     while same < min(len(one), len(two)) and one[same] == two[same]:
         same += 1
     return "/".join(two[same:] or two[-1:])
+
+
+@lru_cache(maxsize=4096)
+def _words_in(name: str) -> list[str]:
+    return re.findall(r"[a-z0-9@]+", name.lower())
 
 
 def _safely(where: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

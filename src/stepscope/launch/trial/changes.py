@@ -12,7 +12,7 @@ from stepscope.events.imports import Imports
 from stepscope.events.objects import hook_inputs, lend
 from stepscope.launch.trial.data_changes import cached_samples, whole_batches
 
-__all__ = ["apply_change"]
+__all__ = ["apply_change", "lend_autocast"]
 
 Change = Callable[[dict[str, Any], Imports, Installed], None]
 
@@ -215,6 +215,11 @@ def _compile(torch: Any, module: Any, settings: dict[str, Any]) -> None:
 
 
 def _amp(torch: Any, module: Any, settings: dict[str, Any]) -> None:
+    lend_autocast(torch, module, settings)
+
+
+def lend_autocast(torch: Any, module: Any, settings: dict[str, Any]) -> Callable[[], None]:
+    """The forward of a model under autocast, until what comes back is called."""
     plain, dtype = module.forward, getattr(torch, str(settings.get("dtype", "bfloat16")))
     kind = next((one.device.type for one in module.parameters()), "cpu")
 
@@ -224,7 +229,7 @@ def _amp(torch: Any, module: Any, settings: dict[str, Any]) -> None:
             output = plain(*args, **kwargs)
         return output.float() if isinstance(output, torch.Tensor) else output
 
-    lend(module, "forward", forward)
+    return lend(module, "forward", forward)
 
 
 def _channels_last(torch: Any, module: Any, settings: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-from stepscope.launch.profiling.keep import on_device
+from stepscope.launch.phase_profile import on_device
 from stepscope.launch.trial.switches import LoaderSwitch, Switch, switch_for
 from stepscope.profile.advice.tip import Trial
 from stepscope.profile.advice.tried import TriedInside
@@ -24,7 +24,8 @@ GROUPS, MOST_GROUPS, ROUNDS = 4, 8, 2
 """Ratios; as many where they do not agree; and how often each arm is on for one of them."""
 MOST_TRIALS = 5
 BUDGET_S = 30.0
-_WINDOW_S, _LEAST_TURNS, _LONGEST_S = 0.2, 5, 1.5
+_OF_ONE_THREAD = frozenset({"set_to_none", "batch-index", "cache", "optimizer"})
+_WINDOW_S, _LEAST_TURNS, _LONGEST_S, _LONGEST_PASS_S = 0.2, 5, 1.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Training:
     loaders: Any
     """The loader of each iterator that has begun."""
     backwards: Callable[[], int]
+    is_shared: bool = False
+    """Other programs keep this machine busy: the wall time of a turn says more of them than of the training."""
 
 
 @dataclass
@@ -45,11 +48,14 @@ class Candidate:
     rule: str
     trial: Trial
     ratios: list[float] = field(default_factory=list)
+    turn_ms: list[tuple[float, float]] = field(default_factory=list)
+    """Of each ratio: a turn as it is, and with the change."""
     steps: int = 0
     error: str = ""
 
     def as_fact(self) -> dict[str, Any]:
-        fact = {"rule": self.rule, "kind": self.trial.kind, "settings": dict(self.trial.settings)}
+        fact: dict[str, Any] = {"rule": self.rule, "kind": self.trial.kind, "settings": dict(self.trial.settings)}
+        fact["turn_ms"] = [[round(one, 4) for one in pair] for pair in self.turn_ms]
         return {**fact, "ratios": [round(one, 4) for one in self.ratios], "steps": self.steps, "error": self.error}
 
 
@@ -105,11 +111,12 @@ class LiveTrials:
 
     def _try(self, one: Candidate, switch: Switch) -> Generator[bool, None, None]:
         of_loader = switch if isinstance(switch, LoaderSwitch) else None
-        for _ in range(8 if of_loader else 0):  # until it knows which loader trains
+        for _ in range(switch.first):
             yield False
         # Batches of workers come in bursts, and a device works behind the host: there the mean counts. Else quick turns
-        # do, which other programs of a busy machine have not held up.
-        value = mean if of_loader or on_device() else _quick
+        # do, which other programs of a busy machine have not held up; or the CPU time, where all is done by one thread.
+        by_work = self._live.is_shared and one.trial.kind in _OF_ONE_THREAD and not on_device()
+        value = mean if of_loader or on_device() or by_work else _quick
         was_on = False
         for group in range(1, MOST_GROUPS + 1):
             arms: dict[bool, list[float]] = {False: [], True: []}
@@ -120,29 +127,35 @@ class LiveTrials:
                         was_on = is_on
                         for _ in range(switch.warm):
                             yield False
-                    arms[is_on] += yield from self._window()
+                    of_a_pass = 1 if of_loader is None else of_loader.turns_of_a_pass
+                    arms[is_on] += yield from self._window(of_a_pass, time.process_time if by_work else self._clock)
             if of_loader and of_loader.error:
                 one.error = of_loader.error
                 return
             one.ratios.append(value(arms[False]) / value(arms[True]))
+            one.turn_ms.append((1e3 * value(arms[False]), 1e3 * value(arms[True])))
             one.steps += len(arms[False]) + len(arms[True])
             is_clear = group >= GROUPS and TriedInside(one.ratios, one.steps).is_clear
             if is_clear or self._clock() > self._until:
                 return
 
-    def _window(self) -> Generator[bool, None, list[float]]:
-        """Time some turns."""
+    def _window(self, of_a_pass: int, meter: Callable[[], float]) -> Generator[bool, None, list[float]]:
+        """Time some turns: whole passes, where a pass has more than one."""
         settle()
-        began = last = self._clock()
+        began, last = self._clock(), meter()
         turns: list[float] = []
         while True:
             yield False
-            now = self._clock()
+            now = meter()
             turns.append(now - last)
-            last, taken = now, now - began
+            last, taken = now, self._clock() - began
+            if len(turns) % of_a_pass:
+                if taken > _LONGEST_PASS_S:
+                    raise ValueError("a pass takes longer than a trial may")
+                continue
             if (len(turns) >= _LEAST_TURNS and taken >= _WINDOW_S) or (len(turns) >= 2 and taken >= _LONGEST_S):
                 settle()
-                turns[-1] += self._clock() - last
+                turns[-1] += meter() - last
                 return turns
 
 

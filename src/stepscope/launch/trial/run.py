@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 from typing import Any
@@ -19,8 +20,12 @@ from stepscope.launch.dry_run_saves import NothingSaved
 from stepscope.launch.limits import is_stop
 from stepscope.launch.script import find_module, find_script, run_as_main
 from stepscope.launch.trial.changes import apply_change
+from stepscope.profile.collect.facts_process import graphs_made
 
 __all__ = ["main"]
+
+_AFTER_COMPILING = 8
+"""Steps after the last compilation that still record graphs of a device or choose kernels."""
 
 
 class Timed:
@@ -28,9 +33,12 @@ class Timed:
 
     def __init__(self, order: dict[str, Any]) -> None:
         self._warm_up, self._steps = int(order["warm_up"]), int(order["steps"])
-        self._until = perf_counter_ns() + int(float(order["seconds"]) * 1e9)
+        self._for_ns = int(float(order["seconds"]) * 1e9)
+        self._until = 0
         self.marks: list[tuple[int, int]] = []
         self._seen = 0
+        self._graphs: int | None = None
+        self._compiled_at = 0
 
     def install(self, torch: Any, installed: Installed) -> None:
         self._torch = torch
@@ -38,16 +46,28 @@ class Timed:
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._seen += 1
+        if not self.marks and not self._is_warm():
+            return
         late = perf_counter_ns() > self._until
-        done = self._seen >= self._warm_up + self._steps or (late and len(self.marks) > 1)
-        if self._seen == self._warm_up or done:
+        done = len(self.marks) >= self._steps or (late and len(self.marks) > 1)
+        if not self.marks or done:
             self._wait()
-        if self._seen >= self._warm_up or late:
-            self.marks.append((perf_counter_ns(), process_time_ns()))
+        self.marks.append((perf_counter_ns(), process_time_ns()))
         if done:
             stop = SystemExit(0)
             stop._stepscope_reason = "the trial has its steps"  # type: ignore[attr-defined]
             raise stop
+
+    def _is_warm(self) -> bool:
+        """Whether the steps from now on are like all later ones: nothing was compiled in the last few."""
+        now, graphs = perf_counter_ns(), graphs_made()
+        if self._seen == 1:  # imports and the first step, which may compile, are not part of the time that is given
+            self._until = now + self._for_ns
+        if graphs != self._graphs:
+            self._graphs, self._compiled_at = graphs, self._seen
+            self._until = max(self._until, now + self._for_ns // 2)
+        calm = not self._graphs or self._seen - self._compiled_at >= _AFTER_COMPILING
+        return calm and (self._seen >= self._warm_up or now > self._until - self._for_ns // 2)
 
     def _wait(self) -> None:
         """At both ends of the timed steps the device has done all it was given."""
@@ -58,7 +78,9 @@ class Timed:
     def answer(self) -> dict[str, Any]:
         steps = max(0, len(self.marks) - 1)
         wall, cpu = (self.marks[-1][at] - self.marks[0][at] if steps else 0 for at in (0, 1))
-        return {"steps": steps, "ns": wall, "cpu_ns": cpu, "seen": self._seen}
+        walls = sorted(after[0] - before[0] for before, after in pairwise(self.marks))
+        quick = walls[len(walls) // 5] if walls else 0
+        return {"steps": steps, "ns": wall, "cpu_ns": cpu, "quick_ns": quick, "seen": self._seen}
 
 
 def main(text: str) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from stepscope.events import Installed
+from stepscope.events import Installed, quietly, subscribe
 from stepscope.events.imports import Imports
-from stepscope.launch.trial.changes import apply_change
+from stepscope.launch.trial.changes import apply_change, lend_autocast
 from stepscope.launch.trial.data_changes import few_samples_kept
 from stepscope.profile.data.diversion import Diversion
 from stepscope.profile.data.settings import LoaderSettings, loader_like
@@ -21,6 +21,8 @@ _LAYERS = ("set_to_none", "batch-index", "non_blocking")
 
 
 class Switch(Protocol):
+    first: int
+    """Turns before it can be switched for the first time: until it knows what trains."""
     warm: int
     """Turns after a switch that say nothing yet."""
 
@@ -46,6 +48,8 @@ def switch_for(kind: str, settings: Mapping[str, Any], live: Any) -> Switch | No
         return LayerSwitch(few_samples_kept)
     if kind == "loader":
         return LoaderSwitch(settings, live)
+    if kind == "amp":
+        return AmpSwitch(settings)
     if kind == "optimizer":
         return OptimizerSwitch(settings, live.optimizers())
     return None
@@ -58,7 +62,7 @@ def _apply(kind: str, settings: Mapping[str, Any], imports: Imports, installed: 
 class LayerSwitch:
     """A layer around a function, there only while it is on."""
 
-    warm = 2
+    first, warm = 0, 2
 
     def __init__(self, put: Callable[[Installed], None]) -> None:
         self._put = put
@@ -108,7 +112,7 @@ _FLAGS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class FlagSwitch:
-    warm = 3
+    first, warm = 0, 3
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings, self._before = dict(settings), dict[str, Any]()
@@ -150,14 +154,13 @@ class AnomalySwitch(LayerSwitch):
 
 
 class OptimizerSwitch:
-    """Another implementation of the same update: its state is the same."""
+    """Another implementation of the same update. Its state is the same, but a fused one counts steps on the device."""
 
-    warm = 2
+    first, warm = 0, 3
 
     def __init__(self, settings: Mapping[str, Any], optimizers: list[Any]) -> None:
         self._groups = [group for optimizer in optimizers for group in optimizer.param_groups]
-        if any(one.is_cuda for group in self._groups for one in group["params"]) and settings.get("fused"):
-            raise ValueError("the state of a fused optimizer lies elsewhere on this device")
+        self._states = [optimizer.state for optimizer in optimizers] if settings.get("fused") else []
         self._settings = {"foreach": False, "fused": False, **settings}
         self._before: list[dict[str, Any]] = []
 
@@ -166,17 +169,67 @@ class OptimizerSwitch:
             known = {key: value for key, value in self._settings.items() if key in group}
             self._before.append({key: group[key] for key in known})
             group.update(known)
+        self._count_steps(on_device=True)
 
     def off(self) -> None:
+        if not self._before:
+            return
         for group, before in zip(self._groups, self._before, strict=False):
             group.update(before)
         self._before = []
+        self._count_steps(on_device=False)
 
     close = off
+
+    def _count_steps(self, *, on_device: bool) -> None:
+        import torch
+
+        with quietly():
+            for state in self._states:
+                for tensor, kept in state.items():
+                    if getattr(tensor, "is_cuda", False) and isinstance(kept.get("step"), torch.Tensor):
+                        kept["step"] = kept["step"].to(tensor.device if on_device else "cpu")
+
+
+class AmpSwitch:
+    """Autocast around the forward of each model that trains."""
+
+    first, warm = 3, 4
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._settings = dict(settings)
+        self._models: list[Any] = []
+        self._lent: list[Callable[[], None]] = []
+        self._seen = subscribe("finding the models to try", model_begins=self._begins)
+
+    def _begins(self, call: Any) -> None:
+        import torch
+
+        if torch.is_grad_enabled() and not any(one is call.module for one in self._models):
+            self._models.append(call.module)
+
+    def on(self) -> None:
+        import torch
+
+        self._seen.remove()  # models are called as without us while they are timed
+        if not self._models:
+            raise ValueError("no model was called")
+        self._lent = [lend_autocast(torch, one, self._settings) for one in self._models]
+
+    def off(self) -> None:
+        for give_back in self._lent:
+            give_back()
+        self._lent = []
+
+    def close(self) -> None:
+        self._seen.remove()
+        self.off()
 
 
 class LoaderSwitch:
     """Batches of a loader with other settings, over the same data. Its workers stay between two times of being on."""
+
+    first = 8
 
     def __init__(self, settings: Mapping[str, Any], live: Any) -> None:
         names = {"num_workers": "workers", "persistent_workers": "persistent", "pin_memory": "pin"}
@@ -196,6 +249,16 @@ class LoaderSwitch:
 
     def off(self) -> None:
         self._is_on = False
+
+    @property
+    def turns_of_a_pass(self) -> int:
+        """Where the start of a pass is what changes, whole passes must be timed; else any turns will do."""
+        if set(self._change) != {"persistent"} or self._loader is None:
+            return 1
+        try:
+            return max(1, len(self._loader))
+        except TypeError:
+            raise ValueError("how long a pass is cannot be known") from None
 
     def _give(self, iterator: Any, loader: Any, ask: Callable[[], Any]) -> Any:
         if self._loader is None and self._training.is_it(loader):

@@ -1,0 +1,198 @@
+"""The terms of a loss that is a sum: each is a series of its own, named as the source names it.
+
+Between the end of the model and `backward` operations are followed by name, a handful of them. A script whose loss is
+not a sum in its first steps is not followed again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from stepscope import events, fence
+from stepscope.events.source import may_rest, only_noted
+from stepscope.launch.auto_metrics import Logbook
+from stepscope.launch.part import Ended, Part
+from stepscope.launch.session_context import Around
+from stepscope.launch.sum_terms import PRODUCTS, SUMS, Made, terms_of
+from stepscope.record.sites import site_at
+
+__all__ = ["LossTerms"]
+
+_TRIES = 8
+_IN_PLACE = frozenset({"add_", "sub_", "mul_", "div_"})
+_MOST_OPS = 400
+"""Operations after the model that are kept for one backward: a loss is a handful of them."""
+
+
+class _Followed:
+    """Scalars with a gradient that were made since the model returned, as plain numbers: evaluation without `no_grad`
+    must not keep the graph of every batch."""
+
+    who = "following the terms of the loss"
+    paused = 0
+    under_modes = False  # reading an attribute of a tensor is a call that a mode of the script would see
+
+    def __init__(self, torch: Any) -> None:
+        self._made: dict[int, tuple[Any, Made]] = {}
+        """By identity, with a weak reference: another tensor may come to lie where one has gone."""
+        self._tensor = torch.Tensor
+        from stepscope.events.unpatched_torch import raw  # a script may count calls of Tensor.detach
+
+        self._detach, self._clone = raw.detach, raw.clone
+
+    def made(self, value: Any) -> Made | None:
+        known = self._made.get(id(value))
+        return known[1] if known is not None and known[0]() is value else None
+
+    def clear(self) -> None:
+        self._made.clear()
+
+    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        if len(self._made) >= _MOST_OPS:
+            self._made.clear()
+        before = self._before(args[0]) if plan[1] in _IN_PLACE and _is_scalar(args[0]) else None
+        return plan[1], args, before, frame.f_code, frame.f_lasti
+
+    def _before(self, value: Any) -> Made:
+        """What `loss += penalty` writes over: a copy, with what is known of it."""
+        with events.quietly():
+            copied = self._clone(self._detach(value))
+        known = self.made(value)
+        return Made(copied, "", (), None) if known is None else replace(known, value=copied)
+
+    def end(self, begun: Any, result: Any) -> None:
+        if type(result) is not self._tensor or result.dim() or not result.requires_grad:
+            return
+        name, args, before, code, instruction = begun
+        is_arithmetic = name in SUMS or name in PRODUCTS
+        inputs = tuple(map(self._input, args[:2])) if is_arithmetic else ()
+        inputs = inputs if before is None else (before, *inputs[1:])
+        site = site_at((code, instruction)) if name in SUMS else None
+        with events.quietly():
+            made = Made(self._detach(result), name, inputs, site)
+        self._made[id(result)] = weakref.ref(result), made
+
+    def _input(self, value: Any) -> Made | None:
+        known = self.made(value)
+        if known is not None or not _is_scalar(value):
+            return known
+        with events.quietly():
+            return Made(self._detach(value), "", (), None)
+
+    def fail(self, begun: Any, error: BaseException) -> None:
+        """The script hears of it; there is nothing to keep."""
+
+
+class LossTerms(Part):
+    ending = "following the terms of the loss"
+
+    def __init__(self, around: Around, logbook: Logbook) -> None:
+        self._around, self._logbook = around, logbook
+        self._subscription: events.Subscription | None = None
+        self._followed: _Followed | None = None
+        self._unfollow: Callable[[], None] | None = None
+        self._terms: dict[str, Any] = {}
+        self._tries = 0
+        self._arrivals: Any = None
+        self._is_grad_enabled: Callable[[], bool] = bool
+
+    def torch_came(self, torch: Any) -> None:
+        if not self._around.options.diagnose:
+            return
+        from stepscope.record.device_reads import Arrivals
+
+        self._followed, self._arrivals = _Followed(torch), Arrivals()
+        self._is_grad_enabled = torch.is_grad_enabled
+        self._subscription = events.subscribe(
+            self.ending, model_begins=self._model_begins, model_ends=self._model_ends, backward_begins=self._goes_back
+        )
+        self._around.loop.on_step.append(self._stepped)
+
+    # -- from the model to backward --------------------------------------------------------------------------------
+
+    @may_rest
+    def _model_begins(self, call: Any) -> None:
+        if self._unfollow is not None:
+            self._leave(keep=True)  # a second model, as of a GAN: its loss may be a sum with what came before
+        cadence = self._logbook.cadence
+        if self._around.loop.is_on and self._is_grad_enabled() and not (cadence is not None and cadence.skips):
+            call.notes["loss terms"] = True
+
+    @only_noted
+    def _model_ends(self, call: Any) -> None:
+        result = call.result
+        if "loss terms" not in call.notes or self._unfollow is not None or self._followed is None:
+            return
+        if call.error is not None:
+            return
+        with events.quietly():  # a mode of the script would see the attribute being read
+            is_trained = _has_grad(result)
+        if is_trained:
+            self._unfollow = events.follow(self._followed)
+
+    def _leave(self, *, keep: bool = False) -> None:
+        if self._followed is not None and not keep:
+            self._followed.clear()
+        if self._unfollow is not None:
+            self._unfollow()
+            self._unfollow = None
+
+    def _goes_back(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        if self._unfollow is None or self._followed is None or not kwargs.get("accumulate_grad", True):
+            return  # `autograd.grad` is on the way to a gradient penalty
+        loss = roots[0] if isinstance(roots, list | tuple) else roots
+        found = terms_of(self._followed.made(loss))
+        self._leave()
+        if found:
+            self._tries = -1 << 40
+            self._terms = found
+            return
+        self._tries += 1
+        if self._tries >= _TRIES:
+            self._stop()
+
+    # -- the numbers -----------------------------------------------------------------------------------------------
+
+    def _stepped(self, optimizer: Any) -> None:
+        if self._unfollow is not None:  # no backward came, and the next model's call may not be heard of
+            self._leave()
+        if self._terms:
+            terms, self._terms = self._terms, {}
+            fence.call(self.ending, self._send, terms)
+        if self._arrivals.queue:
+            fence.call(self.ending, self._receive, False)
+
+    def _send(self, terms: dict[str, Any]) -> None:
+        with events.quietly():
+            self._arrivals.send((self._around.loop.last_number, self._around.loop.last_optimizer), terms)
+
+    def _receive(self, wait: bool) -> None:
+        for (number, which), values in self._arrivals.receive(wait):
+            self._logbook.terms(which, number, values)
+
+    def _stop(self) -> None:
+        self._leave()
+        if self._subscription is not None:
+            self._subscription.remove()
+            self._subscription = None
+
+    def end(self, ended: Ended) -> None:
+        self._stop()
+        if self._arrivals is not None:
+            self._receive(True)
+
+
+def _is_scalar(value: Any) -> bool:
+    return getattr(value, "requires_grad", False) is True and value.dim() == 0
+
+
+def _has_grad(result: Any) -> bool:
+    """Whether what a model has returned can be trained on."""
+    if isinstance(result, dict):
+        return any(_has_grad(one) for one in list(result.values())[:8])
+    if isinstance(result, list | tuple):
+        return any(_has_grad(one) for one in result[:8])
+    return getattr(result, "requires_grad", False) is True

@@ -1,0 +1,38 @@
+"""A traceback for a person at a terminal: the frames of their own code, the library's counted."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+
+from stepscope.common.code_owner import is_own_file
+from stepscope.common.units import counted
+
+__all__ = ["shortened"]
+
+
+def shortened(error: BaseException) -> str:
+    """What Python would print, without the frames of libraries; "" where there is nothing to leave out."""
+    told = traceback.TracebackException.from_exception(error)
+    left_out = sum(_leave_out(one) for one in list(_chain(told)))
+    if not left_out:
+        return ""
+    frames = counted(left_out, "frame")
+    return f"{''.join(told.format())}({frames} of libraries left out; `stepscope show` prints all)\n"
+
+
+def _chain(told: traceback.TracebackException | None) -> Iterator[traceback.TracebackException]:
+    """An exception, and those that it was raised from or in."""
+    while told is not None:
+        yield told
+        yield from getattr(told, "exceptions", None) or ()
+        told = told.__cause__ or told.__context__
+
+
+def _leave_out(told: traceback.TracebackException) -> int:
+    """Take the library's frames out, and give their number; none where no frame is the user's."""
+    every = list(told.stack)
+    own = [frame for frame in every if is_own_file(frame.filename)]
+    if own:
+        told.stack = traceback.StackSummary.from_list(own)
+    return len(every) - len(own) if own else 0

@@ -1,0 +1,111 @@
+"""The terms of a sum, named as the source names them: `loss = recon + beta * kld` has `recon` and `kld`."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from stepscope.launch.source_names import name_of
+from stepscope.records.step import Site
+
+__all__ = ["MOST_TERMS", "Made", "terms_of"]
+
+MOST_TERMS = 8
+SUMS = frozenset({"add", "sub", "rsub", "add_", "sub_"})
+PRODUCTS = frozenset({"mul", "div", "mul_", "div_", "neg"})
+
+
+@dataclass(frozen=True)
+class Made:
+    """A number on the way to a loss: the operation that made it, of what, and where in the source."""
+
+    value: Any
+    """Detached: nothing here keeps a graph alive."""
+    op: str
+    inputs: tuple[Made | None, ...]
+    """The inputs that have a gradient; None for the others, in their order."""
+    site: Site | None
+
+
+def terms_of(loss: Made | None) -> dict[str, Any]:
+    """The terms of a loss by their names; {} where it is no sum, or where a name is missing or stands for two."""
+    sums = loss
+    while sums is not None and sums.op not in SUMS:  # scaled, or divided by the steps of an accumulation
+        only = [one for one in sums.inputs if one is not None]
+        if sums.op not in PRODUCTS or len(only) != 1:
+            return {}
+        sums = only[0]
+    if sums is None:
+        return {}
+    found: list[tuple[str, Any]] = []
+    _gather(sums, found)
+    names = [name for name, _ in found]
+    if len(found) < 2 or len(found) > MOST_TERMS or len(set(names)) < len(names) or "" in names:
+        return {}
+    return dict(found)
+
+
+def _gather(sums: Made, found: list[tuple[str, Any]]) -> None:
+    nodes = _operands(sums.site)
+    if sums.op == "rsub":  # `1 - x`: the tensor comes first
+        nodes = nodes[::-1]
+    for at, made in enumerate(sums.inputs):
+        if made is None or len(found) > MOST_TERMS:
+            continue
+        if made.op in SUMS:
+            _gather(made, found)
+            continue
+        term, node = _without_weight(made, nodes[at] if at < len(nodes) else None)
+        found.append((_name(node, term), term.value))
+
+
+def _without_weight(made: Made, node: ast.expr | None) -> tuple[Made, ast.expr | None]:
+    """`beta * kld` is weighted here: the term is `kld`. A product that has a name of its own is a term as it is."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        with_grad = [one for one in made.inputs if one is not None]
+        if made.op not in PRODUCTS or len(with_grad) != 1:
+            break
+        made = with_grad[0]
+        node = node.left if isinstance(node.op, ast.Div) or _is_weight(node.right, node.left) else node.right
+    return made, node
+
+
+def _is_weight(right: ast.expr, left: ast.expr) -> bool:
+    """Of `kld * 0.1` the weight stands on the right; of `beta * kld` on the left, as most people write it."""
+    return isinstance(right, ast.Constant) and not isinstance(left, ast.Constant)
+
+
+def _name(node: ast.expr | None, made: Made) -> str:
+    name = "" if node is None else name_of(node)
+    if re.fullmatch(r"[A-Za-z_]\w*", name) and name != "loss":
+        return name
+    return made.op if made.op not in SUMS | PRODUCTS else ""
+
+
+def _operands(site: Site | None) -> list[ast.expr]:
+    """The two sides of the sum at a place of the source."""
+    if site is None or site.column is None or site.end_line is None or site.end_column is None:
+        return []
+    return list(_parsed(site.file, site.line, site.end_line, site.column, site.end_column))
+
+
+@lru_cache(maxsize=512)
+def _parsed(file: str, line: int, end_line: int, column: int, end_column: int) -> tuple[ast.expr, ...]:
+    lines = linecache.getlines(file)[line - 1 : end_line]
+    if not lines:
+        return ()
+    raw = [one.encode() for one in lines]  # columns count bytes
+    raw[-1] = raw[-1][:end_column]
+    raw[0] = raw[0][column:]
+    try:
+        (statement,) = ast.parse(b"".join(raw).decode().replace("\n", " ")).body
+    except (SyntaxError, ValueError, UnicodeDecodeError):
+        return ()
+    if isinstance(statement, ast.AugAssign):
+        return statement.target, statement.value
+    node = statement.value if isinstance(statement, ast.Expr) else None
+    return (node.left, node.right) if isinstance(node, ast.BinOp) else ()

@@ -1,0 +1,119 @@
+"""The terms of a loss that is a sum have names from the source, whatever way the sum is written."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from stepscope import events
+from stepscope.launch.parts.loss_terms import _Followed
+from stepscope.launch.sum_terms import terms_of
+
+Loss = Callable[[Any, Any], Any]
+
+
+@pytest.fixture
+def terms() -> Callable[[Loss], dict[str, float]]:
+    def run(make: Loss) -> dict[str, float]:
+        followed = _Followed(torch)
+        out = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        leave = events.follow(followed)
+        try:
+            loss = make(out, torch.zeros(3))
+        finally:
+            leave()
+        return {name: round(value.item(), 4) for name, value in terms_of(followed.made(loss)).items()}
+
+    return run
+
+
+def weighted(out: Any, target: Any) -> Any:
+    recon = F.mse_loss(out, target)
+    kld = out.sum()
+    beta = 0.5
+    return recon + beta * kld
+
+
+def by_and_by(out: Any, target: Any) -> Any:
+    loss = F.mse_loss(out, target)
+    penalty = out.sum()
+    loss = loss + 0.1 * penalty
+    entropy = out.abs().mean()
+    return (loss - entropy * 0.01) / 4
+
+
+def in_place(out: Any, target: Any) -> Any:
+    loss = F.l1_loss(out, target)
+    regularization = out.pow(2).sum()
+    loss += regularization
+    return loss
+
+
+def a_product_with_a_name(out: Any, target: Any) -> Any:
+    BCE = F.mse_loss(out, target)
+    KLD = -0.5 * out.sum()
+    return BCE + KLD
+
+
+def not_a_sum(out: Any, target: Any) -> Any:
+    return F.mse_loss(out, target)
+
+
+def without_names(out: Any, target: Any) -> Any:
+    return sum(one.sum() for one in (out, out * 2))
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (weighted, {"recon": 4.6667, "kld": 6.0}),
+        (by_and_by, {"mse_loss": 4.6667, "penalty": 6.0, "entropy": 2.0}),
+        (in_place, {"l1_loss": 2.0, "regularization": 14.0}),
+        (a_product_with_a_name, {"BCE": 4.6667, "KLD": -3.0}),
+        (not_a_sum, {}),
+        (without_names, {}),
+    ],
+)
+def test_terms_are_those_of_the_source(
+    terms: Callable[[Loss], dict[str, float]], make: Loss, expected: dict[str, float]
+) -> None:
+    assert terms(make) == expected
+
+
+def scaled_in_place(out: Any, target: Any) -> Any:
+    recon = F.mse_loss(out, target)
+    kld = out.sum()
+    loss = recon + kld
+    loss *= 4
+    loss /= 2
+    return loss
+
+
+def test_a_loss_that_is_scaled_in_place_ends(terms: Callable[[Loss], dict[str, float]]) -> None:
+    assert terms(scaled_in_place) == {"recon": 4.6667, "kld": 6.0}
+
+
+def doubled(out: Any, target: Any) -> Any:
+    loss = F.mse_loss(out, target)
+    for _ in range(60):
+        loss = loss + loss
+    return loss
+
+
+def test_a_sum_with_itself_ends(terms: Callable[[Loss], dict[str, float]]) -> None:
+    assert terms(doubled) == {}
+
+
+def test_graphs_of_an_evaluation_are_not_kept() -> None:
+    followed, refs = _Followed(torch), []
+    leave = events.follow(followed)
+    for _ in range(3):
+        loss = F.mse_loss(torch.ones(2, requires_grad=True), torch.zeros(2)) * 2
+        refs.append(weakref.ref(loss))
+    leave()
+    assert [ref() is None for ref in refs] == [True, True, False]
