@@ -80,13 +80,6 @@ class Editor:
         self._socket.close()
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 def environment() -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTEST"))}
     return {**clean, "OMP_NUM_THREADS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
@@ -115,11 +108,10 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def test_attach_stop_look_and_go_on(script: Path) -> None:
+def test_attach_stop_look_and_go_on(script: Path, port: int) -> None:
     plain = subprocess.run(
         [sys.executable, script.name], cwd=script.parent, capture_output=True, text=True, env=environment(), check=True
     )
-    port = free_port()
     command = [sys.executable, "-m", "stepscope", "run", "--no-run", "--debugpy", str(port), script.name]
     process = subprocess.Popen(
         command, cwd=script.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()

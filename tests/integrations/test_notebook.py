@@ -323,7 +323,7 @@ def test_check_names_the_lines_as_the_notebook_counts_them(magics: tuple[Path, l
     assert "loss.backward()" in html_of(finding)
     assert verdict.data["text/plain"].startswith("stepscope check of this cell: 1 error\n  tried ")
     assert "<b>1 error</b>" in html_of(verdict)
-    assert "one batch can be learnt by heart" in html_of(verdict)
+    assert "the model can overfit one batch" in html_of(verdict)
     assert "stepscope check" not in text_of(cells[1])  # said once
 
     crash, verdict = outputs(cells[2], "display_data")

@@ -162,7 +162,7 @@ def test_what_optuna_counts_as_failed_is_failed(result: Any, tmp_path: Path) -> 
     assert study.trials[0].state == optuna.trial.TrialState.FAIL
     run = found(tmp_path)[0]
     assert run.status == "failed"
-    assert "which is no number" in (run.standing.error or "")
+    assert "which is not a number" in (run.standing.error or "")
 
 
 def test_a_full_disk_or_a_fault_of_ours_does_not_reach_the_study(
@@ -174,5 +174,5 @@ def test_a_full_disk_or_a_fault_of_ours_does_not_reach_the_study(
     study = study_of()
     study.optimize(callback.track(objective), n_trials=2, callbacks=[callback])
     assert [trial.state.name for trial in study.trials] == ["COMPLETE", "COMPLETE"]
-    assert "failed and was skipped; training goes on" in capsys.readouterr().err
+    assert "failed and was skipped; training continues" in capsys.readouterr().err
     assert math.isfinite(study.best_value)

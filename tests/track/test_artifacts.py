@@ -232,7 +232,7 @@ def test_restore_checks_what_it_writes(writer: RunWriter, run: Path, tmp_path: P
     blob.unlink()
     with pytest.raises(NotFound, match="is missing"):
         restore(run, artifact, tmp_path / "out")
-    with pytest.raises(UsageError, match="is no SHA-256"):
+    with pytest.raises(UsageError, match="is not a SHA-256"):
         restore(run, forged("f", sha256="../../../etc/passwd"), tmp_path / "out")
 
 

@@ -81,7 +81,7 @@ def test_the_diff_is_kept_and_cut_and_the_index_is_not_touched(
 def test_a_git_that_hangs_or_is_missing_is_no_error(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = repository / "bin"
     fake.mkdir()
-    (fake / "git").write_text("#!/bin/sh\nexec sleep 30\n")
+    (fake / "git").write_text("#!/bin/sh\nexec sleep 1000\n")
     (fake / "git").chmod(0o755)
     monkeypatch.setattr(git, "TIMEOUT_S", 0.1)
     monkeypatch.setenv("PATH", f"{fake}:/bin:/usr/bin")
@@ -89,7 +89,7 @@ def test_a_git_that_hangs_or_is_missing_is_no_error(repository: Path, monkeypatc
     state = full_state(repository)
     assert state is not None
     assert (state.branch, state.diff) == ("main", None)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 200
     monkeypatch.setenv("PATH", str(repository))
     assert full_state(repository).branch == "main"  # type: ignore[union-attr]
 

@@ -17,14 +17,15 @@ from stepscope.cli.main import commands
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.merge import note_job
 from stepscope.track import ranks
+from stepscope.track.joining import adopt_parts
 
 
 @pytest.fixture
 def rank(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Opens the run of one rank of two, as a launcher would have it."""
 
-    def opened(number: int, store: str = "runs", **more: Any) -> stepscope.Run:
-        for name, value in {"RANK": number, "WORLD_SIZE": 2, "LOCAL_RANK": number, "MASTER_PORT": 29533}.items():
+    def opened(number: int, store: str = "runs", size: int = 2, **more: Any) -> stepscope.Run:
+        for name, value in {"RANK": number, "WORLD_SIZE": size, "LOCAL_RANK": number, "MASTER_PORT": 29533}.items():
             monkeypatch.setenv(name, str(value))
         monkeypatch.setattr("stepscope.track.session._turn", 0)
         monkeypatch.setattr("stepscope.track.session._run", None)
@@ -75,6 +76,29 @@ def test_a_rank_that_gave_up_moves_to_the_run_when_it_ends(rank: Any, tmp_path: 
     second.finish()
     assert run_folders(tmp_path / "runs") == [first.path]
     assert losses(stepscope.run(first.path), 1) == [1.0]
+
+
+def test_a_part_that_moves_itself_meanwhile_does_not_keep_the_others_out(
+    rank: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranks 1 and 2 recorded apart; rank 1 moves its own folder after rank 0 has listed both."""
+    for number in (1, 2):
+        early = rank(number, size=3)
+        early.log({"loss": float(number)}, step=0)
+        early.finish()
+    first = rank(0, size=3)
+
+    def listed_too_early(*job: Any) -> list[tuple[Path, Path]]:
+        parts = real(*job)
+        monkeypatch.setattr(ranks, "parts", real)
+        adopt_parts(first.path, ranks.place(), 1, only=parts[0][0])
+        return parts
+
+    real = ranks.parts
+    monkeypatch.setattr(ranks, "parts", listed_too_early)
+    first.finish()
+    assert run_folders(tmp_path / "runs") == [first.path]
+    assert [losses(stepscope.run(first.path), number) for number in (1, 2)] == [[1.0], [2.0]]
 
 
 def test_folders_on_separate_disks_are_merged_and_merging_again_adds_nothing(rank: Any, tmp_path: Path) -> None:

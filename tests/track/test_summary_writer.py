@@ -215,3 +215,15 @@ def test_lines_and_layouts(store: Path) -> None:
     assert run.series("loss/val").steps.tolist() == [3]
     (layout,) = run.media("custom_scalars/json")
     assert json.loads(run.media_bytes(layout)) == {"c": {"t": ["Multiline", ["loss/train"]]}}
+
+
+def test_what_tensorboardx_asks_for_is_taken(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_DIR", str(store))
+    with SummaryWriter(logdir=tmp_path / "here") as writer:
+        writer.add_hparams({"lr": 0.1}, {"loss": 1.0}, name="first")
+        assert writer.file_writer is not None
+        writer.file_writer.event_writer.flush()
+    with SummaryWriter(tmp_path / "rank1", write_to_disk=False) as silent:
+        silent.add_scalar("loss", 1.0, 0)
+    assert not (tmp_path / "rank1").exists()
+    assert len(stepscope.runs(store)) == 1

@@ -66,7 +66,7 @@ def test_a_summary_of_everything(wandb: ModuleType, last: Callable[[], Any]) -> 
 def test_metrics_that_make_no_sense_are_named(wandb: ModuleType) -> None:
     run = wandb.init(project="p")
     for wrong, words in (
-        ({"name": "a*b"}, "may only stand at the end"),
+        ({"name": "a*b"}, "only allowed at the end"),
         ({"name": ""}, "takes the name"),
         ({"name": "a", "summary": "median"}, "'median' is not known"),
         ({"name": "a", "goal": "up"}, "'minimize' or 'maximize'"),

@@ -229,7 +229,13 @@ def test_a_script_that_fails_loses_nothing(wandb: ModuleType, store: Path) -> No
 
 
 def test_a_killed_script_loses_at_most_what_came_in_the_last_seconds(wandb: ModuleType, store: Path) -> None:
-    run = run_script(store, "time.sleep(4)\nos.kill(os.getpid(), signal.SIGKILL)", -9)
+    wait = """
+        import stepscope
+        while len(stepscope.runs(os.environ["STEPSCOPE_DIR"])[0].series("a").values) < 2:
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGKILL)
+        """
+    run = run_script(store, wait, -9)
     assert steps(run, "a") == [1, 2]
 
 

@@ -66,7 +66,7 @@ class EventFile:
         """What could not be read since the last call."""
         told = self.records.troubles()
         if self._bad:
-            told.append(f"{self.records.path}: {self._bad:,} records are no events; they were skipped")
+            told.append(f"{self.records.path}: {self._bad:,} records are not events; they were skipped")
             self._bad = 0
         return told
 

@@ -121,7 +121,7 @@ class RecordFile:
             for place in _heads(data):
                 if _is_record(file, at + place, size):
                     count = at + place - self.offset
-                    self._say(f"has {count:,} bytes at byte {self.offset:,} that are no records; they were skipped")
+                    self._say(f"has {count:,} bytes at byte {self.offset:,} that are not records; they were skipped")
                     self.offset, self._searched = at + place, 0
                     return True
             if at + len(data) >= size:

@@ -61,7 +61,7 @@ def decode_tensor(data: bytes | memoryview) -> Tensor:
         raise BadData(f"a tensor of type {dtype}, which we do not read")
     if content is not None and len(content):
         if len(content) % np.dtype(DTYPES[dtype]).itemsize:
-            raise BadData(f"{len(content)} bytes are no whole number of {DTYPES[dtype]} values")
+            raise BadData(f"{len(content)} bytes are not a whole number of {DTYPES[dtype]} values")
         flat: Tensor = np.frombuffer(content, dtype=DTYPES[dtype])
     else:
         flat = _typed(np.concatenate(parts) if parts else np.empty(0), dtype)
@@ -82,7 +82,7 @@ def _numbers(kind: str, wire: int, value: int | memoryview) -> Tensor:
         return varints(value)
     width = np.dtype(kind).itemsize
     if wire not in (LENGTH, FIXED32 if width == 4 else FIXED64) or len(value) % width:
-        raise BadData(f"{len(value)} bytes are no whole number of {kind} values")
+        raise BadData(f"{len(value)} bytes are not a whole number of {kind} values")
     return np.frombuffer(value, dtype=kind)
 
 

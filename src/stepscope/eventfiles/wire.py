@@ -181,7 +181,7 @@ def floats(data: bytes | memoryview) -> npt.NDArray[np.float32]:
 
 def _packed(data: bytes | memoryview, kind: str) -> npt.NDArray[np.generic]:
     if len(data) % np.dtype(kind).itemsize:
-        raise BadData(f"{len(data)} bytes are no whole number of {kind[1:]} values")
+        raise BadData(f"{len(data)} bytes are not a whole number of {kind[1:]} values")
     return np.frombuffer(data, dtype=kind)
 
 

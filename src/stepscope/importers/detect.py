@@ -40,7 +40,7 @@ def find_sources(text: str, kind: str | None = None) -> list[Source]:
 def find_source(path: Path, kind: str | None = None) -> Source:
     """The source at `path`; an error that says what was looked for when there is none, or several."""
     if kind is not None and kind not in KINDS:
-        raise UsageError(f"'{kind}' is no kind of run folder we read; choose one of {', '.join(KINDS)}")
+        raise UsageError(f"'{kind}' is not a supported kind of run folder; choose one of {', '.join(KINDS)}")
     if not path.exists():
         raise NotFound(f"there is nothing at {path}; give a folder that TensorBoard, W&B, MLflow, trackio or Aim wrote")
     found = list(sources_in(path, kind))

@@ -180,7 +180,7 @@ class Landing:
             possible = piece.times[(piece.times > 0) & (piece.times < _LATEST)]
             return float(possible.max()) if len(possible) else 0.0
         if isinstance(piece, WideRow):
-            writer.wide(piece.step, piece.values, at=time.monotonic() - (time.time() - piece.time))
+            writer.wide(piece.step, piece.values, unix=piece.time)
             landed.points += len(piece.values)
             return _possible(piece.time)
         if isinstance(piece, Thing):

@@ -40,7 +40,7 @@ class ImportLock:
         if not self.take():
             raise Conflict(
                 f"another process is importing the same folder into {self._path.parent}; wait until it is done, "
-                "or stop it (`stepscope import --follow` and `stepscope ui` go on until they are stopped)"
+                "or stop it (`stepscope import --follow` and `stepscope ui` run until they are stopped)"
             )
         return self
 

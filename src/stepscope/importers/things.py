@@ -68,7 +68,7 @@ def file_thing(
 def plotly_thing(tree: Any, key: str, step: int, time: float) -> Thing:
     """A plotly figure from its JSON."""
     if not isinstance(tree, dict):
-        raise BadData("a plotly figure that is no JSON object")
+        raise BadData("a plotly figure that is not a JSON object")
     data, mime, meta = plotly_tree(tree)
     return Thing(Media(key=as_name(key), step=step, time=time, kind="figure", mime=mime, meta=meta), data)
 

@@ -42,12 +42,12 @@ def name_of(log_dir: str) -> str:
 class WriterRun:
     """The run of one writer: opened with it, opened again when something comes after its close."""
 
-    def __init__(self, log_dir: str, purge_step: int | None) -> None:
+    def __init__(self, log_dir: str, purge_step: int | None, *, records: bool = True) -> None:
         self._log_dir = log_dir
         self._name = name_of(log_dir)
         self._is_mine = True
         self._is_detached = False
-        self.run = self._first(purge_step)
+        self.run = self._first(purge_step) if records else open_detached(name=self._name, records=False)
         _open.add(self)
 
     def _first(self, purge_step: int | None) -> Run:

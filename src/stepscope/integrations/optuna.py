@@ -113,7 +113,7 @@ class StepscopeCallback:
         if isinstance(error, optuna.TrialPruned):
             ending = _PRUNED
         elif error is None and values is None:  # Optuna counts such a trial as failed
-            ending = Ending("failed", error=f"the objective returned {result!r}, which is no number")
+            ending = Ending("failed", error=f"the objective returned {result!r}, which is not a number")
         else:
             ending = ending_of(error)
         self._write(run, self._here.reports, trial.params, trial.user_attrs, values, ending)

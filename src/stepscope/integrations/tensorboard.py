@@ -52,6 +52,11 @@ class FileWriter:
         data = summary if isinstance(summary, bytes) else summary.SerializeToString()
         log_summary(self._owner, data, global_step, walltime)
 
+    @property
+    def event_writer(self) -> FileWriter:
+        """tensorboardX keeps the file in an object of its own."""
+        return self
+
     def flush(self) -> None:
         self._owner.flush()
 
@@ -66,7 +71,8 @@ class SummaryWriter:
     """In the place of `torch.utils.tensorboard.SummaryWriter`. One writer is one run, named after its `log_dir`.
 
     Values are kept in full precision and, from a GPU, without waiting for it. `flush_secs`, `max_queue` and
-    `filename_suffix` have no effect: what was added is on its way to the disk when the call returns.
+    `filename_suffix` have no effect: what was added is on its way to the disk when the call returns. `logdir`,
+    `write_to_disk=False` (a rank that records nothing) and a few more are tensorboardX's.
     """
 
     def __init__(
@@ -77,7 +83,11 @@ class SummaryWriter:
         max_queue: int = 10,
         flush_secs: int = 120,
         filename_suffix: str = "",
+        write_to_disk: bool = True,
+        *,
+        logdir: Any = None,
     ) -> None:
+        log_dir = log_dir or logdir
         if not log_dir:
             moment = datetime.now().strftime("%b%d_%H-%M-%S")
             log_dir = os.path.join("runs", f"{moment}_{socket.gethostname()}{comment}")
@@ -87,8 +97,9 @@ class SummaryWriter:
         self.flush_secs = flush_secs
         self.filename_suffix = filename_suffix
         self.default_bins = media.default_bins()
-        self._make_folder()
-        self._mine = WriterRun(os.fspath(log_dir), purge_step)
+        if write_to_disk:
+            self._make_folder()
+        self._mine = WriterRun(os.fspath(log_dir), purge_step, records=write_to_disk)
         self.purge_step = None
         self._hparams: dict[str, Any] | None = None
         self.file_writer: FileWriter | None = FileWriter(self)
@@ -152,11 +163,13 @@ class SummaryWriter:
         hparam_domain_discrete: Any = None,
         run_name: str | None = None,
         global_step: Any = None,
+        *,
+        name: str | None = None,
     ) -> None:
         """The first call's hyperparameters are this run's config; each further set becomes a run of its own."""
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
-        self._add_hparams(hparam_dict, metric_dict, run_name, global_step)
+        self._add_hparams(hparam_dict, metric_dict, run_name or name, global_step)
 
     @fenced("add_hparams()")
     def _add_hparams(self, hparams: dict[str, Any], metrics: dict[str, Any], name: str | None, step: Any) -> None:

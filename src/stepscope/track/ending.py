@@ -13,7 +13,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
@@ -21,10 +22,32 @@ from stepscope.events import Installed
 from stepscope.events.signals import hear_signal
 from stepscope.track.secrets import learn_from_crash, mask_text
 
-__all__ = ["Ending", "EndingHooks", "ending_of"]
+__all__ = ["Ending", "EndingHooks", "ending_of", "shown_by"]
 
 SIGTERM_EXIT = 128 + int(signal.SIGTERM)
 MAX_TRACEBACK = 200_000
+
+
+_instead: Callable[[BaseException], bool] | None = None
+
+
+@contextmanager
+def shown_by(other: Callable[[BaseException], bool]) -> Iterator[None]:
+    """Within the block `other` prints uncaught exceptions in Python's place; Python does where it gives False.
+
+    A hook of the script's own is called as ever.
+    """
+    global _instead
+    _instead = other
+    try:
+        yield
+    finally:
+        _instead = None
+
+
+def _python_shows(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if _instead is None or not _instead(error):
+        sys.__excepthook__(kind, error, trace)
 
 
 class Ending(NamedTuple):
@@ -107,7 +130,8 @@ class EndingHooks:
     def _hearing_exceptions(self, show: Any) -> Any:
         def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
             try:
-                show(kind, error, trace)  # first, so that what it prints is still recorded
+                shown = show if show is not sys.__excepthook__ else _python_shows
+                shown(kind, error, trace)  # first, so that what it prints is still recorded
             finally:
                 if self._is_ours() and not hasattr(sys, "ps1"):  # at a prompt an exception ends nothing
                     self._finish(ending_of(error))

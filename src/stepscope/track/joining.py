@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stepscope import fence
+from stepscope.errors import NotFound
 from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.runs.write.home import Home
 from stepscope.track import ranks
@@ -89,16 +90,24 @@ def adopt_parts(run: Path, place: ranks.Place, turn: int, only: Path | None = No
     if not parts:
         return
     from stepscope.runs.merge import take_in  # numpy: not before a script that may have no use for it
-    from stepscope.runs.read.folder import open_run
 
     for part, note in parts:
-        if part == run or (only is not None and part != only) or (only is None and open_run(part).status == "running"):
+        if part == run or (only is not None and part != only) or (only is None and not _has_ended(part)):
             continue
         try:
             note.unlink()  # whoever takes the note moves the files
         except OSError:
             continue
         take_in(run, part)
+
+
+def _has_ended(part: Path) -> bool:
+    from stepscope.runs.read.folder import open_run
+
+    try:
+        return open_run(part).status != "running"
+    except NotFound:  # its own rank has moved it meanwhile; the parts after it are still to be looked at
+        return False
 
 
 def _patience_s() -> float:

@@ -88,7 +88,7 @@ def create_folder(store: Path, meta: RunMeta) -> Path | None:
         if place is refuge:
             messages.say(f"recording to {path} instead; move that folder to keep it")
         return path
-    messages.say("nothing can be written anywhere, so this run is not recorded; the training goes on")
+    messages.say("nothing can be written anywhere, so this run is not recorded; the training continues")
     return None
 
 

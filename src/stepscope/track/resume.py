@@ -101,7 +101,9 @@ def past_of(path: Path) -> Past:
 
     folder = RunFolder(path)
     if _is_alive(folder):
-        say(f"run {path.name} is said to be running still ({folder.status_detail}); both now write to it, side by side")
+        say(
+            f"run {path.name} is reported as still running ({folder.status_detail}); both now write to it, side by side"
+        )
     return Past(
         attempt=max((header.attempt for header in folder.files), default=-1) + 1,
         next_step=_next_step(folder),

@@ -14,6 +14,7 @@ from stepscope.fence import fenced
 from stepscope.records import (
     Alert,
     Artifact,
+    ArtifactUse,
     ConfigUpdate,
     End,
     MetricRule,
@@ -24,6 +25,7 @@ from stepscope.records import (
     SummaryUpdate,
     TagsChange,
 )
+from stepscope.runs.store import usual_store
 from stepscope.track.config import Config, masked
 from stepscope.track.ending import Ending, ending_of
 from stepscope.track.logger import Logger
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from stepscope.track.joining import Joining
     from stepscope.track.run_services import Attendants
     from stepscope.track.sink import RunSink
+    from stepscope.track.use_artifact import UsedArtifact
 
 __all__ = ["Run"]
 
@@ -229,6 +232,45 @@ class Run:
         from stepscope.track.artifacts import log_artifact
 
         return log_artifact(self._writer, source, name, type, aliases, metadata, reference, step=self.step)
+
+    def use_artifact(
+        self,
+        wanted: str,
+        *,
+        dest: str | os.PathLike[str] | None = None,
+        server: str | None = None,
+    ) -> UsedArtifact:
+        """Take an artifact as an input and note that this run uses it: `run.use_artifact("model:best").path`.
+
+        It is looked for in this run's store and on the server that you are logged in to (or `server`), in this
+        project unless the name has another in front: `vision/model:v3`. Raises if it cannot be had.
+        """
+        from stepscope.track.use_artifact import fetch_artifact
+
+        self.flush()
+        store = self._path.parent if self._path is not None else usual_store()
+        found = fetch_artifact(wanted, store, self.project, dest, server)
+        self._note_use(found.name, found.type, found.digest, wanted, found.run, found.run_version)
+        return found
+
+    def note_use(self, artifact: Artifact, wanted: str = "", run: str = "") -> None:
+        """Note that this run uses an artifact that another run (its id) has logged."""
+        self._note_use(artifact.name, artifact.type, artifact.digest, wanted, run, artifact.version)
+
+    @fenced("noting the use of an artifact")
+    def _note_use(self, name: str, type: str, digest: str, wanted: str, run: str, version: int) -> None:
+        self._writer.event(
+            ArtifactUse(
+                time=time.time(),
+                name=name,
+                type=type,
+                digest=digest,
+                wanted=wanted,
+                run=run,
+                version=version,
+                step=self.step,
+            )
+        )
 
     def log_file(self, path: str | os.PathLike[str], name: str | None = None) -> Artifact | None:
         """Keep one file with the run, as an artifact of its own."""

@@ -37,8 +37,12 @@ def open_detached(
     dir: str | os.PathLike[str] | None = None,
     *,
     created: float | None = None,
+    records: bool = True,
 ) -> Run:
-    """Open a run that is not the current one; the caller finishes it. `created`: when it began, if not now."""
+    """Open a run that is not the current one; the caller finishes it. `created`: when it began, if not now.
+
+    With `records=False` it takes everything and keeps nothing.
+    """
     learn_from(os.environ)
     flat = flatten(config)
     meta = RunMeta(
@@ -52,7 +56,7 @@ def open_detached(
         stepscope=stepscope.__version__,
         **quick_facts(),
     )
-    off = os.environ.get("STEPSCOPE_MODE") == "off"
+    off = not records or os.environ.get("STEPSCOPE_MODE") == "off"
     store = Path(dir or os.environ.get("STEPSCOPE_DIR") or DEFAULT_DIR).absolute()
     path = None if off else create_folder(store, meta)
     if path is None:

@@ -75,7 +75,10 @@ def use(run: Run, wanted: str | Artifact, type: str | None) -> Artifact:
     if run.path is None:
         raise CommError(f"artifact '{wanted}' cannot be found: recording is off, so there is no store to look in")
     run.flush()
-    return fetched(run.path.parent, wanted, run.project, type)
+    found = fetched(run.path.parent, wanted, run.project, type)
+    if found._kept is not None:
+        run.note_use(found._kept.record, wanted, found._kept.run.name)
+    return found
 
 
 def fetched(store: Path, reference: str, project: str | None, type: str | None) -> Artifact:

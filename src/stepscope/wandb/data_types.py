@@ -20,5 +20,9 @@ __all__ = [
     "Plotly",
     "Table",
     "Video",
+    "WBValue",
     "box3d",
 ]
+
+WBValue = Audio | Graph | Histogram | Html | Image | Molecule | Object3D | Plotly | Table | Video
+"""Anything of these, as annotations say it."""

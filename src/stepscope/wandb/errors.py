@@ -13,6 +13,7 @@ __all__ = [
     "Error",
     "UnsupportedError",
     "UsageError",
+    "WandbCoreNotAvailableError",
 ]
 
 
@@ -51,3 +52,7 @@ class UnsupportedError(UsageError):
 
 class ConfigError(UsageError):
     """A setting that was given a second, different value."""
+
+
+class WandbCoreNotAvailableError(Error):
+    """Never raised: there is no other process to start."""

@@ -40,7 +40,7 @@ def made(
     if not isinstance(name, str) or not name:
         raise Error(f"define_metric() takes the name of a metric, not {name!r}")
     if "*" in name[:-1]:
-        raise Error(f"define_metric({name!r}): a '*' may only stand at the end, as in 'val/*'")
+        raise Error(f"define_metric({name!r}): a '*' is only allowed at the end, as in 'val/*'")
     step = step_metric.name if isinstance(step_metric, Metric) else step_metric
     if step is not None and not isinstance(step, str):
         raise Error(f"define_metric({name!r}): step_metric is the name of a metric, not a {type(step).__name__}")

@@ -239,7 +239,7 @@ def _moment(text: str) -> tuple[str, int]:
     """A place in a run, as W&B writes it: `id?_step=100`."""
     id, _, step = str(text).partition("?_step=")
     if not id or not step.isdigit():
-        raise UsageError(f"{text!r} is no place in a run; expected 'RUN_ID?_step=100'")
+        raise UsageError(f"{text!r} is not a position in a run; expected 'RUN_ID?_step=100'")
     return id, int(step)
 
 

@@ -175,7 +175,7 @@ def _points(data: Any, caption: str | None) -> Any:
     else:
         rows = _listed(data)
         if not rows or len(rows[0]) not in (3, 4, 6):
-            raise UsageError("points of a wandb.Object3D have 3, 4 or 6 numbers each: x, y, z, and a class or a colour")
+            raise UsageError("points of a wandb.Object3D have 3, 4 or 6 numbers each: x, y, z, and a class or a color")
         content = {"type": "lidar/beta", "points": rows}
     with tempfile.TemporaryDirectory(prefix="stepscope-") as folder:
         return media.File(_written(Path(folder) / "points.pts.json", msgspec.json.encode(content)), caption=caption)

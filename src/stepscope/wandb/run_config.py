@@ -65,7 +65,7 @@ class Config:
             if known and not (self._allow if allow_val_change is None else allow_val_change):
                 raise ConfigError(
                     f'Attempted to change value of key "{name}" from {self._items[name]} to {value}; '
-                    "pass allow_val_change=True to config.update() if that is meant"
+                    "pass allow_val_change=True to config.update() if that is intended"
                 )
             changed[name] = value
         self._items.update(changed)

@@ -33,7 +33,7 @@ class Watch:
         for number, model in enumerate(listed):
             if not hasattr(model, "named_parameters"):
                 kind = type(model).__name__
-                say_once(("wandb", "watch"), f"wandb.watch() was given a {kind}, which is no torch.nn.Module")
+                say_once(("wandb", "watch"), f"wandb.watch() was given a {kind}, which is not a torch.nn.Module")
                 continue
             if id(model) in self._hooks:
                 say_once(("wandb", "watch twice"), "wandb.watch() was called twice for one model; the first call holds")

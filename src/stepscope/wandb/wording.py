@@ -15,7 +15,6 @@ _INSTEAD = {
     "keras": "use stepscope.integrations.keras",
     "lightning": "use stepscope.integrations.lightning",
     "fastai": "use stepscope.integrations.fastai",
-    "sklearn": "log plot.confusion_matrix, plot.roc_curve and plot.pr_curve",
     "xgboost": "log from the training's own callback with wandb.log(...)",
     "lightgbm": "log from the training's own callback with wandb.log(...)",
     "catboost": "log from the training's own callback with wandb.log(...)",

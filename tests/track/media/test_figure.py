@@ -84,7 +84,7 @@ def test_a_plotly_figure_is_plain_json() -> None:
 
 
 def test_what_is_no_figure_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"a list is no figure.*plt\.gcf\(\)"):
+    with pytest.raises(UsageError, match=r"a list is not a figure.*plt\.gcf\(\)"):
         Figure([1]).encode("k", 0, 0.0)
     huge = plt.figure(figsize=(500, 500), dpi=100)
     with pytest.raises(UsageError, match="50,000 x 50,000 pixels"):

@@ -43,7 +43,7 @@ def test_a_fault_of_another_kind_is_told_once_and_gives_nothing(capsys: pytest.C
         assert Histogram(Explosive()).encode("k", 0, 0.0) == []
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
-    assert "making a stepscope.Image failed and was skipped; training goes on (RuntimeError: boom)" in told[0]
+    assert "making a stepscope.Image failed and was skipped; training continues (RuntimeError: boom)" in told[0]
 
 
 def test_one_bad_item_of_a_list_says_so() -> None:

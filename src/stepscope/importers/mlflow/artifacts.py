@@ -81,7 +81,7 @@ def _pieces(root: Path, path: Path, inner: str, when: float, *, is_table: bool) 
 def _table(root: Path, path: Path, inner: str, when: float) -> list[Thing]:
     content = json.loads(read_file(path, _COPIED, within=root))
     if not isinstance(content, dict):
-        raise BadData("a table that is no JSON object")
+        raise BadData("a table that is not a JSON object")
     return things_of(Table(rows=content["data"], columns=[str(name) for name in content["columns"]]), inner, 0, when)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepscope.errors import BadData
 from stepscope.importers.foreign import Columns
@@ -25,6 +25,16 @@ _METRICS = """
     SELECT key, timestamp, CASE WHEN is_nan THEN NULL ELSE value END, step, rowid FROM metrics
     WHERE run_uuid = ? AND rowid > ? ORDER BY rowid
 """
+
+
+class _Metric(NamedTuple):
+    """A row of `_METRICS`; other programs have written the cells, so each may be anything."""
+
+    key: Any
+    timestamp: Any
+    value: Any
+    step: Any
+    rowid: int
 
 
 def is_database(path: Path) -> bool:
@@ -56,15 +66,15 @@ class Database:
         last = cursor if isinstance(cursor, int) else 0
         with opened(self._path) as database:
             rows = database.execute(_METRICS, (run.id, last)).fetchall()
-        self._read_to[run.id] = max((row[4] for row in rows), default=last)
-        numbers = [row for row in rows if row[2] is None or isinstance(row[2], (int, float))]
+        rows = [_Metric._make(cells) for cells in rows]
+        self._read_to[run.id] = max((row.rowid for row in rows), default=last)
+        numbers = [row for row in rows if row.value is None or isinstance(row.value, (int, float))]
         if len(numbers) < len(rows):
             left = len(rows) - len(numbers)
-            self._troubles.append(f"{self._path}: {left:,} values of run '{run.name}' are no numbers and were left out")
-        numbers.sort(key=_metric)  # stable: within a metric they stay in the order they came
-        for key, some in groupby(numbers, key=_metric):
-            found = [(number_of(row[1]), float("nan") if row[2] is None else float(row[2]), row[3]) for row in some]
-            yield columns_of(key, found)
+            self._troubles.append(f"{self._path}: {left:,} values of run '{run.name}' are not numbers and were skipped")
+        numbers.sort(key=_name_of)  # stable: within a metric they stay in the order they came
+        for name, some in groupby(numbers, key=_name_of):
+            yield columns_of(name, [(number_of(row.timestamp), _float_of(row.value), row.step) for row in some])
 
     def cursor(self, run: StoredRun) -> Any:
         return self._read_to.get(run.id, 0)
@@ -74,8 +84,12 @@ class Database:
         return told
 
 
-def _metric(row: tuple[Any, ...]) -> str:
-    return text_of(row[0])
+def _name_of(row: _Metric) -> str:
+    return text_of(row.key)
+
+
+def _float_of(value: Any) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def _stored(

@@ -103,7 +103,7 @@ class TensorBoardSource:
         self._troubles.extend(file.troubles())
         left = file.records.left
         if left > 0 and self._is_old(part.path):
-            self._say(f"{part.path}: the last {left:,} bytes are no whole record; what comes before them was read")
+            self._say(f"{part.path}: the last {left:,} bytes are not a whole record; what comes before them was read")
 
     def _file(self, part: Part, offset: int, plugins: dict[str, Metadata]) -> EventFile:
         known = self._files.get(part.path)

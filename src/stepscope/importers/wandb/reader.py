@@ -67,7 +67,7 @@ class Reader:
         """Read what an earlier import has had, for what must be known of it."""
         at = cursor.get("at") if isinstance(cursor, dict) else None
         if not isinstance(at, int):
-            raise BadData(f"{self._path}: the place where the last import stopped is not to be read; import it anew")
+            raise BadData(f"{self._path}: the position of the last import cannot be read; import it again")
         for record in self._log.records():
             for _had in self._pieces(record):
                 pass

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.integrations.lightning.bases import ProfilerBase
-from stepscope.launch.profiling.keep import keep_phases
+from stepscope.launch.phase_profile import keep_phases
 from stepscope.profile.collect.api import Profiler
 from stepscope.profile.collect.phases import PHASES, PhaseTable
 from stepscope.profile.collect.schedule import schedule as make_schedule

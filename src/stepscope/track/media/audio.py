@@ -129,7 +129,7 @@ def _sound_file(path: str | os.PathLike[str]) -> tuple[bytes, str, dict[str, Any
     if mime is None or not mime.startswith("audio/"):
         raise UsageError(
             f"audio file '{os.fspath(path)}' is {mime or 'of an unknown type'}; expected WAV, MP3, OGG, FLAC or M4A "
-            "(told by its first bytes)"
+            "(recognized by its first bytes)"
         )
     return data, mime, _wav_meta(data) if mime == "audio/wav" else {}
 

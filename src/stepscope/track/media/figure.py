@@ -36,7 +36,7 @@ class Figure:
             self._rendered = _plotly(figure)
         else:
             raise UsageError(
-                f"a {type(figure).__name__} is no figure; expected a matplotlib Figure or Axes, or a plotly Figure "
+                f"a {type(figure).__name__} is not a figure; expected a matplotlib Figure or Axes, or a plotly Figure "
                 "(for pyplot, pass plt.gcf())"
             )
 

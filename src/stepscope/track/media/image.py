@@ -175,7 +175,7 @@ class Image:
         channels = size.get("C", 1)
         if channels not in allowed:
             raise UsageError(
-                f"an image of shape {shape} ({layout}) has {channels} channels; expected 1 (grey), 3 (RGB) or 4 (RGBA)"
+                f"an image of shape {shape} ({layout}) has {channels} channels; expected 1 (gray), 3 (RGB) or 4 (RGBA)"
             )
         if self._mode is not None and channels != _MODES[self._mode]:
             raise UsageError(
@@ -189,7 +189,7 @@ def _image_file(path: str | os.PathLike[str]) -> tuple[bytes, str, dict[str, Any
     if mime not in _FILES:
         raise UsageError(
             f"image file '{os.fspath(path)}' is {mime or 'of an unknown type'}; expected PNG, JPEG, GIF or WebP "
-            "(told by its first bytes); use stepscope.File for anything else"
+            "(recognized by its first bytes); use stepscope.File for anything else"
         )
     size = image_size(data, mime)
     if size is None:

@@ -50,7 +50,7 @@ def single_layout(shape: tuple[int, ...], torch_order: bool, channels: tuple[int
             return "CHW" if first else "HWC"
         raise UsageError(
             f"an image of shape {shape} has no axis of {' or '.join(map(str, channels))} channels; give layout='NHW' "
-            f"to show {shape[0]} grey images as a grid, or pick channels first"
+            f"to show {shape[0]} gray images as a grid, or pick channels first"
         )
     raise UsageError(
         f"an image of shape {shape} has {len(shape)} axes; expected 2 (HW), 3 (CHW or HWC) or 4 (a batch, NCHW or NHWC)"

@@ -118,7 +118,7 @@ def _check(shape: tuple[int, ...], layout: str) -> None:
         raise UsageError(f"a video of shape {shape} has no frames; log it only when there is something to see")
     if size.get("C", 1) not in pixels.CHANNELS:
         raise UsageError(
-            f"a video of shape {shape} ({layout}) has {size['C']} channels; expected 1 (grey), 3 (RGB) or 4 (RGBA)"
+            f"a video of shape {shape} ({layout}) has {size['C']} channels; expected 1 (gray), 3 (RGB) or 4 (RGBA)"
         )
     pixels.check_pixels(size["W"], size["H"], "a frame of a video")
     pixels.check_pixels(size["W"] * size["T"], size["H"], f"a video of {size['T']} frames, in all")
@@ -130,7 +130,7 @@ def _video_file(path: str | os.PathLike[str]) -> tuple[bytes, str, dict[str, Any
     if mime not in _FILES:
         raise UsageError(
             f"video file '{os.fspath(path)}' is {mime or 'of an unknown type'}; expected MP4, WebM, GIF, animated PNG "
-            "or WebP (told by its first bytes)"
+            "or WebP (recognized by its first bytes)"
         )
     size = image_size(data, mime)
     return data, mime, {} if size is None else {"width": size[0], "height": size[1]}
