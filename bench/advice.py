@@ -2,11 +2,14 @@
 
     .venv/bin/python bench/advice.py                     # all scripts for a CPU, about half an hour on an idle machine
     .venv/bin/python bench/advice.py --only loader       # those whose name holds a word
-    .venv/bin/python bench/advice.py --gpu --rounds 2    # those for a GPU, under 8 minutes
+    .venv/bin/python bench/advice.py --gpu               # those for a GPU, about 4 minutes; stops by itself after 5
+    .venv/bin/python bench/advice.py --json table.json   # written after each script: what was done counts if it is cut off
 
 Every script comes slow and with the advice followed by hand. The slow one is profiled, which gives the promise (measured
 in the running training, or estimated); then both run in turn, each in a process of its own, which gives the truth. A promise
 has the wrong sign when it says faster and the truth is slower; it is near when it is within 0.7 to 1.4 times the truth.
+Scripts of one thread are compared by their CPU time, which other programs of a busy machine change little; those with workers
+by the wall time of all steps; those with threads, or on a GPU, by wall time too (`by` in the table).
 """
 
 # ruff: noqa: E501
@@ -14,6 +17,7 @@ has the wrong sign when it says faster and the truth is slower; it is near when 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -22,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,6 +119,10 @@ class Case:
     slow: dict[str, str] = field(default_factory=dict)
     fast: dict[str, str] = field(default_factory=dict)
     """What is different when the advice is followed."""
+    by: str = "cpu"
+    """What is compared: CPU time, or wall time, or the wall time of quick steps."""
+    tries: bool = False
+    """The profile runs the script again with the change: for advice that promises nothing untried."""
 
 
 def optimizers(name: str, depth: int) -> Case:
@@ -122,13 +131,13 @@ def optimizers(name: str, depth: int) -> Case:
 
 
 ON_CPU = [
-    Case("loader sleeps 2 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.002))}, {"loader": WORKERS.format(32, 1)}),
-    Case("loader sleeps 0.5 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.0005))}, {"loader": WORKERS.format(32, 1)}),
-    Case("loader works 20k", "loader-in-main-process", {"data": dataset(WORKS.format(20_000))}, {"loader": WORKERS.format(32, 1)}),
-    Case("loader works 2k", "loader-in-main-process", {"data": dataset(WORKS.format(2_000))}, {"loader": WORKERS.format(32, 1)}),
-    Case("loader of a tiny set", "loader-in-main-process", {}, {"loader": WORKERS.format(32, 1)}),
+    Case("loader sleeps 2 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.002))}, {"loader": WORKERS.format(32, 1)}, "wall"),
+    Case("loader sleeps 0.5 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.0005))}, {"loader": WORKERS.format(32, 1)}, "wall"),
+    Case("loader works 20k", "loader-in-main-process", {"data": dataset(WORKS.format(20_000))}, {"loader": WORKERS.format(32, 1)}, "wall"),
+    Case("loader works 2k", "loader-in-main-process", {"data": dataset(WORKS.format(2_000))}, {"loader": WORKERS.format(32, 1)}, "wall"),
+    Case("loader of a tiny set", "loader-in-main-process", {}, {"loader": WORKERS.format(32, 1)}, "wall"),
     Case("loader tiny, wide batch", "loader-in-main-process", {"loader": "loader = DataLoader(data, batch_size=256)"},
-         {"loader": WORKERS.format(256, 1)}),
+         {"loader": WORKERS.format(256, 1)}, "wall"),
     Case("items of 64", "item-by-item", {"loader": "loader = DataLoader(data, batch_size=64, shuffle=True)"}, {"loader": WHOLE.format(64)}),
     Case("items of 256", "item-by-item", {"loader": "loader = DataLoader(data, batch_size=256, shuffle=True)"}, {"loader": WHOLE.format(256)}),
     Case("items of 512", "item-by-item", {"loader": "loader = DataLoader(data, batch_size=512, shuffle=True)"}, {"loader": WHOLE.format(512)}),
@@ -139,8 +148,8 @@ ON_CPU = [
     optimizers("Adam", 60),
     optimizers("AdamW", 40),
     Case("optimizer SGD 60", "optimizer-loop", {"model": DEEP.format(60), "optimizer": SGD.format("")}, {"optimizer": SGD.format(", fused=True")}),
-    Case("threads 1, wide", "cpu-threads", {"model": WIDE}, {"threads": "2"}),
-    Case("threads 1, convolution", "cpu-threads", {"model": CONV}, {"threads": "2"}),
+    Case("threads 1, wide", "cpu-threads", {"model": WIDE}, {"threads": "2"}, "quick"),
+    Case("threads 1, convolution", "cpu-threads", {"model": CONV}, {"threads": "2"}, "quick"),
     Case("anomaly, deep", "debug-switches", {"model": DEEP.format(20), "each_epoch": "torch.autograd.set_detect_anomaly(True)"},
          {"each_epoch": "pass"}),
     Case("anomaly, wide", "debug-switches", {"model": WIDE, "each_epoch": "torch.autograd.set_detect_anomaly(True)"}, {"each_epoch": "pass"}),
@@ -153,7 +162,7 @@ ON_CPU = [
     Case("loop that counts", "tensor-loop", {"after": COUNT}, {"after": COUNTED}),
     Case("workers restarted", "workers-restarted",
          {"data": dataset(SLEEPS.format(0.0005), 256), "loader": "loader = DataLoader(data, batch_size=32, num_workers=1)"},
-         {"loader": "loader = DataLoader(data, batch_size=32, num_workers=1, persistent_workers=True)"}),
+         {"loader": "loader = DataLoader(data, batch_size=32, num_workers=1, persistent_workers=True)"}, "wall"),
 ]  # fmt: skip
 
 GPU = {"device": "cuda", "move": "x, y = x.to(device), y.to(device)"}
@@ -162,18 +171,18 @@ LARGE = "loader = DataLoader(data, batch_size=1024, shuffle=True)"
 SMALL_GPU = f"({DEEP.format(60)}).to(device)"
 AMP = 'with torch.autocast("cuda", torch.bfloat16):\n        loss = F.cross_entropy(model(x), y)'
 ON_GPU = [
-    Case("gpu tf32", "no-tf32", {**GPU, "model": BIG, "loader": LARGE}, {"each_epoch": 'torch.set_float32_matmul_precision("high")'}),
-    Case("gpu amp", "no-mixed-precision", {**GPU, "model": BIG, "loader": LARGE}, {"forward": AMP}),
-    Case("gpu launches", "launch-bound", {**GPU, "model": SMALL_GPU},
-         {"model": f'torch.compile({SMALL_GPU}, mode="reduce-overhead")'}),
+    Case("gpu tf32", "no-tf32", {**GPU, "model": BIG, "loader": LARGE}, {"each_epoch": 'torch.set_float32_matmul_precision("high")'}, "wall"),
+    Case("gpu amp", "no-mixed-precision", {**GPU, "model": BIG, "loader": LARGE}, {"forward": AMP}, "wall"),
     Case("gpu optimizer loop", "optimizer-loop", {**GPU, "model": SMALL_GPU, "optimizer": ADAM.format("Adam", ", foreach=False")},
-         {"optimizer": ADAM.format("Adam", ", fused=True")}),
-    Case("gpu item by item", "item-by-item", {**GPU, "model": SMALL_GPU, "loader": LARGE}, {"loader": WHOLE.format(1024)}),
+         {"optimizer": ADAM.format("Adam", ", fused=True")}, "wall"),
+    Case("gpu item by item", "item-by-item", {**GPU, "model": SMALL_GPU, "loader": LARGE}, {"loader": WHOLE.format(1024)}, "wall"),
     Case("gpu loader sleeps", "loader-in-main-process", {**GPU, "model": SMALL_GPU, "data": dataset(SLEEPS.format(0.001))},
-         {"loader": WORKERS.format(32, 8)}),
-    Case("gpu waits for values", "sync-every-step", {**GPU, "model": BIG, "loader": LARGE, "after": "for p in model.parameters(): p.grad.norm().item()"},
-         {"after": "pass"}),
-    Case("gpu loop that counts", "tensor-loop", {**GPU, "model": SMALL_GPU, "after": COUNT}, {"after": COUNTED}),
+         {"loader": WORKERS.format(32, 8)}, "wall"),
+    Case("gpu waits for values", "sync-every-step", {**GPU, "model": SMALL_GPU, "after": "for p in model.parameters(): p.grad.norm().item()"},
+         {"after": "for p in model.parameters(): p.grad.norm()"}, "wall"),
+    Case("gpu loop that counts", "tensor-loop", {**GPU, "model": SMALL_GPU, "after": COUNT}, {"after": COUNTED}, "wall"),
+    Case("gpu launches", "launch-bound", {**GPU, "model": SMALL_GPU},
+         {"model": f'torch.compile({SMALL_GPU}, mode="reduce-overhead")'}, "wall", tries=True),
 ]  # fmt: skip
 
 
@@ -181,20 +190,28 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     asked.add_argument("--gpu", action="store_true", help="the scripts for a GPU")
     asked.add_argument("--only", default="", help="scripts whose name holds this")
-    asked.add_argument("--rounds", type=int, default=3)
-    asked.add_argument("--json", type=Path, help="write the table here too")
+    asked.add_argument("--by", default="", choices=("", "cpu", "wall", "quick"), help="scripts compared by this time")
+    asked.add_argument("--rounds", type=int, help="runs of each version (3; on a GPU 1)")
+    asked.add_argument("--seconds", type=float, help="begin no script after this (on a GPU 240)")
+    asked.add_argument("--json", type=Path, help="write the table here too, after each script")
     options = asked.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    rows = []
-    print("| script | advice | promised | how | range | measured | promised / measured |")
-    print("|---|---|---|---|---|---|---|")
+    rounds = options.rounds or (1 if options.gpu else 3)
+    until = time.monotonic() + (options.seconds or (240.0 if options.gpu else 1e9))
+    rows: list[dict[str, Any]] = []
+    print("| script | advice | promised | how | range | measured | by | promised / measured |")
+    print("|---|---|---|---|---|---|---|---|")
     for case in ON_GPU if options.gpu else ON_CPU:
-        if options.only in case.name:
-            rows.append(row := compared(case, options.rounds))
-            print(line(row), flush=True)
+        if options.only not in case.name or options.by not in ("", case.by):
+            continue
+        if time.monotonic() > until:
+            print(f"no time left for {case.name}")
+            continue
+        rows.append(row := compared(case, rounds))
+        print(line(row), flush=True)
+        if options.json:
+            options.json.write_text(json.dumps(rows, indent=1))
     print(summary(rows))
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
     return 0
 
 
@@ -203,14 +220,14 @@ def compared(case: Case, rounds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         slow, fast = Path(folder) / "slow.py", Path(folder) / "fast.py"
         slow.write_text(SKELETON.format(**{**USUAL, **case.slow}))
-        promised = promise(slow, case.rule)
+        promised = promise(slow, case)
         text = SKELETON.format(**{**USUAL, **case.slow, **(case.fast or {"forward": USUAL["forward"]})})
         number = re.search(r"num_workers=\d+", promised.pop("fix", ""))
         fast.write_text(re.sub(r"num_workers=\d+", number[0], text) if number else text)  # as many as were advised
-        return {"name": case.name, "rule": case.rule, **promised, **truth(slow, fast, rounds)}
+        return {"name": case.name, "rule": case.rule, **promised, **truth(slow, fast, rounds, case.by)}
 
 
-def promise(script: Path, rule: str) -> dict[str, Any]:
+def promise(script: Path, case: Case) -> dict[str, Any]:
     """The gain that the profile promises for one rule; 1.0 where it does not advise it, or has withdrawn it."""
     answer = script.parent / "profile.json"
     command = [
@@ -223,43 +240,57 @@ def promise(script: Path, rule: str) -> dict[str, Any]:
         "--json",
         str(answer),
     ]
-    subprocess.run(
-        [*command, str(script)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, check=False
-    )
+    command += ["--try"] * case.tries
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        subprocess.run([*command, str(script)], **quiet, timeout=300, check=False)  # type: ignore[call-overload]
     if not answer.exists():
         return {"promised": None, "how": "no profile", "range": []}
     told = json.loads(answer.read_text())
-    found = [one for one in told["advice"] if one["rule"] == f"perf.{rule}" and one["evidence"].get("basis")]
+    found = [one for one in told["advice"] if one["rule"] == f"perf.{case.rule}" and one["evidence"].get("basis")]
     if not found:
         return {"promised": 1.0, "how": "not advised", "range": []}
     evidence = found[0]["evidence"]
+    if evidence["basis"] == "bound":
+        return {"promised": 1.0, "how": "bound", "range": evidence["gain_range"], "fix": found[0]["fix"]}
     saving, step = float(evidence["saving_ms"]) * 1e6, float(told["step_ns"])
     gain = evidence["measured"]["gain"] if "measured" in evidence else step / max(step - saving, step / 20)
     return {"promised": gain, "how": evidence["basis"], "range": evidence["gain_range"], "fix": found[0]["fix"]}
 
 
-def truth(slow: Path, fast: Path, rounds: int) -> dict[str, Any]:
-    """How much faster the script gets, round by round; its CPU time too, for a machine that others use as well."""
-    walls, works = [], []
+def truth(slow: Path, fast: Path, rounds: int, by: str) -> dict[str, Any]:
+    """How much faster the script gets, round by round, and what a step of both takes."""
+    found: list[tuple[float, float]] = []
     for _ in range(rounds):
-        plain, changed = (
-            time_steps(find_script(str(one), []), steps=40, warm_up=12, seconds=12.0) for one in (slow, fast)
-        )
-        if plain["error"] or changed["error"] or not plain["steps"] or not changed["steps"]:
-            return {"measured": None, "error": plain["error"] or changed["error"] or "no steps"}
-        walls.append(plain["ns"] / plain["steps"] / (changed["ns"] / changed["steps"]))
-        works.append(plain["cpu_ns"] / plain["steps"] / max(1.0, changed["cpu_ns"] / changed["steps"]))
-    return {"measured": statistics.median(walls), "spread": [min(walls), max(walls)], "cpu": statistics.median(works)}
+        both = [time_steps(find_script(str(one), []), steps=600, warm_up=12, seconds=5.0) for one in (slow, fast)]
+        error = both[0]["error"] or both[1]["error"]
+        if error or not both[0]["steps"] or not both[1]["steps"]:
+            return {"measured": None, "by": by, "error": error or "no steps"}
+        found.append((step_ns(both[0], by), step_ns(both[1], by)))
+    ratios = [plain / changed for plain, changed in found]
+    steps_ms = [statistics.median(one[at] for one in found) / 1e6 for at in (0, 1)]
+    return {
+        "measured": statistics.median(ratios),
+        "spread": [min(ratios), max(ratios)],
+        "by": by,
+        "step_ms": [round(one, 4) for one in steps_ms],
+    }
+
+
+def step_ns(answer: dict[str, Any], by: str) -> float:
+    if by == "quick":
+        return max(1.0, float(answer["quick_ns"]))
+    return max(1.0, answer["cpu_ns" if by == "cpu" else "ns"] / answer["steps"])
 
 
 def line(row: dict[str, Any]) -> str:
     promised, measured = row["promised"], row["measured"]
     between = " to ".join(f"{one:.2f}" for one in row["range"]) or "-"
     if promised is None or measured is None:
-        return f"| {row['name']} | {row['rule']} | - | {row['how']} | {between} | - | {row.get('error', '')} |"
+        return f"| {row['name']} | {row['rule']} | - | {row['how']} | {between} | - | - | {row.get('error', '')} |"
     spread = f"{row['spread'][0]:.2f} to {row['spread'][1]:.2f}"
     return (
-        f"| {row['name']} | {row['rule']} | {promised:.2f}x | {row['how']} | {between} | {measured:.2f}x ({spread}) | "
+        f"| {row['name']} | {row['rule']} | {promised:.2f}x | {row['how']} | {between} | {measured:.2f}x ({spread}) | {row['by']} | "
         f"{promised / measured:.2f} |"
     )
 

@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from diagnosers.corpus import load_runner, sample
+from diagnosers.corpus import HEALTHY, PAIRS, load_runner, sample
 from diagnosers.peers import PEERS, judge_with
 from diagnosers.scoring import Judged, as_json, by_group, side_by_side, totals
 
@@ -41,6 +41,7 @@ def judge(entry: Any, bitwise: bool) -> Judged:
         judged.placed = runner.is_placed(entry, watched.findings)
     judged.said = [{name: one[name] for name in SAID} for one in watched.findings]
     judged.alarms = [f"{one['rule']} at {one['line']}" for one in watched.loud]
+    judged.told = _first_told(entry, watched)
     judged.faults = [line for line in watched.said.splitlines() if "failed and was skipped" in line]
     if watched.code is None:
         judged.faults.append("had to be killed")
@@ -49,6 +50,13 @@ def judge(entry: Any, bitwise: bool) -> Judged:
         compared = ("code", "printed", "weights") if entry.deterministic else ("code",)
         judged.differs = [what for what in compared if getattr(plain, what) != getattr(watched, what)]
     return judged
+
+
+def _first_told(entry: Any, watched: Any) -> tuple[int, float] | None:
+    """The step and the seconds after which the fault was reported; None where it was not."""
+    rules = (entry.rule, *entry.also)
+    told = [(one["step"] or 0, watched.told.get(one["rule"])) for one in watched.findings if one["rule"] in rules]
+    return next(((step, seconds) for step, seconds in told if seconds is not None), None)
 
 
 def judge_all(entries: list[Any], workers: int, bitwise: bool) -> list[Judged]:
@@ -84,6 +92,8 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="scripts to run: globs of their names, with commas between")
     parser.add_argument("--peers", nargs="?", const=",".join(PEERS), default="", help="which; all if not said")
     parser.add_argument("--sample", action="store_true", help="only the part of the corpus that the peers get")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="of that part: scripts with a fault, with their twins")
+    parser.add_argument("--healthy", type=int, default=HEALTHY, help="of that part: other healthy scripts")
     parser.add_argument("--no-ours", action="store_true", help="peers only")
     parser.add_argument("--no-bitwise", action="store_true", help="healthy scripts only once, with us")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -94,13 +104,13 @@ def main() -> None:
     for entry in (e for e in entries if not e.is_runnable):
         print(f"skipped    {entry.script}: {entry.needs} is not installed here")
     entries = [e for e in entries if e.is_runnable]
-    entries = sample(entries) if options.sample else entries
+    part = sample(entries, options.pairs, options.healthy)
+    entries = part if options.sample else entries
     tools: dict[str, list[Judged]] = {}
     if not options.no_ours:
         tools["stepscope"] = judge_all(entries, options.workers, not options.no_bitwise)
         show(tools["stepscope"])
     if options.peers:
-        part = entries if options.sample else sample(entries)
         names = {entry.script for entry in part}
         beside = {tool: [j for j in judged if j.script in names] for tool, judged in tools.items()}
         for peer in options.peers.split(","):

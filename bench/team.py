@@ -51,7 +51,7 @@ def fill(url: str, runs: int) -> float:
 
     from stepscope.runs.catalogue.entry import Head
     from stepscope.runs.catalogue.metric_stats import pack_stats
-    from stepscope.runs.read.summary import MetricSummary
+    from stepscope.runs.points.summary import MetricSummary
 
     head = Head(
         id="0" * 26, name="run", project="p", status="finished", created=1.0, ended=2.0, duration_s=1.0, tags=[],

@@ -2,8 +2,8 @@
 
 On a page of docs/tutorials or docs/integrations a block `python title="train.py"` (or yaml, toml ...) becomes a file in
 a folder of the page's own; a `console` block has commands after `$ ` that are run there in order. Each line below a
-command must come in its output, in that order, digits aside; `...` skips any number of lines. A command that ends with
-another exit code than 0 says so: `$ stepscope run train.py  # exits 1`.
+command must come in its output, in that order, digits aside; `...` skips any number of lines, or the middle of one. A
+command that ends with another exit code than 0 says so: `$ stepscope run train.py  # exits 1`.
 
 Commands of pages whose scripts use torch are forks of a process that has imported it (site_warm.py).
 """
@@ -134,7 +134,8 @@ def _run(command: Command, folder: Path, path: str) -> str | None:
 def _first_missing(expected: list[str], output: str) -> str | None:
     lines = iter([_plain(line) for line in output.splitlines()])
     for wanted in expected:
-        if wanted.strip() != "..." and not any(_plain(wanted) == line for line in lines):
+        pattern = ".*".join(map(re.escape, map(_plain, wanted.split("..."))))
+        if wanted.strip() != "..." and not any(re.fullmatch(pattern, line) for line in lines):
             return wanted
     return None
 

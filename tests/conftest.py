@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.ports import reserved_port
 
 from stepscope import events, fence
 from stepscope.events import hub
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 # A machine that does other things too is slow at making examples and at running them; neither says anything of ours.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+# The gate tries the same examples every time: what fails, fails for the change at hand. Each night looks further.
+settings.register_profile("gate", settings.get_profile("any machine"), derandomize=True)
+settings.load_profile("any machine" if {"STEPSCOPE_NIGHTLY", "STEPSCOPE_SOAK"} & {*os.environ} else "gate")
 
 # Started by a shell in the background, this process and all that it starts would never hear of Ctrl+C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -96,6 +99,13 @@ def _modes_and_hooks() -> list[str]:
     hooks = {**optimizer._global_optimizer_pre_hooks, **optimizer._global_optimizer_post_hooks}
     dispatching = torch._C._len_torch_dispatch_stack()
     return [*modes, *map(repr, hooks.values()), *["a dispatch mode"] * dispatching]
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that nothing listens on, kept for this test."""
+    with reserved_port() as number:
+        yield number
 
 
 @pytest.fixture

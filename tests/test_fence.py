@@ -16,7 +16,7 @@ def broken() -> int:
 def test_the_caller_gets_the_default_and_the_user_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     fenced = fence.fenced("the test", default=7)(broken)
     assert [fenced(), fenced(), fenced()] == [7, 7, 7]
-    assert capsys.readouterr().err.count("the test failed and was skipped; training goes on") == 1
+    assert capsys.readouterr().err.count("the test failed and was skipped; training continues") == 1
 
 
 def test_a_new_kind_of_fault_reaches_the_listener(capsys: pytest.CaptureFixture[str]) -> None:

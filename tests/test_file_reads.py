@@ -11,8 +11,15 @@ SOURCE = ROOT / "src" / "stepscope"
 
 # file -> the calls it may make, and why these need no room of their own
 MAY_READ: dict[str, dict[str, str]] = {
+    "launch/open_files.py": {"open": "what the kernel says of this process, under /proc"},
     "database/engine.py": {"os.open": "the server's own database file, made with its mode"},
     "diagnose/catalogue.py": {".read_text": "the source of our own rules, from our own package"},
+    "diagnose/edits/apply.py": {".read_bytes": "the user's own script, whose hash was checked just before"},
+    "launch/dry_run_files.py": {"shutil.copy2": "a file the script is about to write to; isfile is checked"},
+    "launch/fixing/fix.py": {"open": "the script's own source, which was read and hashed before"},
+    "launch/fixing/version.py": {".read_text": "what a run that we started has printed to a file we made"},
+    "launch/fixing/workspace.py": {"shutil.copy2": "plain files beside the script, after entry.is_file()"},
+    "profile/collect/calibration.py": {".read_text": "what the kernel says of the processor, under /proc"},
     "diagnose/rule.py": {"open": "the source of a rule that Python has imported already"},
     "profile/batch/memory.py": {".read_text": "what the kernel says of this process, under /proc and /sys"},
     "events/presence.py": {".read_bytes": "the source of a module that Python is about to import"},
@@ -28,7 +35,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     "launch/capsule/sources.py": {".read_bytes": "the script's own files, which Python has imported"},
     "launch/trackers/mlflow.py": {".open": "a file that the script itself logs"},
     "launch/settings/constants.py": {"open": "the script and its own modules"},
-    "launch/profiling/deep.py": {
+    "launch/deep_windows.py": {
         "open": "the trace that the script's own profiler has just written",
         "shutil.copyfile": "the same trace",
     },

@@ -30,7 +30,7 @@ def strict(text: bytes) -> Any:
     """As a browser parses it: NaN and Infinity are no JSON."""
 
     def refuse(word: str) -> None:
-        raise AssertionError(f"{word} is no JSON")
+        raise AssertionError(f"{word} is not valid JSON")
 
     return json.loads(text, parse_constant=refuse)
 

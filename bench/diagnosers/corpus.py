@@ -14,7 +14,7 @@ PAIRS = 40
 """How many scripts with a fault the peers get, each with its healthy twin."""
 HEALTHY = 40
 """How many more healthy ones."""
-NOT_FOR_PEERS = ("dist", "projects")
+NOT_FOR_PEERS = ("dist", "projects", "reported")
 """Groups whose scripts start processes of their own, into which no hook of a peer reaches, or that came after the part
 was fixed."""
 
@@ -30,25 +30,25 @@ def load_runner() -> ModuleType:
     return module
 
 
-def sample(entries: list[Any]) -> list[Any]:
+def sample(entries: list[Any], pairs: int = PAIRS, more: int = HEALTHY) -> list[Any]:
     """Always the same scripts: of each group its share, chosen by name alone; a fault comes with its twin."""
     faulty = [entry for entry in entries if entry.rule is not None and entry.group not in NOT_FOR_PEERS]
     groups: dict[str, list[Any]] = {}
     for entry in sorted(faulty, key=lambda entry: zlib.crc32(entry.script.encode())):
         groups.setdefault(entry.group, []).append(entry)
     chosen: list[Any] = []
-    while len(chosen) < min(PAIRS, len(faulty)):
+    while len(chosen) < min(pairs, len(faulty)):
         # the group that is furthest from its share is next
-        group = max(groups, key=lambda name: (_share(groups[name], faulty, chosen, name), name))
+        group = max(groups, key=lambda name: (_share(groups[name], faulty, chosen, name, pairs), name))
         chosen.append(groups[group].pop(0))
     by_name = {entry.script: entry for entry in entries}
     twins = [by_name[entry.twin] for entry in chosen if entry.twin in by_name]
     healthy = sorted((e for e in entries if e.group == "healthy"), key=lambda e: zlib.crc32(e.script.encode()))
-    return sorted([*chosen, *twins, *healthy[:HEALTHY]], key=lambda entry: entry.script)
+    return sorted([*chosen, *twins, *healthy[:more]], key=lambda entry: entry.script)
 
 
-def _share(left: list[Any], all_: list[Any], chosen: list[Any], group: str) -> float:
+def _share(left: list[Any], all_: list[Any], chosen: list[Any], group: str, pairs: int) -> float:
     if not left:
         return float("-inf")
     size = sum(entry.group == group for entry in all_)
-    return size / len(all_) * PAIRS - sum(entry.group == group for entry in chosen)
+    return size / len(all_) * pairs - sum(entry.group == group for entry in chosen)

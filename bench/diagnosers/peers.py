@@ -13,15 +13,13 @@ from peers import peer_python
 from diagnosers.corpus import ROOT, load_runner
 from diagnosers.scoring import Judged, names_fault
 
-PEERS = ("torch_audit", "torchmortem", "mldoct", "traincheck")
+PEERS = ("torch_audit", "torchmortem", "mldoct", "traincheck", "linter")
 
 
 def judge_with(peer: str, entries: list[Any], workers: int) -> dict[str, list[Judged]]:
     """The judgements, by the name of the tool: one peer may have several ways to be asked."""
     module = importlib.import_module(f"diagnosers.{peer}")
-    modules = [importlib.import_module(f"diagnosers.{each}") for each in PEERS]
-    requirements = sorted({need for each in modules for need in each.REQUIREMENTS})
-    python = peer_python("diagnosers", requirements)
+    python = peer_python("traincheck" if peer == "traincheck" else "diagnosers", _requirements(peer))
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
     tools: dict[str, list[Judged]] = {}
     for tool, names in module.NAMES.items():
@@ -36,6 +34,12 @@ def judge_with(peer: str, entries: list[Any], workers: int) -> dict[str, list[Ju
         seen = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         tools[tool] = [_judge(by_script[one["script"]], one, names) for one in seen]
     return tools
+
+
+def _requirements(peer: str) -> list[str]:
+    """What is installed beside it: all but TrainCheck, which is slow and large, live together."""
+    names = [peer] if peer == "traincheck" else [each for each in PEERS if each != "traincheck"]
+    return sorted({need for each in names for need in importlib.import_module(f"diagnosers.{each}").REQUIREMENTS})
 
 
 def _judge(entry: Any, seen: dict[str, Any], names: dict[str, tuple[str, ...]]) -> Judged:

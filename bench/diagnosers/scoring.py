@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Any
 
 
@@ -29,6 +30,8 @@ class Judged:
     faults: list[str] = field(default_factory=list)
     """Failures of the tool itself."""
     seconds: float = 0.0
+    told: tuple[int, float] | None = None
+    """The training step and the seconds since the process began when the fault was reported, where known."""
 
 
 def names_fault(kinds: Iterable[str], names: dict[str, tuple[str, ...]], rules: Iterable[str]) -> bool:
@@ -52,7 +55,14 @@ def totals(judged: list[Judged]) -> dict[str, Any]:
         "changed": sum(bool(j.differs) for j in judged),
         "own_faults": sum(bool(j.faults) for j in judged),
         "seconds": round(sum(j.seconds for j in judged), 1),
+        "step_told": _middle([j.told[0] for j in faulty if j.told and not j.crashes]),
+        "seconds_told": _middle([j.told[1] for j in faulty if j.told]),
+        "seconds_run": _middle([j.seconds for j in faulty if j.told]),
     }
+
+
+def _middle(values: list[float]) -> float | None:
+    return round(median(values), 2) if values else None
 
 
 def by_group(judged: list[Judged]) -> str:
@@ -75,10 +85,16 @@ def portion(part: int, whole: int) -> str:
     return f"{part} ({part / whole:.0%})" if whole else "–"
 
 
+def _precision(t: dict[str, Any]) -> str:
+    """Of the scripts with an alarm that is right or false, those where it is right."""
+    told = t["found"] + t["healthy_with_alarms"]
+    return f"{t['found'] / told:.0%}" if told else "–"
+
+
 def side_by_side(tools: dict[str, list[Judged]]) -> str:
     """One line for each tool, all on the same scripts."""
     rows = [
-        "| | faults found | of those that do not crash | line within 3 | healthy scripts with an alarm | alarms there "
+        "| | faults found | of those that do not crash | line within 3 | healthy scripts with an alarm | precision "
         "| scripts it changed |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -87,7 +103,7 @@ def side_by_side(tools: dict[str, list[Judged]]) -> str:
         rows.append(
             f"| {tool} | {portion(t['found'], t['faulty'])} | {portion(t['silent_found'], t['silent'])} | "
             f"{portion(t['placed'], t['faulty'])} | "
-            f"{portion(t['healthy_with_alarms'], t['healthy'])} | {t['alarms_on_healthy']} | {t['changed']} |"
+            f"{portion(t['healthy_with_alarms'], t['healthy'])} | {_precision(t)} | {t['changed']} |"
         )
     return "\n".join(rows)
 

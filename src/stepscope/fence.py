@@ -64,7 +64,7 @@ def report(where: str, error: BaseException) -> None:
     try:
         if _LOST_DEVICE not in fault.error:
             print(  # noqa: T201
-                f"stepscope: {where} failed and was skipped; training goes on ({fault.error})",
+                f"stepscope: {where} failed and was skipped; training continues ({fault.error})",
                 file=sys.stderr,
             )
     except Exception:  # stderr may be closed; there is nobody left to tell

@@ -119,13 +119,19 @@ def test_list_runs_pages_filters_and_points_at_a_wrong_query(store: Path, desk: 
         list_runs(desk, sort="no.such.column")
 
 
+@pytest.fixture
+def always_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is looked at for every question, not only once a second."""
+    monkeypatch.setattr("stepscope.agents.tool_context.LOOK_S", -1.0)
+
+
+@pytest.mark.usefixtures("always_looks")
 def test_an_empty_store_and_a_wrong_name_say_what_to_do(store: Path, desk: Desk) -> None:
     assert "there are none yet" in list_runs(desk).text
     with pytest.raises(NotFound, match=r"stepscope run train\.py"):
         get_run(desk)
     write_run(store, "twin")
     write_run(store, "twin")
-    time.sleep(1.1)
     with pytest.raises(Ambiguous, match="twin"):
         get_run(desk, "twin")
     with pytest.raises(NotFound, match="twon"):
@@ -315,11 +321,11 @@ def test_an_answer_has_a_size(store: Path, desk: Desk) -> None:
     assert Answer("a" * (MAX_ANSWER + 5)).finished()[0].endswith("(5 more letters)")
 
 
+@pytest.mark.usefixtures("always_looks")
 def test_a_growing_run_is_read_on(store: Path, desk: Desk) -> None:
     write_run(store, "first")
     assert list_runs(desk).data["matched"] == 1
     write_run(store, "second")
-    time.sleep(1.1)
     assert list_runs(desk).data["matched"] == 2
 
 
@@ -330,12 +336,12 @@ def test_series_type_is_what_not_finite_reads() -> None:
     assert not_finite(made) == "NaN first at step 5; 1 of 2 values are not finite"
 
 
+@pytest.mark.usefixtures("always_looks")
 def test_a_folder_that_is_not_there_yet_is_looked_at_again(tmp_path: Path) -> None:
     desk = Desk([tmp_path / "later"])
     try:
         assert "there are none yet" in list_runs(desk).text
         write_run(tmp_path / "later", "came")
-        time.sleep(1.1)
         assert [one["name"] for one in list_runs(desk).data["runs"]] == ["came"]
     finally:
         desk.close()

@@ -107,7 +107,7 @@ def test_records_that_are_no_events_are_counted(tmp_path: Path) -> None:
     points, _, troubles = read(path)
     assert points == {"a": [(1, 1.0, 2.0), (2, 1.0, 3.0)]}
     assert len(troubles) == 1
-    assert "1 records are no events" in troubles[0]
+    assert "1 records are not events" in troubles[0]
 
 
 def test_tensors_go_there_and_back() -> None:

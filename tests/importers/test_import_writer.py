@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stepscope.importers.foreign import Columns, ForeignRun, Piece, Thing
+from stepscope.importers.foreign import Columns, ForeignRun, Piece, Thing, WideRow
 from stepscope.importers.import_writer import Landing
 from stepscope.records import Media
 from stepscope.runs.catalogue.run_list import runs
@@ -61,6 +61,20 @@ def test_points_keep_their_own_times_however_far_apart(tmp_path: Path) -> None:
     (run,) = runs(tmp_path / "store")
     assert run.status == "finished"
     assert run.config["lr"] == 0.1
+
+
+class Huge(Growing):
+    """A source whose values a float cannot hold."""
+
+    def read(self, run: ForeignRun, cursor: Any) -> Iterator[Piece]:
+        for step in range(200):
+            yield WideRow(step, START + step / 7, {"big": 2**60 + step})
+
+
+def test_integers_beyond_a_float_keep_their_own_times_too(tmp_path: Path) -> None:
+    Landing(Huge(tmp_path / "logs"), tmp_path / "store").look()
+    (run,) = runs(tmp_path / "store")
+    assert run.series("big").times.tolist() == [START + step / 7 for step in range(200)]
 
 
 def test_a_second_import_adds_only_what_is_new(tmp_path: Path) -> None:

@@ -146,10 +146,10 @@ def test_safetensors_are_read_without_torch(tmp_path: Path) -> None:
     [
         ({"a": {"dtype": "F32", "shape": [9], "data_offsets": [0, 36]}}, "outside the file's 8 bytes"),
         ({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}, "needs 12 bytes, has 8"),
-        ({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 8]}}, "no whole numbers"),
+        ({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 8]}}, "not whole numbers"),
         ({"a": {"dtype": "F32", "shape": [2]}}, "lacks dtype, shape or data_offsets"),
         (b'{"a": 1, "a": 2}', "names 'a' twice"),
-        (b"{not json", "is no JSON"),
+        (b"{not json", "is not valid JSON"),
         (
             {k: {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} for k in "ab"},
             "overlap",
@@ -188,7 +188,7 @@ def test_a_damaged_file_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     for name, content, words in (
         ("half.pt", whole.read_bytes()[:700], "is cut off or damaged"),
         ("empty.pt", b"", "is empty"),
-        ("notes.pt", b"hello\nthere\n" * 20, "is no torch checkpoint"),
+        ("notes.pt", b"hello\nthere\n" * 20, "is not a torch checkpoint"),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(BadData, match=f"{name} {words}"):

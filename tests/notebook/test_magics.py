@@ -56,7 +56,7 @@ def magic(shown: Shown, store: Path, monkeypatch: pytest.MonkeyPatch) -> Magic:
         ("runs loss <", "expected a value"),
         ("runs --dir", "--dir needs a value"),
         ("runs --dir /no/such/folder", "there is no folder"),
-        ("ui --height tall", "no number of pixels"),
+        ("ui --height tall", "not a number of pixels"),
         ("ui --wrong", "unknown here"),
         ("panel maybe", "write %stepscope panel on"),
         ("show 'open", "check the quotes"),

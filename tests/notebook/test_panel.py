@@ -233,7 +233,7 @@ def test_a_notebook_that_fails_is_said_once_and_training_goes_on(
         shell.callbacks[0](None)
     run.finish()
     said = capsys.readouterr().err
-    assert said.count("drawing the panel failed and was skipped; training goes on") == 1
+    assert said.count("drawing the panel failed and was skipped; training continues") == 1
     assert run.path is not None
     assert len(RunFolder(run.path).series("loss")) == 3
     fence.reset()

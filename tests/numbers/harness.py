@@ -83,15 +83,17 @@ def compare(name: str, out: str, err: str, folder: Path) -> Compared:
     lines = [line for line in out.splitlines() if not is_vector(line)]
     found.printed = printed_numbers("\n".join([*lines, own]))
     series: dict[str, list[float]] = {}
+    overall: list[float] = []
     for info in runs(folder):
         run = RunFolder(info.path) if not isinstance(info, RunFolder) else info
+        overall += [float(value) for value in run.summary.values() if isinstance(value, int | float)]
         for metric in run.metrics():
             if not metric.startswith(_METERS):
                 series[metric] = [float(value) for value in run.series(metric).values]
     found.derived = {metric: values for metric, values in series.items() if metric.startswith(_OURS)}
     found.said = {metric: values for metric, values in series.items() if metric not in found.derived}
     found.steps = max((len(one) for metric, one in found.derived.items() if metric.startswith("train")), default=0)
-    pool = [value for values in series.values() for value in values]
+    pool = [value for values in series.values() for value in values] + overall
     found.missing = [digits for digits in found.printed if not any(is_shown_as(value, digits) for value in pool)]
     return found
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from .derived import derived
 from .harness import SCRIPTS, Compared, compared
 
 EXPECTED = {
@@ -60,9 +61,23 @@ def test_losses_and_models_have_the_names_of_the_script(done: dict[str, Compared
 
 
 def test_no_evaluation_of_ours_stands_beside_what_is_printed_or_was_not_understood(done: dict[str, Compared]) -> None:
-    ours = {name: set(one.derived) & {"eval/loss", "eval/accuracy", "test/loss"} for name, one in done.items()}
-    assert {name for name, found in ours.items() if found} == {"silent_evaluation"}
-    assert len(done["silent_evaluation"].derived["eval/loss"]) == 3
+    ours = {name: {metric for metric in one.derived if metric.startswith("eval/")} for name, one in done.items()}
+    assert {name: found for name, found in ours.items() if found} == {"silent_evaluation": {"eval/val/loss"}}
+    assert len(done["silent_evaluation"].derived["eval/val/loss"]) == 3
+
+
+def test_what_we_derive_without_the_console_is_what_the_script_prints(tmp_path: Path) -> None:
+    names = ("mnist_size_average", "vae", "two_splits", "transfer_learning", "imagenet_meters", "early_break")
+    found = {one.name: one for one in derived([SCRIPTS / f"{name}.py" for name in names], tmp_path)}
+    assert {name: one.equal for name, one in found.items()} == {
+        "mnist_size_average": {"eval/test/accuracy": 3, "eval/test/loss": 3},
+        "vae": {"eval/test/loss": 4},
+        "two_splits": dict.fromkeys(["eval/test/accuracy", "eval/test/loss", "eval/val/accuracy", "eval/val/loss"], 3),
+        "transfer_learning": {"eval/val/accuracy": 3, "eval/val/loss": 3},
+        "imagenet_meters": {"eval/val/accuracy": 2},
+        "early_break": {},
+    }
+    assert all(not values for one in found.values() for values in one.differ.values())
 
 
 def test_a_training_that_cannot_be_seen_is_named_with_what_to_call(done: dict[str, Compared]) -> None:

@@ -89,9 +89,9 @@ def test_a_panel_with_longer_fences_and_windows_line_ends() -> None:
     [
         ("```stepscope chart\nkey: a", "the block is never closed; end it with a line of ```"),
         ("```stepscope\n```", "the block names no panel; write ```stepscope chart, for example"),
-        ("```stepscope chart\nkey loss\n```", "'key loss' is no option; write it as `name: value`"),
+        ("```stepscope chart\nkey loss\n```", "'key loss' is not an option; write it as `name: value`"),
         ("```stepscope chart\nkey: a\nkey: b\n```", "key is given twice"),
-        ("```stepscope chart loss\n```", "'loss' is one word too many; options stand on lines of their own"),
+        ("```stepscope chart loss\n```", "'loss' is one word too many; put each option on its own line"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(text: str, fault: str) -> None:

@@ -171,7 +171,7 @@ def test_a_finding_fails_the_test_with_its_place_and_fix(seen: Run) -> None:
     assert "error[opt.no-zero-grad]: gradients of earlier steps are still there when" in text
     assert "--> test_faulty.py:19" in text
     assert "nn.functional.mse_loss(model(X), Y).backward()" in text
-    assert "if this is meant: @pytest.mark.stepscope(allow=['opt.no-zero-grad'])" in text
+    assert "if this is intended: @pytest.mark.stepscope(allow=['opt.no-zero-grad'])" in text
     assert "Traceback" not in text
 
 

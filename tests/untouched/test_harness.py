@@ -19,8 +19,10 @@ def test_our_findings_and_verdict_are_no_difference() -> None:
 
 
 def test_a_fault_of_ours_is_a_difference() -> None:
-    found = differences(done(), done(err="stepscope: following an op failed and was skipped; training goes on"), "run")
-    assert found == ["stderr: + stepscope: following an op failed and was skipped; training goes on"]
+    found = differences(
+        done(), done(err="stepscope: following an op failed and was skipped; training continues"), "run"
+    )
+    assert found == ["stderr: + stepscope: following an op failed and was skipped; training continues"]
 
 
 def test_a_warning_that_appears_or_is_lost_is_a_difference() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["add_prompts"]
 
 DEBUG = """\
-Find out what is wrong with the training run `{run}` and mend it.
+Find out what is wrong with the training run `{run}` and fix it.
 1. Call why_did_it_fail(run="{run}"). It names the cause with its line, the proof and the fix.
 2. Read the source around that line in the workspace. If it is not there, read_source has what ran.
 3. If the cause is not clear, look closer: get_series around the step where values change, get_console, get_findings,

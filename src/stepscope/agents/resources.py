@@ -37,7 +37,7 @@ def add_resources(server: Any, desk: Desk) -> None:
     add("stepscope://run/{run}", "run", "A run's status, config and metrics", _of_run(desk, get_run))
     add("stepscope://run/{run}/findings", "findings", "What is wrong with a run", _of_run(desk, get_findings))
     add("stepscope://run/{run}/failure", "failure", "Why a run failed", _of_run(desk, why_did_it_fail))
-    add("stepscope://rule/{rule}", "rule", "What a rule finds and how to mend it", rule)
+    add("stepscope://rule/{rule}", "rule", "What a rule finds and how to fix it", rule)
 
 
 def _of_run(desk: Desk, make: Callable[[Desk, str], Answer]) -> Callable[[str], Awaitable[str]]:

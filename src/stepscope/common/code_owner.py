@@ -25,6 +25,8 @@ _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]([^/\\]+)")
 _PYTHON = re.compile(r"[/\\]lib[/\\]python\d?(\.\d+)?[/\\]", re.I)
 _NO_FILE = ("<frozen", "<string>", "<__array_function__")
+_COMPILED = (".pyx", ".pxi")
+"""Cython names its source in frames of compiled packages, by a path from where it was built."""
 
 
 def _torchs_folder() -> str:
@@ -61,7 +63,7 @@ def is_own_file(file: str) -> bool:
     """Whether a file belongs to the project being run, and not to an installed package."""
     known = OWN.get(file)
     if known is None:
-        known = OWN[file] = is_users_file(file) and not _is_installed(file)
+        known = OWN[file] = is_users_file(file) and not _is_installed(file) and not file.endswith(_COMPILED)
     return known
 
 

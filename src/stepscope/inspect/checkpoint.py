@@ -178,7 +178,7 @@ def _trouble(path: Path, fault: str) -> str:
     if start[:2] == b"PK" and not is_zip(path):
         return f"is cut off or damaged: it begins as a torch checkpoint, but its end is missing ({length:,} bytes)"
     if start[:2] != b"PK" and start[:1] != b"\x80":
-        return "is no torch checkpoint: it begins neither as a zip archive nor as a pickle"
+        return "is not a torch checkpoint: it starts neither as a zip archive nor as a pickle"
     return f"could not be read as a torch checkpoint; it may be damaged ({fault})"
 
 
@@ -186,7 +186,7 @@ def _refusal(path: str | Path, message: str) -> str:
     import re
 
     named = re.search(r"(?:GLOBAL|Unsupported global:?|class)\s+(?:GLOBAL\s+)?([\w.]+\.[\w.]+)", message)
-    what = f"it wants to import {named[1]}" if named else "it is no plain checkpoint of tensors"
+    what = f"it wants to import {named[1]}" if named else "it is not a plain checkpoint of tensors"
     return (
         f"{path} was refused: {what}, and unpickling that would run its code. "
         "If you trust the file, load it yourself and save the tensors alone: torch.save(model.state_dict(), path)"

@@ -93,7 +93,7 @@ COLUMNS: dict[str, Column] = {
     "module_path": Column("module", "the module it ran in", _text, 5, False, 12),
     "function": Column("function", "the user's function", _text, 15, False, 10),
     "source": Column("source", "the line of source", _text, 6, False, 16),
-    "args": Column("arguments", "arguments that are no tensors", _text, 14, False, 12),
+    "args": Column("arguments", "arguments that are not tensors", _text, 14, False, 12),
     "forward_op": Column("of", "the forward op that a backward op differentiates", _text, 19, False),
     # profile_layers
     "kind": Column("kind", "layer: a module with all inside it; op: one operation", _text, 21, False),

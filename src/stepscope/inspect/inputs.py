@@ -40,12 +40,12 @@ def parse_input(text: str) -> InputSpec:
     name, equals, rest = text.rpartition("=")
     sizes, *options = rest.split(":")
     if equals and not name.strip().isidentifier():
-        raise UsageError(f"--input {text!r}: {name!r} is no argument name")
+        raise UsageError(f"--input {text!r}: {name!r} is not an argument name")
     try:
         plain = sizes.strip(" ()[]").removesuffix(",")
         shape = tuple(int(part) for part in re.split("[,x×]", plain)) if plain else ()
     except ValueError:
-        raise UsageError(f"--input {text!r}: {sizes!r} is no shape; write it as 1,3,224,224") from None
+        raise UsageError(f"--input {text!r}: {sizes!r} is not a shape; use for example 1,3,224,224") from None
     if any(size < 0 for size in shape):
         raise UsageError(f"--input {text!r}: a size is negative")
     dtype, low, high = None, None, None

@@ -88,7 +88,7 @@ def read_header(path: Path) -> tuple[list[StoredTensor], dict[str, str]]:
     try:
         header = json.loads(raw, object_pairs_hook=_no_doubles)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as fault:
-        raise BadData(f"{path}: the safetensors header is no JSON ({fault})") from None
+        raise BadData(f"{path}: the safetensors header is not valid JSON ({fault})") from None
     except _Doubled as fault:
         raise BadData(f"{path}: the safetensors header names {fault} twice") from None
     if not isinstance(header, dict):
@@ -121,7 +121,7 @@ def _entry(path: Path, name: str, entry: Any, base: int, size: int) -> StoredTen
         raise BadData(f"{path}: the entry {name!r} lacks dtype, shape or data_offsets") from None
     numbers = (*shape, begin, end)
     if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers):
-        raise BadData(f"{path}: the shape or offsets of {name!r} are no whole numbers: {entry}")
+        raise BadData(f"{path}: the shape or offsets of {name!r} are not whole numbers: {entry}")
     if begin > end or base + end > size:
         raise BadData(
             f"{path}: {name!r} lies at {begin}-{end}, outside the file's {size - base:,} bytes; is it cut off?"

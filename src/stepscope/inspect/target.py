@@ -39,7 +39,7 @@ def _import_module(name: str) -> ModuleType:
         sys.path.insert(0, here)
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(
-            f"{name!r} is no module name and no file; write pkg.module:Net, file.py:Net or a checkpoint's path"
+            f"{name!r} is neither a module name nor a file; use pkg.module:Net, file.py:Net or a checkpoint's path"
         )
     try:
         return importlib.import_module(name)
@@ -85,7 +85,7 @@ def _construct(found: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -
         return found
     if not callable(found):
         raise UsageError(
-            f"{name} is no model but of type {type(found).__name__}; "
+            f"{name} is not a model; its type is {type(found).__name__}; "
             "expected a torch.nn.Module, its class, or a function that makes one"
         )
     _check_arguments(found, name, args, kwargs)

@@ -131,7 +131,7 @@ def _show_in_notebook(reporter: Reporter, display: Display, file: str, in_panel:
         if kept.severity != "info" and not (in_panel and panel.is_shown()):
             fence.call("showing a finding", display, kept)
 
-    def say(text: str) -> None:
+    def say(text: str, order: int = 0) -> None:
         sys.stdout.write(text.replace(f"{file}:", "line ").replace(os.path.basename(file), "of this cell") + "\n")
 
     reporter.take = take  # type: ignore[method-assign]

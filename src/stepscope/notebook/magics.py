@@ -101,7 +101,7 @@ class Magic:
         height, words = _taken(words, "--height")
         host, words = _taken(words, "--host")
         if height is not None and not height.isdecimal():
-            raise UsageError(f"--height {height!r} is no number of pixels; write --height 720")
+            raise UsageError(f"--height {height!r} is not a number of pixels; use for example --height 720")
         if any(word.startswith("-") for word in words):
             raise UsageError(f"{words[0]!r} is unknown here; %stepscope ui takes folders, --height, --host and --stop")
         self._html(frame.open_frame(cells.stores(words), int(height or frame.HEIGHT), host or "localhost"))

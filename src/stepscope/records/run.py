@@ -15,10 +15,12 @@ __all__ = [
     "Alert",
     "Artifact",
     "ArtifactFile",
+    "ArtifactUse",
     "ConfigUpdate",
     "Console",
     "Coverage",
     "Dropped",
+    "Edit",
     "End",
     "Environment",
     "Event",
@@ -37,6 +39,7 @@ __all__ = [
     "Status",
     "SummaryUpdate",
     "TagsChange",
+    "TextChange",
 ]
 
 FORMAT = 1
@@ -239,6 +242,21 @@ class Artifact(_Event, frozen=True, kw_only=True, tag="artifact"):
     step: int | None = None
 
 
+class ArtifactUse(_Event, frozen=True, kw_only=True, tag="artifact_use"):
+    """A run took an artifact as an input; its content is known by `digest`, whoever made it."""
+
+    name: str
+    type: str = "file"
+    digest: str
+    wanted: str = ""
+    """What was asked for: `model:best`."""
+    run: str = ""
+    """The id of the run that made it."""
+    version: int = 0
+    """Its version in that run."""
+    step: int | None = None
+
+
 class Related(_Record, frozen=True, kw_only=True):
     """Another place that belongs to a finding: where the layer was built, where the graph was cut."""
 
@@ -247,6 +265,27 @@ class Related(_Record, frozen=True, kw_only=True):
     label: str = ""
     source: list[tuple[int, str]] = []
     """Its line and the one before, numbered."""
+
+
+class TextChange(_Record, frozen=True, kw_only=True):
+    """Whole lines of one file, replaced by others. Nothing in `old` inserts before `line`."""
+
+    file: str
+    line: int
+    """The first line that is replaced, counted from 1."""
+    old: list[str] = []
+    """The lines as they were, without their ends."""
+    new: list[str] = []
+    sha256: str = ""
+    """Of the file's text when the finding was made, with `\\n` at the end of each line."""
+
+
+class Edit(_Record, frozen=True, kw_only=True):
+    """A fix as a change of text. Its changes belong together: all are made or none."""
+
+    changes: list[TextChange] = []
+    label: str = ""
+    """What it tries, where several edits are worth a trial: `lr=0.001`."""
 
 
 class Finding(_Record, frozen=True, kw_only=True):
@@ -271,6 +310,8 @@ class Finding(_Record, frozen=True, kw_only=True):
     """The numbered lines around `line` as they were when it was found, so that it can be read without the file."""
     source_changed: bool = False
     """The file was edited after the script began: these may not be the lines that ran."""
+    edits: list[Edit] = []
+    """The fix as text. One is certain; of several, only a trial tells which is right (a learning rate)."""
 
 
 class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
@@ -353,6 +394,7 @@ Event = (
     | Environment
     | Alert
     | Artifact
+    | ArtifactUse
     | FindingEvent
     | Dropped
     | FaultNote

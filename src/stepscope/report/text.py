@@ -182,9 +182,7 @@ def _panel(lines: Sequence[str], first: int, last: int, closed: bool) -> Piece:
     if len(words) < 2:
         faults.append(Fault(first, f"the block names no panel; write ```{WORD} chart, for example"))
     elif len(words) > 2:
-        faults.append(
-            Fault(first, f"{' '.join(words[2:])!r} is one word too many; options stand on lines of their own")
-        )
+        faults.append(Fault(first, f"{' '.join(words[2:])!r} is one word too many; put each option on its own line"))
     panel = words[1] if len(words) > 1 else ""
     return Piece("panel", _joined(lines, first, last), first, last, panel, options, tuple(faults))
 
@@ -199,7 +197,7 @@ def _options(lines: Sequence[str], start: int) -> tuple[dict[str, Any], list[Fau
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if not colon or not _NAME.fullmatch(name):
-            faults.append(Fault(number, f"{_short(line)!r} is no option; write it as `name: value`"))
+            faults.append(Fault(number, f"{_short(line)!r} is not an option; write it as `name: value`"))
         elif name in options:
             faults.append(Fault(number, f"{name} is given twice"))
         elif len(options) >= MAX_OPTIONS:

@@ -51,7 +51,7 @@ def known(file: Path, test: str, machine: Mapping[str, Any]) -> tuple[dict[str, 
     if found is not None:
         if not _is_row(found):
             raise BadData(
-                f"{file}: what it holds of {test!r} is none of ours; renew it with --stepscope-update-baseline"
+                f"{file}: what it holds of {test!r} is not from Stepscope; renew it with --stepscope-update-baseline"
             )
         return found, ""
     others = sum(test in one.get("tests", {}) for one in whole["machines"].values())
@@ -74,10 +74,12 @@ def _read(file: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {"version": _VERSION, "machines": {}}
     except (OSError, ValueError) as fault:
-        raise BadData(f"{file} cannot be read as baselines ({fault}); mend it, or delete it and make it anew") from None
+        raise BadData(f"{file} cannot be read as baselines ({fault}); fix it, or delete it and recreate it") from None
     machines = whole.get("machines") if isinstance(whole, dict) else None
     if not isinstance(machines, dict) or not all(isinstance(one, dict) for one in machines.values()):
-        raise BadData(f"{file} holds no baselines of ours; delete it and make it anew with --stepscope-update-baseline")
+        raise BadData(
+            f"{file} holds no Stepscope baselines; delete it and recreate it with --stepscope-update-baseline"
+        )
     if whole.get("version", 0) > _VERSION:
         raise BadData(f"{file} was written by a newer version of Stepscope; update this one, or delete the file")
     found: dict[str, Any] = whole

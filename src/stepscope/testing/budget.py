@@ -145,7 +145,7 @@ class Budget:
         return found
 
     def _way_out(self) -> str:
-        return f"= if this is meant: pytest --stepscope-update-baseline '{self.item.nodeid}'"
+        return f"= if this is intended: pytest --stepscope-update-baseline '{self.item.nodeid}'"
 
 
 _NOT_MEASURED = """\

@@ -13,7 +13,7 @@ import pytest
 from stepscope import fence
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.rule import RUNNING, rules_for
+from stepscope.diagnose.rule import CRASHED, RUNNING, rules_for
 from stepscope.diagnose.settings import load_settings
 from stepscope.errors import UsageError
 from stepscope.launch.exit_handling import without_our_frames
@@ -42,7 +42,7 @@ class Watched:
         settings = load_settings(item.path, ignore=wishes.allow)
         self._source = TestSource(item.path, item.config.rootpath)
         self._watcher = Watcher()
-        rules = [rule for rule in rules_for(*RUNNING, "crash").values() if rule.id not in NOT_IN_TESTS]
+        rules = [rule for rule in rules_for(*RUNNING, *CRASHED).values() if rule.id not in NOT_IN_TESTS]
         self._engine = Engine(Evidence.of(self._watcher, self._source), settings=settings, rules=rules)
         self._is_asked = False
 
@@ -119,7 +119,7 @@ class Watched:
         parts = [render(one, color=color, width=width, root=root).rstrip() for one in found]
         if found and is_failure:
             rules = ", ".join(repr(rule) for rule in dict.fromkeys(one.rule for one in found))
-            parts.append(f"if this is meant: @pytest.mark.stepscope(allow=[{rules}])")
+            parts.append(f"if this is intended: @pytest.mark.stepscope(allow=[{rules}])")
         return "\n\n".join([*parts, *complaints])
 
 

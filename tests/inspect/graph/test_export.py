@@ -91,7 +91,7 @@ def test_html_shows_the_colour_and_the_weights_that_were_asked_for(viewer: Path)
     html = graph_of(transformer(2), color="memory", parameters=True).html()
     assert '"color":"memory","parameters":true' in html
     assert '"color":null,"parameters":false' in graph_of(transformer(2)).html()
-    with pytest.raises(UsageError, match="cannot colour by 'heat'; choose one of kind, time"):
+    with pytest.raises(UsageError, match="cannot color by 'heat'; choose one of kind, time"):
         graph_of(transformer(2), color="heat")  # type: ignore[arg-type]
 
 
@@ -171,7 +171,7 @@ def test_wrong_wishes_are_told_what_is_possible(tmp_path: Path) -> None:
         graph.save(tmp_path / "net.svg", theme="pink")
     with pytest.raises(UsageError, match="depth is -1"):
         graph_of(transformer(2), depth=-1)
-    with pytest.raises(UsageError, match="colour by 'mood'; choose one of kind, time"):
+    with pytest.raises(UsageError, match="color by 'mood'; choose one of kind, time"):
         graph_of(transformer(2), color="mood").svg()  # type: ignore[arg-type]
     with pytest.raises(StorageError, match="cannot write the graph"):
         graph.save(tmp_path / "no" / "folder.svg")

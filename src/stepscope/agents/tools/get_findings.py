@@ -8,7 +8,7 @@ from pydantic import Field
 
 from stepscope.agents.tool import Answer, Limit, Offset, RunRef, tool
 from stepscope.agents.tool_context import Desk
-from stepscope.agents.words import code, name
+from stepscope.agents.words import block, code, name
 from stepscope.views.findings import FindingsRequest, ShownFinding, findings
 
 __all__ = ["finding_data", "finding_text", "get_findings"]
@@ -64,6 +64,9 @@ def finding_text(one: ShownFinding, place: int) -> str:
         )
     if one.fix:
         lines.append(f"fix: {name(one.fix, 600)}")
+    for edit in one.edits[:4]:
+        lines.append(f"edit {name(edit.label, 80)}:" if edit.label else "edit:")
+        lines.append(block("patch", edit.patch))
     for other in one.related[:4]:
         lines.append(f"related, {name(other.label, 200)}: {name(other.place, 300)}")
         if other.lines:
@@ -91,4 +94,5 @@ def finding_data(one: ShownFinding) -> dict[str, Any]:
         "source": [[line.number, line.before + line.marked + line.after] for line in one.lines],
         "related": [{"place": other.place, "label": other.label} for other in one.related],
         "metrics": one.metrics,
+        "edits": [{"label": edit.label, "patch": edit.patch} for edit in one.edits],
     }

@@ -33,5 +33,5 @@ def search(desk: Desk, text: Text, project: Project = "", limit: Limit = 8) -> A
             key = f", key {name(hit.key)}" if hit.key else ""
             lines.append(f"- {name(hit.title, 240)} ({name(hit.detail, 240)}{where}{key})")
     if found.unread:
-        lines.append(f"{found.unread} runs are not read yet; ask again to go on with them.")
+        lines.append(f"{found.unread} runs are not read yet; ask again to continue with them.")
     return Answer("\n".join(lines) or f"Nothing has {name(text)}.", msgspec.to_builtins(found))

@@ -47,7 +47,7 @@ class GraphNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     op: int | None = None
     """Its index in the recorded step."""
     args: str = ""
-    """The arguments that are no tensors, as text."""
+    """The arguments that are not tensors, as text."""
     outputs: list[int] = []
     """What it made: indices into `tensors`."""
     site: int | None = None

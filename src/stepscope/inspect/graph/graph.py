@@ -73,7 +73,7 @@ class Graph:
         if depth is not None and (not isinstance(depth, int) or depth < 0):
             raise UsageError(f"depth is {depth!r}; it is a whole number from 0, or None to open what fits")
         if color not in get_args(Colour):
-            raise UsageError(f"cannot colour by {color!r}; choose one of {', '.join(get_args(Colour))}")
+            raise UsageError(f"cannot color by {color!r}; choose one of {', '.join(get_args(Colour))}")
         self.data = data
         """Everything, as plain data; `.json` files hold exactly this."""
         self._depth, self._color, self._fold, self._parameters = depth, color, fold, parameters
