@@ -10,7 +10,8 @@ import pytest
 from stepscope.diagnose import engine as module
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.rule import Proof, Rule
+from stepscope.diagnose.rule import Proof, Rule, all_rules
+from stepscope.diagnose.rule_order import causes_first
 from stepscope.diagnose.source import Source
 
 
@@ -60,3 +61,14 @@ def test_windows_after_the_first_are_asked_of_only_while_asking_is_a_small_part(
 
 def test_a_window_that_was_opened_by_an_alarm_is_always_asked_of(clock: Clock) -> None:
     assert asked_at(clock, [("window", 1.0), ("alarm", 1.0), ("alarm", 1.0)]) == [1.0, 3.0, 5.0]
+
+
+def test_no_rule_explains_itself_away() -> None:
+    """Where `follows` leads back, which of two findings is shown would depend on the order of files."""
+    asked: list[str] = []
+    circular: list[tuple[str, str]] = []
+    for rule in causes_first(list(all_rules().values())):
+        asked.append(rule.id)
+        later = all_rules().keys() - set(asked)
+        circular += [(rule.id, other) for other in later if rule.follows_any((other,))]
+    assert circular == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -34,14 +35,15 @@ def artifact(path: Path, name: str, version: int, content: bytes, days_old: floa
 
 @pytest.fixture
 def run(store: Path) -> Path:
-    """5,000 points, four images of one key (two of them as blobs), four versions of a model; ended 100 days ago."""
+    """5,000 points of noise, four images of one key (two of them as blobs), four versions of a model; ended 100 days ago."""
     ended = NOW - 100 * DAY_S
     meta = RunMeta(id=new_run_id(ended), project="p", name="old", created=ended - 100)
     path = create_run(store, meta)
     writer = RunWriter(path, run_id=meta.id, heartbeat_s=0, fsync_s=0)
     row = writer.keyset(("loss",))
+    noise = random.Random(0)  # as training curves are: a file of repeated values would not shrink
     for step in range(5000):
-        row.write(step, (float(step % 100),))
+        row.write(step, (noise.random(),))
     for step in range(4):
         content = os.urandom(100_000 if step % 2 else 2_000_000)
         writer.media(Media(key="sample", step=step, time=ended, kind="image", mime="image/png"), content)

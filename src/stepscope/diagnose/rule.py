@@ -71,7 +71,7 @@ class Rule:
 
     def follows_any(self, found: Iterable[str]) -> bool:
         """Whether a finding of one of these rules explains this one away."""
-        return any(fnmatch.fnmatchcase(other, pattern) for pattern in self.follows for other in found)
+        return any(explains(other, pattern) for pattern in self.follows for other in found)
 
     @property
     def summary(self) -> str:
@@ -79,6 +79,8 @@ class Rule:
 
 
 _rules: dict[str, Rule] = {}
+_symptoms: set[str] = set()
+"""Rules that a group (`num.*`) does not stand for."""
 _loaded: set[str] = set()
 _sought: set[tuple[str, ...]] = set()
 """What has been looked for, and in which folders: reading three hundred files again would find nothing new."""
@@ -101,6 +103,7 @@ def rule(
     needs: str = "steps",
     follows: Sequence[str] = (),
     device: Device = "any",
+    is_symptom: bool = False,
 ) -> Callable[[Check], Check]:
     """Make a function a rule.
 
@@ -113,7 +116,8 @@ def rule(
     by `stepscope check`; "stored" of a run's folder, whenever somebody looks at it; "profile" of what a profile has
     measured; "crash, steps" at both.
     `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
-    rule keeps silent. `device` is for rules that need "profile": "gpu" is asked only when work ran on an accelerator,
+    rule keeps silent. `is_symptom` is for rules that report an effect of many causes: a group does not include them, so
+    they never hide a cause. `device` is for rules that need "profile": "gpu" is asked only when work ran on an accelerator,
     "cuda" on NVIDIA's, "cpu" when none did.
     """
     if not set(needs.split(", ")) <= set(NEEDS):
@@ -122,10 +126,17 @@ def rule(
         raise UsageError(f"rule {id} is for the device {device!r}; it can be one of {', '.join(DEVICES)}")
 
     def register(check: Check) -> Check:
+        if is_symptom:
+            _symptoms.add(id)
         _rules[id] = Rule(id, severity, needs, check, tuple(follows), check.__module__, device)
         return check
 
     return register
+
+
+def explains(found: str, pattern: str) -> bool:
+    """Whether a rule's finding is meant by a pattern of `follows`: its id, or a group it is a cause in."""
+    return found == pattern or (found not in _symptoms and fnmatch.fnmatchcase(found, pattern))
 
 
 def all_rules() -> dict[str, Rule]:

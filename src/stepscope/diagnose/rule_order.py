@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from stepscope.diagnose.rule import Rule
+from stepscope.diagnose.rule import Rule, explains
 
 __all__ = ["causes_first"]
 
@@ -17,17 +13,17 @@ def causes_first(rules: list[Rule]) -> list[Rule]:
     ordered: dict[str, Rule] = {}
     open_: set[str] = set()
 
-    def causes(rule: Rule) -> list[Rule]:
-        named = [by_id[pattern] for pattern in rule.follows if pattern in by_id]
-        globs = [pattern for pattern in rule.follows if "*" in pattern]
-        return named + [other for glob in globs for other in rules if fnmatch.fnmatchcase(other.id, glob)]
-
     def place(rule: Rule) -> None:
         if rule.id in ordered or rule.id in open_:
             return
         open_.add(rule.id)
-        for other in causes(rule):
-            place(other)
+        for pattern in rule.follows:
+            if pattern in by_id:
+                place(by_id[pattern])
+            elif "*" in pattern:
+                for other in rules:
+                    if explains(other.id, pattern):
+                        place(other)
         ordered[rule.id] = rule
 
     for rule in rules:

@@ -26,6 +26,7 @@ _LOOKUPS = frozenset(("get", "match", "search", "fullmatch", "getenv"))
     "api.none-result",
     severity="error",
     needs="crash",
+    is_symptom=True,
     follows=("name.rebound", "loss.*", "autograd.*", "opt.*", "data.*"),
 )
 def none_result(run: Evidence) -> Iterator[Proof]:

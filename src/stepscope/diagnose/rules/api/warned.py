@@ -14,7 +14,7 @@ _OTHERS = 3
 _EXPLAINED = ("opt.*", "loss.*", "math.*", "autograd.*", "grad.*", "dist.*", "num.*", "data.*", "dtype.*", "mode.*")
 
 
-@rule("api.warned", severity="info", needs="end", follows=_EXPLAINED)
+@rule("api.warned", severity="info", needs="end", follows=_EXPLAINED, is_symptom=True)
 def warned(run: Evidence) -> Iterator[Proof]:
     """Torch or NumPy warned about this line.
 

@@ -35,6 +35,7 @@ _USES = {
     "api.wrong-type",
     severity="error",
     needs="crash",
+    is_symptom=True,
     follows=(
         *(
             "name.rebound",

@@ -23,7 +23,7 @@ _OF_MODELS = frozenset((
     "name.no-attribute",
     severity="error",
     needs="crash",
-    follows=("name.rebound", "api.*", "loss.not-a-tensor", "shape.*", "dtype.*", "dist.*"),
+    follows=("name.rebound", "api.*", "api.none-result", "loss.not-a-tensor", "shape.*", "dtype.*", "dist.*"),
 )
 def no_attribute(run: Evidence) -> Iterator[Proof]:
     """An attribute, a method or a setting is asked for that the object does not have.

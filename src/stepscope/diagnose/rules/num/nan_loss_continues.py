@@ -11,6 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
     "num.nan-loss-continues",
     severity="error",
     needs="steps, crash",
+    is_symptom=True,
     follows=(
         "num.*",
         "data.nan-input",

@@ -12,7 +12,7 @@ _TORCHS = frozenset(("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Adamax", "NA
 """Others may keep what was rounded away, or round at random."""
 
 
-@rule("num.update-rounded-away", severity="warning", follows=("opt.lr-too-low", "opt.scheduler-per-micro"))
+@rule("num.update-rounded-away", follows=("opt.lr-too-low", "opt.scheduler-per-micro"), is_symptom=True)
 def update_rounded_away(run: Evidence) -> Iterator[Proof]:
     """The weights are kept in 16 bits, and most updates are too small to change them.
 
