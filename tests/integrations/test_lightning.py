@@ -149,9 +149,9 @@ def test_the_loss_of_an_accumulated_step_is_the_mean_of_its_batches(trained: Cal
 
 def test_both_optimizers_of_a_gan_stand_at_the_same_steps(trained: Callable[[str], Pair]) -> None:
     run = trained("gan").run
-    assert steps(run, "train/loss") == steps(run, "train2/loss") == list(range(24))
-    assert values(run, "train/loss") == pytest.approx(values(run, "g_loss"), rel=1e-6)
-    assert values(run, "train2/loss") == pytest.approx(values(run, "d_loss"), rel=1e-6)
+    assert steps(run, "train/g/loss") == steps(run, "train/d/loss") == list(range(24))
+    assert values(run, "train/g/loss") == pytest.approx(values(run, "g_loss"), rel=1e-6)
+    assert values(run, "train/d/loss") == pytest.approx(values(run, "d_loss"), rel=1e-6)
 
 
 def test_a_resumed_training_goes_on_counting(trained: Callable[[str], Pair]) -> None:
