@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,13 @@ def workers(tmp_path: Path, sweep: Sweep, count: int = 2) -> list[Any]:
     return [SharedStudy(sweep, f"sqlite:///{tmp_path}/study.db", tmp_path) for _ in range(count)]
 
 
+def asked(worker: Any) -> Any:
+    """A trial of a worker that is killed before it does anything else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return worker.study.ask(worker._distributions.all)
+
+
 def finished(number: int, params: dict[str, Any], value: float = 1.0) -> Outcome:
     return Outcome(number, params, "finished", value)
 
@@ -58,6 +66,26 @@ def test_what_a_lost_worker_had_is_dealt_out_again_and_its_late_result_is_droppe
     other.tell(finished(number + 1, params, 2.0))
     assert [(one[0], one[2], one[3]) for one in other.outcomes()] == [(1, "complete", 2.0)]
     assert other.is_over()
+
+
+def test_a_setting_drawn_too_late_by_a_worker_that_was_then_killed_gives_no_result(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=1))
+    number, params = one.next()
+    other.release(asked(other).number)  # both had asked at once; this worker is then killed
+    assert one.counts().waiting == 1
+    assert other.next() is None
+    one.tell(finished(number, params))
+    assert (one.counts().results, one.is_over(), one.next()) == (1, True, None)
+
+
+def test_a_worker_killed_before_its_first_heartbeat_is_missed_by_the_clock_of_another(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=1, heartbeat="1s"))
+    lost = asked(one)
+    beats: list[int] = []
+    other._beat = beats.append
+    for now in (100.0, 103.0, 106.5, 110.0):
+        other.keep_up(now)
+    assert beats == [lost._trial_id]
 
 
 def test_a_grid_is_queued_once_by_whoever_comes_first(tmp_path: Path) -> None:
