@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from stepscope.sweep.backends import job_manifest, slurm_script, worker_command
+from stepscope.sweep.pausing import Pause
 from stepscope.sweep.spec import Sweep, sweep_from
 from stepscope.sweep.strategies import Outcome
 
@@ -107,6 +108,16 @@ def test_a_stopped_sweep_deals_nothing_out_until_it_is_resumed(tmp_path: Path) -
     assert (one.next(), one.is_over()) == (None, True)
     other.stop(False)
     assert one.next() is not None
+
+
+def test_a_pause_that_one_worker_sees_reaches_all_and_so_does_its_end(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=2))
+    assert not other.is_paused(None)
+    assert one.is_paused(Pause("a", True))
+    assert other.is_paused(None)  # on another disk
+    assert other.is_paused(Pause("b", False))  # the end of a pause of its own, not of this one
+    assert not one.is_paused(Pause("a", False))
+    assert not other.is_paused(None)
 
 
 def test_a_worker_runs_what_it_is_dealt_and_says_where_the_runs_are(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.sweep.distributions import Distributions
 from stepscope.sweep.optuna_pruner import pruner_of
+from stepscope.sweep.pausing import Pause
 from stepscope.sweep.samplers import make_sampler, need_optuna, state_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import Outcome
@@ -28,7 +29,8 @@ __all__ = ["Counts", "SharedStudy", "counts_of", "open_storage", "storage_error"
 
 SILENT = 6
 """Heartbeats that may be missed."""
-_STOPPED, _EXCESS, _RUN, _HOST = "stepscope:stopped", "stepscope:excess", "stepscope:run", "stepscope:host"
+_STOPPED, _PAUSED, _EXCESS = "stepscope:stopped", "stepscope:paused", "stepscope:excess"
+_RUN, _HOST = "stepscope:run", "stepscope:host"
 _RETRIES = 20
 
 
@@ -205,8 +207,19 @@ class SharedStudy:
         return bool(self.study.user_attrs.get(_STOPPED))
 
     def stop(self, yes: bool = True) -> None:
-        """Let all workers end after what they run now; or let them go on."""
+        """Let all workers end after what they run now; or let them go on, also where they were paused."""
         self.study.set_user_attr(_STOPPED, yes)
+        if not yes:
+            self.study.set_user_attr(_PAUSED, "")
+
+    def is_paused(self, asked: Pause | None) -> bool:
+        """Whether all workers are to wait. `asked` is what the folder of this worker says, for all to know."""
+        known = self.study.user_attrs.get(_PAUSED, "")
+        if asked is not None and asked.paused and known != asked.id:
+            self.study.set_user_attr(_PAUSED, known := asked.id)
+        elif asked is not None and not asked.paused and known == asked.id:
+            self.study.set_user_attr(_PAUSED, known := "")
+        return bool(known)
 
     def outcomes(self) -> list[tuple[int, Mapping[str, Any], str, float | None, str | None, str]]:
         """(number, settings, state, value, run, host) of each trial that counts."""
