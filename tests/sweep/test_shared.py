@@ -79,14 +79,23 @@ def test_a_setting_drawn_too_late_by_a_worker_that_was_then_killed_gives_no_resu
     assert (one.counts().results, one.is_over(), one.next()) == (1, True, None)
 
 
-def test_a_worker_killed_before_its_first_heartbeat_is_missed_by_the_clock_of_another(tmp_path: Path) -> None:
-    one, other = workers(tmp_path, sweep_of(runs=1, heartbeat="1s"))
+def test_a_worker_killed_before_its_first_heartbeat_is_given_one_by_the_others(tmp_path: Path) -> None:
+    one, other, third = workers(tmp_path, sweep_of(runs=1, heartbeat="1s"), 3)
     lost = asked(one)
     beats: list[int] = []
-    other._beat = beats.append
-    for now in (100.0, 103.0, 106.5, 110.0):
-        other.keep_up(now)
+    for worker in (other, third):
+        worker._beat = beats.append
+        for now in (100.0, 103.0):
+            worker.keep_up(now)
     assert beats == [lost._trial_id]
+
+
+def test_a_trial_whose_settings_are_being_drawn_is_listed_without_them(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one.study.ask({"lr": one._distributions.all["lr"]})
+    assert [(params, state) for _, params, state, *_ in other.outcomes()] == [({}, "running")]
 
 
 def test_a_grid_is_queued_once_by_whoever_comes_first(tmp_path: Path) -> None:

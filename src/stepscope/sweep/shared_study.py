@@ -7,7 +7,6 @@ takes no result from a worker that comes back.
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -30,7 +29,7 @@ __all__ = ["Counts", "SharedStudy", "counts_of", "open_storage", "storage_error"
 SILENT = 6
 """Heartbeats that may be missed."""
 _STOPPED, _PAUSED, _EXCESS = "stepscope:stopped", "stepscope:paused", "stepscope:excess"
-_RUN, _HOST = "stepscope:run", "stepscope:host"
+_RUN, _HOST, _CLOCK = "stepscope:run", "stepscope:host", "stepscope:clock"
 _RETRIES = 20
 
 
@@ -74,8 +73,6 @@ class SharedStudy:
         self.trials: dict[int, Any] = {}
         """Those of this worker."""
         self._beaten = 0.0
-        self._clocks: dict[int, float] = {}
-        """Trials of workers that have not been heard of, by when this one saw them first; infinite: taken care of."""
 
     @property
     def total(self) -> int | None:
@@ -169,7 +166,7 @@ class SharedStudy:
         self._beaten = now
         for trial in self.trials.values():
             self._beat(trial._trial_id)
-        self._start_clocks(now)
+        self._start_clocks()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._optuna.storages.fail_stale_trials(self.study)
@@ -178,17 +175,18 @@ class SharedStudy:
         if hasattr(self._storage, "record_heartbeat"):
             self._storage.record_heartbeat(trial_id)
 
-    def _start_clocks(self, now: float) -> None:
-        """A worker killed before its first heartbeat: Optuna never misses one, so we give one in its place, once.
+    def _start_clocks(self) -> None:
+        """A worker killed before its first heartbeat: Optuna never misses one, so whoever sees its trial gives the first.
 
-        By our own clock: the times in a study are those of machines whose clocks and time zones may differ.
+        Once for each trial, and noted there: a second one would only put off the moment when it counts as lost.
         """
         for one in self._all():
-            if one.state.name != "RUNNING" or _HOST in one.user_attrs:
-                continue
-            if now - self._clocks.setdefault(one.number, now) > SILENT * self._sweep.heartbeat_s:
-                self._clocks[one.number] = math.inf
+            if one.state.name == "RUNNING" and _HOST not in one.user_attrs and _CLOCK not in one.user_attrs:
                 self._beat(one._trial_id)
+                try:
+                    self._storage.set_trial_user_attr(one._trial_id, _CLOCK, True)
+                except self._optuna.exceptions.UpdateFinishedTrialError:  # over meanwhile
+                    pass
 
     def counts(self) -> Counts:
         return counts_of(self._all())
@@ -227,7 +225,7 @@ class SharedStudy:
         return [
             (
                 one.number,
-                self._distributions.decoded(one.params) if one.params else {},
+                self._distributions.decoded(one.params) if self._distributions.are_all_in(one.params) else {},
                 one.state.name.lower(),
                 one.value,
                 one.user_attrs.get(_RUN),
