@@ -33,7 +33,7 @@ class Distributions:
         return {name: self._encoded(name, params[name]) for name in self.all}
 
     def are_all_in(self, params: Mapping[str, Any]) -> bool:
-        """Whether a trial has all its settings: another process may be drawing them right now, or was killed meanwhile."""
+        """Whether a trial has all its settings: another process may be drawing them, or was killed meanwhile."""
         return all(name in params for name in self.all)
 
     def decoded(self, params: Mapping[str, Any]) -> dict[str, Any]:

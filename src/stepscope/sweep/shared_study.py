@@ -176,7 +176,7 @@ class SharedStudy:
             self._storage.record_heartbeat(trial_id)
 
     def _start_clocks(self) -> None:
-        """A worker killed before its first heartbeat: Optuna never misses one, so whoever sees its trial gives the first.
+        """A worker killed before its first heartbeat: Optuna never misses one, so whoever sees its trial gives it.
 
         Once for each trial, and noted there: a second one would only put off the moment when it counts as lost.
         """

@@ -31,6 +31,8 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
         model = DistributedDataParallel(net)
     """
+    if not run.ranks.are_all_heard:
+        return  # so that the finding names all ranks it holds for
     ranks = [one for one in run.ranks.all if one.shares_gradients and one.trained]
     for number in sorted({number for one in ranks for number in one.trained}):
         alike = [group for group in _alike(ranks, number) if len(group) > 1]
