@@ -66,7 +66,8 @@ def job(folder: Path, *arguments: str) -> float:
         (own / "tmp").mkdir(parents=True)
         (own / "train.py").write_text(SCRIPT.replace("STEPS", str(STEPS)))
         words = [
-            "ip", "netns", "exec", f"{PREFIX}{node}", "unshare", "--uts", "sh", "-c", f'hostname node-{node}; exec "$@"',
+            "ip", "netns", "exec", f"{PREFIX}{node}", "unshare", "--uts",
+            "sh", "-c", f'hostname node-{node}; exec "$@"',
             "sh", sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--node-rank", str(at),
             "--nproc-per-node", "2", "--master-addr", "10.77.0.1", "--master-port", "29555", "--local-addr",
             f"10.77.0.{at + 1}", "-m", "stepscope", "run", "train.py", *arguments,
