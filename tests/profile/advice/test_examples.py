@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 import torch
 import torch.utils.data.dataloader as dataloader
-from tests.diagnose.rules.test_examples import EVERY
+from tests.diagnose.rules.test_examples import EVERY, asked_of
 
 from stepscope import fence
-from stepscope.diagnose.rule import rules_for
 from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.profile import Profile
@@ -32,7 +31,7 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
 MADE = "from made_traces import A100, V100, Gpu, call, loader\n"
 
 
-EXAMPLES = [example for example in EVERY if example[0] in rules_for("profile")]
+EXAMPLES = [example for example in EVERY if asked_of(example, "profile")]
 
 
 class Told(Profile):
