@@ -2412,6 +2412,8 @@ export interface RunsPage {
   version: number;
   /** Runs that a long first look has found and not read yet: the rest of the answer is about those that it has. */
   unread: number;
+  /** Whether `matched` was counted. A server with very many runs estimates what would take long to count. */
+  exact: boolean;
   /**
    * Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
    * runs have the same.
