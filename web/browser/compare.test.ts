@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await changed.getByText("Look first at").waitFor();
     await expect
       .poll(() => changed.locator(".changed-headline").innerText())
-      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
+      .toMatch(/opt\.no-zero-grad.*The curves diverge at step 4\d\d, first in train\/grad_norm/s);
     const reasons = changed.locator(".reason-table tbody tr");
     await expect.poll(() => reasons.first().innerText()).toMatch(/Likely.*opt\.no-zero-grad.*train\.py:42/s);
     await expect.poll(() => reasons.nth(1).innerText()).toMatch(/lr.*0\.001.*0\.01.*10 times as large/s);

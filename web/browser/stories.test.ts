@@ -102,7 +102,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await changed.getByText("Look first at").waitFor();
     await expect
       .poll(() => changed.locator(".changed-headline").innerText())
-      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d/s);
+      .toMatch(/opt\.no-zero-grad.*The curves diverge at step 4\d\d/s);
     await expect.poll(() => changed.locator(".reason-table tbody tr").first().innerText()).toContain("train.py:42");
     await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Code", exact: true }).click();
     await page
