@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)("compare", () => {
   test("a link to runs that are gone says so, and one run alone is no comparison", async () => {
     const { page } = tab;
     await open("#/compare?runs=01AAAAAAAAAAAAAAAAAAAAAAAA");
-    await page.getByText("The chosen runs are not in this store").waitFor();
+    await page.getByText("The selected runs are not in this store").waitFor();
     await open(`#/compare?runs=${id["mixup-s0"]}`);
     await page.getByText("Two runs or groups are needed").waitFor();
     await go(page, "Metrics");

@@ -93,7 +93,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await finding.getByText("gradients of earlier steps are still there when backward runs").first().waitFor();
     await expect.poll(() => finding.innerText()).toMatch(/train\.py:42.*optimizer\.zero_grad\(\)/s);
     // Is it that? Beside the run that works, whichever of the two is chosen first.
-    await page.getByRole("button", { name: "Choose", exact: true }).click();
+    await page.getByRole("button", { name: "Select", exact: true }).click();
     await page.getByRole("link", { name: "All runs", exact: true }).click();
     await search(page, "name = wide-before");
     await tick(page, "wide-before");
@@ -188,7 +188,7 @@ describe.skipIf(noBrowser)("stories", () => {
   test("make a report, export it, and zoom its chart with the network off", async () => {
     const { page } = tab;
     for (const name of ["wide-before", "wide-after"]) await tick(page, name);
-    await page.getByRole("button", { name: "More for the chosen runs" }).click();
+    await page.getByRole("button", { name: "More for the selected runs" }).click();
     await page.getByRole("menuitem", { name: "Make a report" }).click();
     const text = page.getByRole("textbox", { name: "Text of the report, in Markdown" });
     await page.locator(".report-preview .report-panel").first().waitFor();

@@ -40,7 +40,7 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
   }, [answer.data?.a, answer.data?.b]);
   if (!answer.data) return <Waiting answer={answer} height={220} />;
   const found = answer.data;
-  if (!found.a || !found.b) return <p class="quiet">Two runs or groups are needed to say what changed between them.</p>;
+  if (!found.a || !found.b) return <p class="quiet">Select two runs or groups to see what changed between them.</p>;
   const looks = [found.a, found.b].map((id) => lookOfRun(colours.get(id) ?? id)) as [Look, Look];
   return (
     <div class="changed" aria-busy={answer.waiting}>
@@ -125,7 +125,7 @@ function Outcome({ found }: { found: Found }) {
       <table class="fact-table outcome-table">
         <thead>
           <tr>
-            <th scope="col">How it went</th>
+            <th scope="col">Outcome</th>
             <th scope="col" class="isolate">
               {nameIn(found, found.a)}
             </th>
@@ -156,9 +156,7 @@ function Outcome({ found }: { found: Found }) {
 function Curves({ found, looks }: { found: Found; looks: readonly [Look, Look] }) {
   const [all, setAll] = useState(false);
   if (found.partings.length === 0)
-    return (
-      <p class="quiet">The two share no metric over the same steps, so there are no curves to compare.</p>
-    );
+    return <p class="quiet">The two share no metric over the same steps, so there are no curves to compare.</p>;
   const shown = all ? found.partings : found.partings.slice(0, MOST_CURVES);
   const noise =
     found.partings[0]?.noise_from === "seeds"

@@ -148,7 +148,14 @@ async function showWithoutQuery(now: Question): Promise<void> {
   const good: Question = { ...now, ...inProject(project.peek(), typed), typed };
   if (table.peek() !== null && JSON.stringify(good) === JSON.stringify(answered)) return;
   // What else the address asks for may be wrong too.
-  const bare: Question = { ...good, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
+  const bare: Question = {
+    ...good,
+    ...inProject(project.peek(), ""),
+    typed: "",
+    columns: [],
+    group_by: null,
+    sort: "created",
+  };
   for (const tried of [good, bare]) {
     try {
       const page = await fetchPage(tried, 0, new AbortController().signal, FIRST_IDS);
