@@ -1760,7 +1760,7 @@ export interface Parting {
   a: number | null;
   /** The means of the two sides there. */
   b: number | null;
-  /** The standard deviation of the difference by chance alone. */
+  /** The standard deviation of the difference by chance alone; None where there are too few points to tell. */
   noise: number | null;
   /** Where the noise was measured: `seeds` or `steps`. */
   noise_from: string;
