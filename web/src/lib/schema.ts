@@ -1760,7 +1760,7 @@ export interface Parting {
   a: number | null;
   /** The means of the two sides there. */
   b: number | null;
-  /** The standard deviation of the difference by chance alone. */
+  /** The standard deviation of the difference by chance alone; None where there are too few points to tell. */
   noise: number | null;
   /** Where the noise was measured: `seeds` or `steps`. */
   noise_from: string;
@@ -2412,6 +2412,8 @@ export interface RunsPage {
   version: number;
   /** Runs that a long first look has found and not read yet: the rest of the answer is about those that it has. */
   unread: number;
+  /** Whether `matched` was counted. A server with very many runs estimates what would take long to count. */
+  exact: boolean;
   /**
    * Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
    * runs have the same.
