@@ -7,4 +7,4 @@ const Page = lazily<{ params: Record<string, string> }>(() =>
   import("./sweeps/page").then((found) => found.SweepsPage),
 );
 
-export default { path: "/sweeps", title: "Sweeps", nav: true, order: 24, Page } satisfies PageDef;
+export default { path: "/sweeps", title: "Sweeps", nav: true, order: 22, Page } satisfies PageDef;
