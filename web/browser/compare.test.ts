@@ -151,7 +151,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await open("#/compare?runs=01AAAAAAAAAAAAAAAAAAAAAAAA");
     await page.getByText("The selected runs are not in this store").waitFor();
     await open(`#/compare?runs=${id["mixup-s0"]}`);
-    await page.getByText("Two runs or groups are needed").waitFor();
+    await page.getByText("Select two runs or groups").waitFor();
     await go(page, "Metrics");
     await cell(page, "val/accuracy", 0).waitFor();
     expect(tab.errors).toEqual([]);
