@@ -42,6 +42,8 @@ export interface Table {
   /** Ids by position; undefined where they are not known yet. */
   order: (string | undefined)[];
   matched: number;
+  /** Whether `matched` was counted: a server with very many runs estimates what would take long to count. */
+  exact: boolean;
   total: number;
   /** Found and not read yet, when many are opened for the first time. */
   unread: number;
@@ -194,10 +196,11 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
     changed = true;
   }
   const last = table.peek();
-  const same = !whole && last !== null && last.version === page.version && last.matched === page.matched;
+  const estimated = !page.exact || last?.exact === false;
+  const same = !whole && last !== null && last.version === page.version && (estimated || last.matched === page.matched);
   const order: (string | undefined)[] =
     page.ids.length === 0 && same ? [...last.order] : page.ids.slice(0, page.matched);
-  if (order.length < page.matched) order.length = page.matched;
+  order.length = page.matched;
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
   const best = new Map(
@@ -206,6 +209,7 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   table.value = {
     order,
     matched: page.matched,
+    exact: page.exact,
     total: page.total,
     unread: page.unread,
     groups: page.groups,

@@ -83,7 +83,7 @@ function Matched() {
   const words =
     now.matched === now.total
       ? count(now.total, "run")
-      : `${now.matched.toLocaleString("en-US")} of ${count(now.total, "run")}`;
+      : `${now.exact ? "" : "about "}${now.matched.toLocaleString("en-US")} of ${count(now.total, "run")}`;
   return (
     <span class="matched quiet" role="status">
       {words}
