@@ -496,6 +496,21 @@ def test_one_point_of_two_single_runs_is_not_judged_and_what_they_made_is_no_rea
     assert (found.differs, found.changes) == (False, [])
 
 
+@pytest.mark.parametrize("size", [1e-300, 4e300])
+def test_curves_of_any_size_are_compared(ctx: Context, store: Path, size: float) -> None:
+    rng = np.random.default_rng(0)
+    waves = [[size * (offset + 0.01 * rng.standard_normal()) for _ in range(50)] for offset in (0.1, 0.1, 0.9, 0.9)]
+    runs = [
+        write_run(store, config={"arm": at // 2, "seed": at}, series={"loss": wave}) for at, wave in enumerate(waves)
+    ]
+    ctx.look()
+    for by, pair in (([], [runs[0], runs[2]]), (["config.arm"], runs)):
+        (one,) = compare_changed(ctx, ChangedRequest(runs=pair, by=by)).partings
+        assert one.step == 0
+        assert one.noise is not None
+        assert 0.001 < one.noise / size < 0.1
+
+
 def test_curves_that_never_part_leave_nothing_to_explain(ctx: Context, store: Path) -> None:
     rng = np.random.default_rng(0)
     falls = [[math.exp(-step / 40) + 0.2 * rng.standard_normal() for step in range(200)] for _ in range(2)]

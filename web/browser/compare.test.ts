@@ -128,7 +128,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await cell(page, "val/accuracy", 2).locator("button").click();
     const card = page.getByRole("dialog", { name: /val\/accuracy/ });
     await card.getByText("Permutation test, all 70 deals").waitFor();
-    await expect.poll(() => card.innerText()).toMatch(/Hardly chance.*bootstrap.*corrected by Holm/s);
+    await expect.poll(() => card.innerText()).toMatch(/Unlikely to be chance.*bootstrap.*corrected by Holm/s);
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await card.waitFor({ state: "detached" });
@@ -151,7 +151,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await open("#/compare?runs=01AAAAAAAAAAAAAAAAAAAAAAAA");
     await page.getByText("The selected runs are not in this store").waitFor();
     await open(`#/compare?runs=${id["mixup-s0"]}`);
-    await page.getByText("Two runs or groups are needed").waitFor();
+    await page.getByText("Select two runs or groups").waitFor();
     await go(page, "Metrics");
     await cell(page, "val/accuracy", 0).waitFor();
     expect(tab.errors).toEqual([]);

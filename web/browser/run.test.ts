@@ -189,7 +189,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
       Distributions: "No histograms",
       Model: "no recorded step",
       Profile: "no profile",
-      System: "Nothing was measured",
+      System: "No system metrics were recorded",
       Ranks: "This run has one rank",
     }; // prettier-ignore
     for (const [at, name] of PARTS.entries()) {

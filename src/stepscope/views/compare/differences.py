@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.diagnose.show import place_of
-from stepscope.records import Finding, GitState
+from stepscope.records import Artifact, ArtifactUse, Finding, GitState
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.lineage import artifacts_of
 from stepscope.runs.read.folder import RunFolder
@@ -188,8 +188,9 @@ def _inputs(side: Folders) -> dict[tuple[str, str], dict[str, str]]:
     """By name and kind the contents that a side used, or logged as its data: their version by their digest."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for folder in side:
-        logged, used = artifacts_of(folder)[1:]
-        for one in [*used, *(each for each in logged if each.type in _DATA)]:
+        both = artifacts_of(folder)
+        inputs: list[Artifact | ArtifactUse] = [*both.used, *(one for one in both.logged if one.type in _DATA)]
+        for one in inputs:
             found.setdefault((one.name, one.type), {})[one.digest] = f"v{one.version} ({one.digest[:8]})"
     return found
 

@@ -137,6 +137,8 @@ def _mean(values: Floats) -> Floats:
 
 def _seed_noise(left: Floats, right: Floats) -> Floats:
     """At each step the standard error of the difference of the means, as the seeds spread around it."""
+    scale = _scale(left, right)
+    left, right = left / scale, right / scale
     total = np.zeros(left.shape[1])
     for side in (left, right):
         if len(side) < 2:  # one run: taken to spread like the other side
@@ -147,18 +149,25 @@ def _seed_noise(left: Floats, right: Floats) -> Floats:
         with np.errstate(all="ignore"):
             variance = np.nansum((side - _mean(side)) ** 2, axis=0) / max(1, len(side) - 1)
         total += share * _smooth(np.nan_to_num(variance))
-    noise: Floats = np.sqrt(total)
+    noise: Floats = scale * np.sqrt(total)
     return noise
 
 
 def _step_noise(a: Floats, b: Floats) -> Floats:
     """The same for two single runs: from how much the curves jump between neighbours, which a trend hardly does."""
+    scale = _scale(a, b)
     variance = 0.0
     for side in (a, b):
-        jumps = np.diff(side[np.isfinite(side)])
+        jumps = np.diff(side[np.isfinite(side)] / scale)
         if len(jumps):
             variance += (1.4826 * float(np.median(np.abs(jumps - np.median(jumps)))) / math.sqrt(2)) ** 2
-    return np.full(len(a), math.sqrt(variance))
+    return np.full(len(a), scale * math.sqrt(variance))
+
+
+def _scale(a: Floats, b: Floats) -> float:
+    """The largest finite size: the square of a value near 1e300 is more than a float holds."""
+    sizes = np.abs(np.concatenate([a.ravel(), b.ravel()]))
+    return float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
 
 
 def _smooth(values: Floats) -> Floats:
@@ -174,7 +183,7 @@ def _first_apart(a: Floats, b: Floats, noise: Floats) -> int | None:
     """The first place from which the two are apart, and stay so for a while, always on the same side."""
     scale = np.nanmax(np.abs(np.concatenate([a, b, [0.0]])))
     least = 1e-9 * (scale if math.isfinite(scale) else 1.0)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         difference = a - b
         apart = np.abs(difference) > np.maximum(FACTOR * noise, least)
     apart &= np.isfinite(difference)

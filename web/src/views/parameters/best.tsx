@@ -101,10 +101,10 @@ function BestBody({ scope, goal }: { scope: ParamScope; goal: "min" | "max" }) {
             <button type="button" class="link isolate" onClick={() => go(`/run/${table.ids[winner]}`)}>
               {visibleText(table.names[winner] ?? "")}
             </button>
-            , {formatTime(so.times[last as number] as number)}; improved {count(so.improved.length, "time")} by{" "}
+            , {formatTime(so.times[last as number] as number)}; improved {count(so.improved.length, "time")} in{" "}
             {count(so.order.length, "run")}
             {so.order.length - 1 - (last as number) > 0
-              ? `, not by the last ${so.order.length - 1 - (last as number)}`
+              ? `, not in the last ${so.order.length - 1 - (last as number)}`
               : ""}
           </span>
         )}
