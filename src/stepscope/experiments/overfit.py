@@ -1,4 +1,4 @@
-"""Can one batch be learnt by heart?"""
+"""Can one batch be learned by heart?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table as HTML for notebooks: everything escaped, no scripts, colours that suit light and dark pages."""
+"""A table as HTML for notebooks: everything escaped, no scripts, colors that suit light and dark pages."""
 
 from __future__ import annotations
 

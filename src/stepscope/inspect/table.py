@@ -106,7 +106,7 @@ class Table:
         return data_frame(list(self), self.columns)
 
     def print(self, width: int | None = None) -> None:
-        """Print in colour on a terminal, plainly elsewhere, fitted to `width` (the terminal's own by default)."""
+        """Print in color on a terminal, plainly elsewhere, fitted to `width` (the terminal's own by default)."""
         from stepscope.inspect.printing import print_table
 
         print_table(self, width)

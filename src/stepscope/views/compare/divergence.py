@@ -149,7 +149,7 @@ def _seed_noise(left: Floats, right: Floats) -> Floats:
 
 
 def _step_noise(a: Floats, b: Floats) -> Floats:
-    """The same for two single runs: from how much the curves jump between neighbours, which a trend hardly does."""
+    """The same for two single runs: from how much the curves jump between neighbors, which a trend hardly does."""
     variance = 0.0
     for side in (a, b):
         jumps = np.diff(side[np.isfinite(side)])

@@ -42,7 +42,7 @@ def optimizer_not_restored(run: Evidence) -> Iterator[Proof]:
         saved = f"{read.optimizers} optimizer state in the file" if read.optimizers else "the file holds none"
         yield Proof(
             where=loading.place,
-            message=f"training goes on from a checkpoint, but {fresh[0].type} starts from nothing: its state is not "
+            message=f"training resumes from a checkpoint, but {fresh[0].type} starts fresh: its state is not "
             + ("loaded" if read.optimizers else "in the checkpoint"),
             label=f"weights are restored, the optimizer is not ({saved})",
             evidence={"keys": read.keys[:12], "optimizer": fresh[0].type, "file": read.path[:200]},

@@ -35,7 +35,7 @@ def stale_bn_statistics(run: Evidence) -> Iterator[Proof]:
         where = own[1] if len(own) > 1 and own == found.places else next(iter(own), None)
         yield Proof(
             where=where,
-            message=f"{found.model} is evaluated with batch norm statistics that were never gathered for its weights: "
+            message=f"{found.model} is evaluated with batch norm statistics that were never computed for its weights: "
             + (_OF_LAST if found.copied else f"it has weights of {found.twin}, but means of 0 and variances of 1"),
             label=f"no batch has gone through {', '.join(found.layers[:3])}",
             evidence={"layers": found.layers[:12], "likeness_of_weights": round(found.likeness, 3)},

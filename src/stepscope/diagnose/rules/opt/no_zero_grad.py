@@ -13,7 +13,7 @@ from stepscope.evidence.steps import Backward, Step
 
 @rule("opt.no-zero-grad", severity="error")
 def no_zero_grad(run: Evidence) -> Iterator[Proof]:
-    """Gradients pile up because nothing clears them between optimizer steps.
+    """Gradients accumulate because nothing clears them between optimizer steps.
 
     Why it matters: each update uses the sum of all gradients so far, so the step grows and points the wrong way.
 
