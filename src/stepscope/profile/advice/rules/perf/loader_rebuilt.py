@@ -46,7 +46,7 @@ def _in_training(run: Evidence) -> Iterator[Proof]:
         workers = f", each time starting {loaders[0].workers} workers" if loaders[0].workers else ""
         yield Proof(
             where=rebuilt.place,
-            message="this loader is made anew " + ("for every single batch" if per_step else "in every epoch"),
+            message="this loader is recreated " + ("for every batch" if per_step else "in every epoch"),
             label=f"{times} times over the same dataset{workers}",
             evidence={"times": times, "batches_of_each": training[0].batches, "workers": loaders[0].workers},
             edit=tensors.hoisted(rebuilt.place),
