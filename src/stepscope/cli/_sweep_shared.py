@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._json import print_json
+from stepscope.cli._sweep_progress import show_while_it_goes, signals_to
 from stepscope.cli._terminal import clean, console, number
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
 
 
 def _work(sweep: Sweep, store: Path, as_json: bool) -> None:
-    from stepscope.cli.sweep import show_while_it_goes, signals_to
     from stepscope.sweep.worker import open_worker
 
     assert sweep.storage is not None

@@ -56,6 +56,11 @@ class Table:
     foot: str = "total"
     """What the last row is called."""
 
+    @property
+    def total_row(self) -> Row:
+        """The last row."""
+        return Row("", self.totals)
+
     def __len__(self) -> int:
         return len(self.rows)
 
