@@ -18,7 +18,7 @@ def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
 
     What to do: make the iterator once, before the loop, or write `for batch in loader`.
 
-    How it is found: the loader was started anew five times and more, each time only its first batch was taken, it was
+    How it is found: the loader was restarted five times or more, each time only its first batch was taken, it was
     the same batch each time, and it trained the model. A batch taken once, before the loop, to overfit on purpose, is
     fine, and so is a loader that shuffles.
 

@@ -21,7 +21,7 @@ def optimizer_not_restored(run: Evidence) -> Iterator[Proof]:
     What to do: save `optimizer.state_dict()` in the checkpoint and give it to the new optimizer.
 
     How it is found: the weights of a file were loaded, the number of its epoch or step was read from it, training went
-    on with an optimizer that keeps a state (Adam, momentum), fresh, and nothing was loaded into it. Starting anew from
+    on with an optimizer that keeps a state (Adam, momentum), fresh, and nothing was loaded into it. Starting over from
     pretrained weights reads no epoch and is let pass.
 
     Bad:

@@ -18,7 +18,7 @@ _TIMES = 4
 def loader_rebuilt(run: Evidence | Measured) -> Iterator[Proof]:
     """The same data loader is made again and again.
 
-    Why it matters: its workers are started anew each time, and with `next(iter(...))` a whole epoch is shuffled for one
+    Why it matters: its workers are restarted each time, and with `next(iter(...))` a whole epoch is shuffled for one
     batch.
 
     What to do: make the loader once, before the loop, and iterate over it.
