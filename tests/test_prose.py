@@ -54,6 +54,3 @@ def test_pages_are_in_american_english() -> None:
 def test_both_would_be_found() -> None:
     assert [hit.group() for hit in ODD.finditer("The fault is said once and made anew.")] == ["is said", "anew"]
     assert [hit.group() for hit in BRITISH.finditer("a grey neighbour; `normalise`")] == ["grey", "neighbour"]
-        "grey",
-        "neighbour",
-    ]

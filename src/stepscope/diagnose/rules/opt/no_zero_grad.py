@@ -19,8 +19,8 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
 
     What to do: call `optimizer.zero_grad()` once per step, before `backward()`.
 
-    How it is found: at `backward()`, in three steps in a row, the gradients of the previous step are still there: the same
-    tensor, the same version, and not zero.
+    How it is found: at `backward()`, in three steps in a row, the gradients of the previous step are still there: the
+    same tensor, the same version, and not zero.
 
     Bad:
         loss.backward()
