@@ -74,7 +74,7 @@ def _print_standing(sweep: Sweep, study: SharedStudy, as_json: bool) -> None:
         print_json({"sweep": sweep.name, **summary, "stopped": study.is_stopped, "trials": rows})
         return
     of = "" if study.total is None else f" of {study.total}"
-    stopped = "; stopped (--resume goes on)" if study.is_stopped else ""
+    stopped = "; stopped (--resume continues)" if study.is_stopped else ""
     out = console()
     out.print(f"{clean(sweep.name)}: {counts.results}{of} results, {counts.running} running{stopped}", style="bold")
     for place, (at, params, _, value, _, host) in enumerate(done[:_SHOWN]):

@@ -67,9 +67,9 @@ def command(
     retry_failed: bool,
     as_json: bool,
 ) -> None:
-    """Run a script with many settings, side by side, and say which was best.
+    """Run a script with many settings, side by side, and show which was best.
 
-    FILE says what to run, which parameters to try and by which metric; docs/sweeps.md tells all of it. W&B's sweep
+    FILE defines what to run, which parameters to try and the metric; docs/sweeps.md has the details. W&B's sweep
     files work too. The same command again goes on where it was stopped.
 
     \b
@@ -126,7 +126,7 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
     past, sweep = runner.past, runner.sweep
     if not past.is_new:
         over = sum(trial.is_over for trial in runner.trials.values())
-        out.print(f"{clean(sweep.name)} goes on: {over} of its runs are done (--fresh starts over)", style="bold")
+        out.print(f"{clean(sweep.name)} continues: {over} of its runs are done (--fresh starts over)", style="bold")
     for change in past.changes:
         out.print(f"  changed since the last start: {clean(change)}", style="yellow")
     outside = len(past.outside()) if past.changes else 0
@@ -135,7 +135,7 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
             f"  {outside} earlier runs have settings that are no longer tried; they stay in the list", style="yellow"
         )
     if past.journal.torn:
-        out.print(f"  {past.journal.torn} unreadable lines of the journal were left out", style="yellow")
+        out.print(f"  {past.journal.torn} unreadable lines of the journal were skipped", style="yellow")
     if runner.total is None and sweep.budget_s is None:
         out.print("the file sets no number of runs: the sweep continues until Ctrl-C (--runs N sets one)", style="dim")
 
