@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._json import print_json
+from stepscope.cli._sweep_progress import show_while_it_goes, signals_to
 from stepscope.cli._terminal import clean, console, number
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
 
 
 def _work(sweep: Sweep, store: Path, as_json: bool) -> None:
-    from stepscope.cli.sweep import show_while_it_goes, signals_to
     from stepscope.sweep.worker import open_worker
 
     assert sweep.storage is not None
@@ -74,7 +74,7 @@ def _print_standing(sweep: Sweep, study: SharedStudy, as_json: bool) -> None:
         print_json({"sweep": sweep.name, **summary, "stopped": study.is_stopped, "trials": rows})
         return
     of = "" if study.total is None else f" of {study.total}"
-    stopped = "; stopped (--resume goes on)" if study.is_stopped else ""
+    stopped = "; stopped (--resume continues)" if study.is_stopped else ""
     out = console()
     out.print(f"{clean(sweep.name)}: {counts.results}{of} results, {counts.running} running{stopped}", style="bold")
     for place, (at, params, _, value, _, host) in enumerate(done[:_SHOWN]):

@@ -164,7 +164,7 @@ def _metrics(ctx: Context, ids: list[str], by: list[str], as_json: bool) -> None
         words = f"p: Welch's t-test against the first column, corrected by Holm for {found.tests} tests"
         out.print(f"± is the standard deviation over runs; {words}", style="dim")
     if found.compared.omitted or found.omitted:
-        out.print(f"{found.compared.omitted} columns and {found.omitted} metrics are left out", style="dim")
+        out.print(f"{found.compared.omitted} columns and {found.omitted} metrics are omitted", style="dim")
 
 
 def _table(found: MetricsTable) -> Table:

@@ -24,6 +24,7 @@ from stepscope.runs.catalogue.columns import RunColumn, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.index import Index, RunIndex
 from stepscope.runs.catalogue.ordering import grouped, ordered
+from stepscope.runs.catalogue.resolve import choose
 from stepscope.runs.catalogue.selection import RunPage, Selection, newest_goals, ranges_of
 from stepscope.runs.catalogue.store_scan import StoreScan
 from stepscope.runs.format.ids import is_run_id
@@ -252,8 +253,6 @@ class Catalogue:
         """The opened run with this id (or another way to name it, see `resolve.py`), as of the last refresh."""
         entry = self._entries.get(ref) or self._not_seen_yet(ref)
         if entry is None:
-            from stepscope.runs.catalogue.resolve import choose
-
             entry = choose(ref, self._all())
         with self._lock:
             for scan in self._scans:

@@ -71,11 +71,10 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
     known = seeded or len(grid) >= LEAST_POINTS or np.array_equal(mean_a, mean_b, equal_nan=True)
     at = _first_apart(mean_a, mean_b, noise) if known else None
     step = None if at is None else math.floor(grid[at])
-    lost = [one for one in (lost_a, lost_b) if one is not None]
-    if lost and lost_a != lost_b and (step is None or min(lost) < step):
-        step = min(lost)
-        at = int(np.searchsorted(grid, step))
-        at = min(at, len(grid) - 1)
+    first_lost = _one_lost(lost_a, lost_b)
+    if first_lost is not None and (step is None or first_lost < step):
+        step = first_lost
+        at = min(int(np.searchsorted(grid, step)), len(grid) - 1)
     shown = np.unique(np.linspace(0, len(grid) - 1, min(SHOWN, len(grid))).astype(np.int64))
     return Parting(
         key=key,
@@ -92,6 +91,12 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
         a_line=[_number(value) for value in mean_a[shown]],
         b_line=[_number(value) for value in mean_b[shown]],
     )
+
+
+def _one_lost(a: int | None, b: int | None) -> int | None:
+    """The step from which only one side is not finite any more."""
+    lost = [step for step in (a, b) if step is not None]
+    return min(lost) if lost and a != b else None
 
 
 def _grid(series: Sequence[Series]) -> Floats | None:
@@ -154,7 +159,7 @@ def _seed_noise(left: Floats, right: Floats) -> Floats:
 
 
 def _step_noise(a: Floats, b: Floats) -> Floats:
-    """The same for two single runs: from how much the curves jump between neighbours, which a trend hardly does."""
+    """The same for two single runs: from how much the curves jump between neighbors, which a trend hardly does."""
     scale = _scale(a, b)
     variance = 0.0
     for side in (a, b):

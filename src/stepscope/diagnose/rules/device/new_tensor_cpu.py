@@ -35,7 +35,7 @@ def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
             evidence={"op": cause.root.op, "shape": shape, "meets_at_line": None if met is None else met.line},
             edit=tensors.on_device_of_input(cause.where),
             fix=_fix(cause.root.op),
-            related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
+            related=[(cause.meeting.place, "it meets a tensor on the chosen device here")],
         )
 
 
