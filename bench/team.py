@@ -39,6 +39,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "config and metric, by the metric": {"query": "config.lr < 0.5 and loss.min < 0.1", "sort": "loss.min"},
     "tag = best (1 in 1,000)": {"query": "tags = best"},
     "name ~ run-99999*": {"query": "name ~ run-99999*"},
+    "the word n-12345": {"query": "n-12345"},
+    "name ~ 77 (too short for a trigram)": {"query": "name ~ 77"},
     "project, not failed, by a metric": {"query": "project = p7 and status != failed", "sort": "acc.max"},
     "finds nothing": {"query": "config.lr > 2"},
 }
@@ -67,6 +69,7 @@ def fill(url: str, runs: int) -> float:
     }
     began = time.perf_counter()
     with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP INDEX IF EXISTS ix_runs_name_trigrams, ix_runs_words_trigrams")
         for table, columns in _INDEXES.items():
             for column in columns:
                 connection.execute(f"DROP INDEX ix_{table}_{_LEADS[table]}_{column}_run".encode())
@@ -81,6 +84,11 @@ def fill(url: str, runs: int) -> float:
             for column in columns:
                 made = f'CREATE INDEX ix_{table}_{lead}_{column}_run ON {table} ({lead}, "{column}", run)'
                 connection.execute(made.encode())
+        for column in ("(coalesce(name_lower, name))", "words"):
+            name = "words" if column == "words" else "name"
+            connection.execute(
+                f"CREATE INDEX ix_runs_{name}_trigrams ON runs USING gin ({column} gin_trgm_ops)".encode()
+            )
         connection.execute("ANALYZE")
     return time.perf_counter() - began
 
@@ -89,10 +97,10 @@ _INDEXES = {"run_values": ("number", "natural"), "run_metrics": ("last", "min", 
 _LEADS = {"run_values": "field", "run_metrics": "name"}
 _RUNS = """
 INSERT INTO runs (key, store, folder, stamp, id, name, project, status, created, ended, duration, findings, dropped,
-                  archived, config, head, names, stats)
+                  archived, words, config, head, names, stats)
 SELECT n, 's', 'f' || n, '=1', lpad(n::text, 26, '0'), 'run-' || n, 'p' || n %% 20,
        CASE WHEN n %% 10 = 0 THEN 'failed' ELSE 'finished' END, 1.7e9 + n, 1.7e9 + n + 60, 60, 0, 0, FALSE,
-       '{"opt": "adam"}', %(head)s, %(names)s, %(stats)s
+       'run-' || n || chr(1) || 'p' || n %% 20, '{"opt": "adam"}', %(head)s, %(names)s, %(stats)s
 FROM generate_series(1::bigint, %(runs)s) n"""
 _VALUE = """
 INSERT INTO run_values (run, field, place, kind, number, text, lower, "natural")
@@ -118,20 +126,23 @@ def catalogue(runs: int, repeats: int) -> None:
 
     from stepscope.database.engine import open_database
     from stepscope.database.migrate import migrate
-    from stepscope.server.run_table import RunTable
+    from stepscope.runs.catalogue.selection import Selection
+    from stepscope.server.run_pages import RunPages
 
     postgres = Postgres()
     try:
         with open_database(postgres.new_database()) as database:
             migrate(database)
             print(f"{runs:,} runs in the database after {fill(database.url, runs):.0f} s", flush=True)
-            table = RunTable(database)
+            pages = RunPages(database)
             print(f"| a page of 50 | found | median of {repeats} | worst |\n|---|---|---|---|")
             for name, asked in QUESTIONS.items():
                 waited, page = [], None
                 for _ in range(repeats):
                     began = time.perf_counter()
-                    page = table.page(limit=50, **asked)
+                    page = pages.page(
+                        Selection(**{key: asked[key] for key in asked if key != "offset"}), asked.get("offset", 0)
+                    )
                     waited.append(1000 * (time.perf_counter() - began))
                 assert page is not None
                 found = f"{page.matched:,}" if page.exact else f"about {page.matched:,}"

@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 import torch
 import torch.utils.data.dataloader as dataloader
-from tests.diagnose.rules.test_examples import EVERY
+from tests.diagnose.rules.test_examples import EVERY, asked_of
 from tests.profile.advice.cpu_clock import cpu_clock
 
 from stepscope import fence
-from stepscope.diagnose.rule import rules_for
 from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.profile import Profile
@@ -36,7 +35,7 @@ MACHINE = {"op_ns": 2_500.0, "copy_bytes_per_ns": 8.0, "threads_gain": 1.8, "dou
 MADE = "from made_traces import A100, V100, Gpu, call, loader\n"
 
 
-EXAMPLES = [example for example in EVERY if example[0] in rules_for("profile")]
+EXAMPLES = [example for example in EVERY if asked_of(example, "profile")]
 
 
 class Told(Profile):
