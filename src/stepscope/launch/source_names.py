@@ -7,7 +7,15 @@ import linecache
 import re
 from functools import lru_cache
 
-__all__ = ["assigned_name", "literal_integers", "loss_name", "makes_several_optimizers", "name_of", "printed_names"]
+__all__ = [
+    "assigned_name",
+    "literal_integers",
+    "loop_variables",
+    "loss_name",
+    "makes_several_optimizers",
+    "name_of",
+    "printed_names",
+]
 
 _READS = frozenset(
     ("item", "detach", "cpu", "numpy", "mean", "sum", "float", "tolist", "clone", "double", "data", "scale")
@@ -58,6 +66,13 @@ def _nodes_in(path: str) -> tuple[ast.AST, ...]:
 @lru_cache(maxsize=64)
 def _calls_in(path: str) -> tuple[ast.Call, ...]:
     return tuple(node for node in _nodes_in(path) if isinstance(node, ast.Call))
+
+
+@lru_cache(maxsize=64)
+def loop_variables(path: str) -> frozenset[str]:
+    """The names that `for` statements of a file assign: they stand for one thing now and for another later."""
+    targets = [node.target for node in _nodes_in(path) if isinstance(node, ast.For)]
+    return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def makes_several_optimizers(path: str) -> bool:
