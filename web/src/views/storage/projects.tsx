@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Button } from "../../components";
+import { visibleText } from "../../lib/format";
 import type { ProjectStorage, Storage } from "../../lib/schema";
 import { describeRetention, totalBytes, usedOf } from "../../lib/storage";
 import { Legend, StorageBar } from "./bar";
@@ -37,7 +38,7 @@ export function Projects({ storage, onChange, chosen, onChoose }: ProjectsProps)
             <tr key={one.project} aria-current={one.project === chosen ? "true" : undefined}>
               <td class="isolate">
                 {one.project === "*" ? (
-                  <span class="quiet">All other projects</span>
+                  <span class="quiet storage-others">All other projects</span>
                 ) : (
                   <button
                     type="button"
@@ -46,7 +47,7 @@ export function Projects({ storage, onChange, chosen, onChoose }: ProjectsProps)
                     title="Show its largest runs"
                     onClick={() => onChoose(one.project === chosen ? null : one.project)}
                   >
-                    {one.project}
+                    {visibleText(one.project)}
                   </button>
                 )}
               </td>

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { Button, TextInput } from "../../components";
 import { call } from "../../lib/api";
-import { count, formatBytes } from "../../lib/format";
+import { count, formatBytes, visibleText } from "../../lib/format";
 import type { ProjectStorage, Retention, RetentionPreview, Storage } from "../../lib/schema";
 import { parseBytes, parseLimit } from "../../lib/storage";
 import { attempt } from "../people/ask";
@@ -59,6 +59,7 @@ export function RetentionForm({ project, mayQuota, onChange, onClose }: Retentio
       aria-label={`What ${name} keeps`}
       onSubmit={(event) => (event.preventDefault(), void save())}
     >
+      <h3>{name === "*" ? "What all other projects keep" : `What ${visibleText(name)} keeps`}</h3>
       {FIELDS.map(([key, label], at) => (
         <label key={key}>
           <span class="quiet">{label}</span>

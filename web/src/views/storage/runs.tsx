@@ -2,7 +2,7 @@
 
 import { ErrorState, Skeleton } from "../../components";
 import { call } from "../../lib/api";
-import { formatBytes } from "../../lib/format";
+import { formatBytes, visibleText } from "../../lib/format";
 import { linkTo } from "../../router";
 import { useListed } from "../people/ask";
 import { StorageBar } from "./bar";
@@ -17,7 +17,7 @@ export function LargestRuns({ project }: { project: string | null }) {
   const most = Math.max(1, ...runs.map(size));
   return (
     <section aria-labelledby="largest-title">
-      <h2 id="largest-title">{project === null ? "Largest runs" : `Largest runs of ${project}`}</h2>
+      <h2 id="largest-title">{project === null ? "Largest runs" : `Largest runs of ${visibleText(project)}`}</h2>
       {!list.found ? <Skeleton height={60} /> : null}
       {list.found && runs.length === 0 ? <p class="quiet">No run has been measured yet.</p> : null}
       {runs.length > 0 ? (
@@ -26,10 +26,10 @@ export function LargestRuns({ project }: { project: string | null }) {
             {runs.map((one) => (
               <tr key={one.id}>
                 <td class="isolate">
-                  {one.trashed ? one.name : <a href={linkTo(`/run/${one.id}`)}>{one.name}</a>}
+                  {one.trashed ? visibleText(one.name) : <a href={linkTo(`/run/${one.id}`)}>{visibleText(one.name)}</a>}
                   {one.trashed ? <span class="quiet"> in the trash</span> : null}
                 </td>
-                <td class="isolate quiet">{project === null ? one.project : one.user}</td>
+                <td class="isolate quiet">{visibleText(project === null ? one.project : one.user)}</td>
                 <td class="number">{formatBytes(size(one))}</td>
                 <td class="storage-wide">
                   <StorageBar sizes={one} most={most} />

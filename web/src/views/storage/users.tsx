@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { Button, TextInput } from "../../components";
 import { call } from "../../lib/api";
-import { formatBytes } from "../../lib/format";
+import { formatBytes, visibleText } from "../../lib/format";
 import type { Storage, UserStorage } from "../../lib/schema";
 import { parseBytes, usedOf } from "../../lib/storage";
 import { attempt } from "../people/ask";
@@ -24,7 +24,7 @@ export function StorageUsers({ users, onChange }: { users: UserStorage[]; onChan
         <tbody>
           {users.map((one) => (
             <tr key={one.name}>
-              <td class="isolate">{one.name === "" ? <span class="quiet">Unknown</span> : one.name}</td>
+              <td class="isolate">{one.name === "" ? <span class="quiet">Unknown</span> : visibleText(one.name)}</td>
               <td class="number">{one.runs.toLocaleString("en-US")}</td>
               <td class="number">{usedOf(one.bytes, one.quota_bytes)}</td>
               <td>{one.name === "" ? null : <Quota user={one} onChange={onChange} />}</td>
