@@ -1,10 +1,10 @@
 """Makes the edit of every finding of the corpus and runs both versions: is the finding gone, is the loss better?
 
-    .venv/bin/python bench/fixes.py [--each N] [--groups opt loss] [--out fixes.json]
+    .venv/bin/python bench/fixes.py [--each N] [--skip N] [--groups opt loss] [--out fixes.json]
 
-Each script of tests/corpus whose own rule has an edit is run as it is and with the edit, from the same seeds,
-in a copy.
-The comparison is that of `stepscope fix`. `--each 1` takes one script of every rule. Prints a table and counts.
+Each script of tests/corpus whose own rule has an edit is run as it is and with the edit, from the same seeds, in a
+copy. The comparison is that of `stepscope fix`. `--each 1` takes one script of every rule, `--skip 1` the others.
+Prints a table and counts.
 """
 
 from __future__ import annotations
@@ -156,6 +156,7 @@ def summary(rows: list[dict[str, Any]], without: list[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--each", type=int, help="most scripts of a rule")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first scripts of each rule")
     parser.add_argument("--groups", nargs="*")
     parser.add_argument("--rules", nargs="*")
     parser.add_argument("--out", type=Path)
@@ -171,12 +172,16 @@ def main() -> None:
         return
     runner.warm_up()
     counts: Counter[str | None] = Counter()
+    passed: Counter[str | None] = Counter()
     rows: list[dict[str, Any]] = []
     for entry in entries:
         wanted = entry.script in known and entry.is_runnable
         wanted = wanted and (not options.groups or entry.group in options.groups)
         wanted = wanted and (not options.rules or entry.rule in options.rules)
         if not wanted or (options.each is not None and counts[entry.rule] >= options.each):
+            continue
+        passed[entry.rule] += 1
+        if passed[entry.rule] <= options.skip:
             continue
         row = judge(entry, options.timeout)
         if row is None:

@@ -57,7 +57,7 @@ MAY_IMPORT = {
     "tensorboard": {"integrations"},
     "wandb": GROUND | {"runs", "track", "integrations", "sweep"},
     "report": GROUND | {"runs"},
-    "views": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report"},
+    "views": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report", "sweep"},
     "sync": GROUND | {"runs"},
     "database": GROUND,
     "people": GROUND | {"database"},

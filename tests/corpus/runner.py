@@ -167,10 +167,11 @@ def _told(work: Path, began: float) -> dict[str, float]:
 
 def run_all(jobs: Iterable[Callable[[], Any]], workers: int) -> Iterator[Any]:
     """Several at a time, in threads that each wait for their own child; results in order."""
-    from concurrent.futures import ThreadPoolExecutor
+    # Not an executor: its threads are joined at exit, in a process that a script forks by the thread itself.
+    from multiprocessing.pool import ThreadPool
 
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(lambda job: job(), jobs)
+    with ThreadPool(workers) as pool:
+        yield from pool.imap(lambda job: job(), jobs)
 
 
 def _wait(pid: int, timeout_s: float) -> int | None:

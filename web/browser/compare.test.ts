@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await changed.getByText("Look first at").waitFor();
     await expect
       .poll(() => changed.locator(".changed-headline").innerText())
-      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
+      .toMatch(/opt\.no-zero-grad.*The curves diverge at step 4\d\d, first in train\/grad_norm/s);
     const reasons = changed.locator(".reason-table tbody tr");
     await expect.poll(() => reasons.first().innerText()).toMatch(/Likely.*opt\.no-zero-grad.*train\.py:42/s);
     await expect.poll(() => reasons.nth(1).innerText()).toMatch(/lr.*0\.001.*0\.01.*10 times as large/s);
@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)("compare", () => {
   test("a link to runs that are gone says so, and one run alone is no comparison", async () => {
     const { page } = tab;
     await open("#/compare?runs=01AAAAAAAAAAAAAAAAAAAAAAAA");
-    await page.getByText("The chosen runs are not in this store").waitFor();
+    await page.getByText("The selected runs are not in this store").waitFor();
     await open(`#/compare?runs=${id["mixup-s0"]}`);
     await page.getByText("Two runs or groups are needed").waitFor();
     await go(page, "Metrics");

@@ -23,6 +23,7 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
     """Work on a shared sweep, submit its workers, or say how it stands."""
     from stepscope.sweep.backends import submission, submit, worker_command
     from stepscope.sweep.journal import folder_of
+    from stepscope.sweep.pausing import set_paused
     from stepscope.sweep.shared_study import SharedStudy
 
     assert sweep.storage is not None
@@ -41,6 +42,8 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
         study = SharedStudy(sweep, sweep.storage, folder)
         if what != "status":
             study.stop(what == "stop")
+        if what == "resume":
+            set_paused(folder, False)
         _print_standing(sweep, study, as_json)
 
 

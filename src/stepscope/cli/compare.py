@@ -121,7 +121,7 @@ def _curves(out: Console, partings: list[Parting]) -> None:
     if not parted:
         return
     out.print()
-    out.print("where the curves part", style="bold")
+    out.print("where the curves diverge", style="bold")
     for one in parted[:CURVES]:
         noise = f"noise {number(one.noise)}, from {one.noise_from}"
         line = f"  step {one.step:>8,}  {clean(one.key)}: {number(one.a)} against {number(one.b)} ({noise})"

@@ -206,7 +206,8 @@ def _line(runner: Runner, what: str, trial: Trial) -> str:
 
 
 def _head(runner: Runner) -> Any:
-    ending = "stopping the runs" if runner.interrupts else runner.ending
+    paused = "paused on the Sweeps page" if runner.is_paused else None
+    ending = "stopping the runs" if runner.interrupts else runner.ending or paused
     return headline(runner.sweep, _listed(runner), runner.best, runner.total, runner.spent_s, ending)
 
 

@@ -117,8 +117,8 @@ def rule(
     measured; "crash, steps" at both.
     `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
     rule keeps silent. `is_symptom` is for rules that report an effect of many causes: a group does not include them, so
-    they never hide a cause. `device` is for rules that need "profile": "gpu" is asked only when work ran on an accelerator,
-    "cuda" on NVIDIA's, "cpu" when none did.
+    they never hide a cause. `device` is for rules that need "profile": "gpu" is asked only when work ran on an
+    accelerator, "cuda" on NVIDIA's, "cpu" when none did.
     """
     if not set(needs.split(", ")) <= set(NEEDS):
         raise UsageError(f"rule {id} needs {needs!r}; it can be one of {', '.join(NEEDS)}")

@@ -27,11 +27,13 @@ class UnsetNorms:
     layers: list[str] = field(default_factory=list)
     likeness: float = 0.0
     """The cosine between the largest weights of both."""
+    written: Place | None = None
+    """Where the script itself wrote its weights while training went on: a moving average."""
     copied: bool = False
     """It is an equal average (SWA), and its statistics are exactly those of the trained model."""
 
 
-@table("norm_statistics")
+@table("norm_statistics", version=2)
 @dataclass(eq=False)
 class NormStatistics:
     """`run.norm_statistics`"""

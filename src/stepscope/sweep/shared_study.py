@@ -7,6 +7,7 @@ takes no result from a worker that comes back.
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.sweep.distributions import Distributions
 from stepscope.sweep.optuna_pruner import pruner_of
+from stepscope.sweep.pausing import Pause
 from stepscope.sweep.samplers import make_sampler, need_optuna, state_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import Outcome
@@ -27,7 +29,8 @@ __all__ = ["Counts", "SharedStudy", "counts_of", "open_storage", "storage_error"
 
 SILENT = 6
 """Heartbeats that may be missed."""
-_STOPPED, _EXCESS, _RUN, _HOST = "stepscope:stopped", "stepscope:excess", "stepscope:run", "stepscope:host"
+_STOPPED, _PAUSED, _EXCESS = "stepscope:stopped", "stepscope:paused", "stepscope:excess"
+_RUN, _HOST = "stepscope:run", "stepscope:host"
 _RETRIES = 20
 
 
@@ -42,16 +45,22 @@ class Counts:
     """Trials whose worker was lost, and whose settings were queued again."""
 
 
-def counts_of(trials: list[Any], below: int | None = None) -> Counts:
-    """Of these trials, or of those with a lower number."""
+def counts_of(trials: list[Any], before: int | None = None) -> Counts:
+    """Of these trials, or of those whose settings were first drawn before this number."""
     replaced = {number for trial in trials for number in trial.system_attrs.get("retry_history", ())}
     excess = {trial.number for trial in trials if trial.user_attrs.get(_EXCESS)}
     counted = [trial for trial in trials if trial.number not in replaced and trial.number not in excess]
-    if below is not None:
-        counted = [trial for trial in counted if trial.number < below]
+    if before is not None:
+        counted = [trial for trial in counted if _first(trial) < before]
     running = sum(trial.state.name == "RUNNING" for trial in counted)
     waiting = sum(trial.state.name == "WAITING" for trial in counted)
     return Counts(len(counted) - running - waiting, running, waiting, frozenset(replaced))
+
+
+def _first(trial: Any) -> int:
+    """The number its settings had first: those of a lost worker are queued again under a new one."""
+    history = trial.system_attrs.get("retry_history")
+    return int(history[0] if history else trial.number)
 
 
 class SharedStudy:
@@ -65,7 +74,8 @@ class SharedStudy:
         self.trials: dict[int, Any] = {}
         """Those of this worker."""
         self._beaten = 0.0
-        self._clocks: set[int] = set()
+        self._clocks: dict[int, float] = {}
+        """Trials of workers that have not been heard of, by when this one saw them first; infinite: taken care of."""
 
     @property
     def total(self) -> int | None:
@@ -115,9 +125,8 @@ class SharedStudy:
     def _comes_too_late(self, number: int, total: int) -> bool:
         found = self._all()
         own = next(one for one in found if one.number == number)
-        earlier = counts_of(found, below=number)
-        is_new = "retry_history" not in own.system_attrs
-        return is_new and earlier.results + earlier.running + earlier.waiting >= total
+        earlier = counts_of(found, before=_first(own))
+        return earlier.results + earlier.running + earlier.waiting >= total
 
     def take_over(self, number: int) -> bool:
         """Whether a trial of an earlier start of this worker is still its own."""
@@ -160,7 +169,7 @@ class SharedStudy:
         self._beaten = now
         for trial in self.trials.values():
             self._beat(trial._trial_id)
-        self._start_clocks()
+        self._start_clocks(now)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._optuna.storages.fail_stale_trials(self.study)
@@ -169,18 +178,16 @@ class SharedStudy:
         if hasattr(self._storage, "record_heartbeat"):
             self._storage.record_heartbeat(trial_id)
 
-    def _start_clocks(self) -> None:
-        """A worker killed before its first heartbeat: Optuna never misses one, so we give one in its place, once."""
-        silent_s = SILENT * self._sweep.heartbeat_s
+    def _start_clocks(self, now: float) -> None:
+        """A worker killed before its first heartbeat: Optuna never misses one, so we give one in its place, once.
+
+        By our own clock: the times in a study are those of machines whose clocks and time zones may differ.
+        """
         for one in self._all():
-            is_old = one.datetime_start is not None and time.time() - one.datetime_start.timestamp() > silent_s
-            if (
-                one.state.name == "RUNNING"
-                and _HOST not in one.user_attrs
-                and is_old
-                and one.number not in self._clocks
-            ):
-                self._clocks.add(one.number)
+            if one.state.name != "RUNNING" or _HOST in one.user_attrs:
+                continue
+            if now - self._clocks.setdefault(one.number, now) > SILENT * self._sweep.heartbeat_s:
+                self._clocks[one.number] = math.inf
                 self._beat(one._trial_id)
 
     def counts(self) -> Counts:
@@ -200,8 +207,19 @@ class SharedStudy:
         return bool(self.study.user_attrs.get(_STOPPED))
 
     def stop(self, yes: bool = True) -> None:
-        """Let all workers end after what they run now; or let them go on."""
+        """Let all workers end after what they run now; or let them go on, also where they were paused."""
         self.study.set_user_attr(_STOPPED, yes)
+        if not yes:
+            self.study.set_user_attr(_PAUSED, "")
+
+    def is_paused(self, asked: Pause | None) -> bool:
+        """Whether all workers are to wait. `asked` is what the folder of this worker says, for all to know."""
+        known = self.study.user_attrs.get(_PAUSED, "")
+        if asked is not None and asked.paused and known != asked.id:
+            self.study.set_user_attr(_PAUSED, known := asked.id)
+        elif asked is not None and not asked.paused and known == asked.id:
+            self.study.set_user_attr(_PAUSED, known := "")
+        return bool(known)
 
     def outcomes(self) -> list[tuple[int, Mapping[str, Any], str, float | None, str | None, str]]:
         """(number, settings, state, value, run, host) of each trial that counts."""

@@ -6,9 +6,9 @@ warning or above. Under `## Healthy: ...` no rule at all may. `## Buggy, probe: 
 info: ...` expects severity info, `bare` leaves out the imports and the seed that come before every example,
 `processes` is for scripts that start processes of their own, `sampled` has a sampler look at their lines, `printed`
 has what they print read, `facts` is for rules over ranks: the code makes `ranks`, what each rank has told, and only
-this rule is asked (bench/ranks.py has real jobs). Examples of rules for stored runs (`run/`) write a run instead of
-training: see tests/diagnose/stored/test_stored_rules.py; those of rules over profiles are profiled: see
-tests/profile/advice/test_examples.py.
+this rule is asked (bench/ranks.py has real jobs). Examples of rules for stored runs (`run/`, and `stored` in the
+heading) write a run instead of training: see tests/diagnose/stored/test_stored_rules.py; those of rules over profiles
+(`profiled` where the rule is asked of trainings too) are profiled: see tests/profile/advice/test_examples.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.rule import all_rules, rules_for
+from stepscope.diagnose.rule import all_rules
 from stepscope.diagnose.source import Source
 from stepscope.evidence import ranks as facts_of_ranks
 from stepscope.evidence.trainer import Trainer
@@ -45,10 +45,15 @@ def examples() -> list[tuple[str, str, str]]:
 
 
 EVERY = examples()
-ELSEWHERE = set(rules_for("stored", "profile"))
-EXAMPLES = [example for example in EVERY if example[0] not in ELSEWHERE]
 
 
+def asked_of(example: tuple[str, str, str], need: str) -> bool:
+    """Whether an example is for a rule that needs only this, or says in its heading that this one is."""
+    rule, head, _ = example
+    return all_rules()[rule].needs == need or {"profile": "profiled"}.get(need, need) in head.split(":")[0]
+
+
+EXAMPLES = [one for one in EVERY if not asked_of(one, "stored") and not asked_of(one, "profile")]
 FACTS = [example for example in EXAMPLES if "facts" in example[1].split(":")[0]]
 EXAMPLES = [example for example in EXAMPLES if example not in FACTS]
 

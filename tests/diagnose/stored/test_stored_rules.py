@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.diagnose.rules.test_examples import EVERY
+from tests.diagnose.rules.test_examples import EVERY, asked_of
 
 from stepscope.diagnose.rule import rules_for
 from stepscope.diagnose.stored.engine import Diagnosis, diagnose_run
@@ -25,7 +25,7 @@ from stepscope.runs.format.layout import create_run
 from stepscope.runs.read.folder import open_run
 from stepscope.runs.write.writer import RunWriter
 
-EXAMPLES = [example for example in EVERY if example[0].startswith("run.")]
+EXAMPLES = [example for example in EVERY if asked_of(example, "stored")]
 
 
 class Written:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.optim.swa_utils import AveragedModel
 
@@ -16,20 +17,34 @@ from stepscope.record.observers.own_frames import own_places
 
 if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
+    from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["NormStatisticsObserver"]
 
 _STEPS = 5
 _LOOKS = 40
 _LARGEST = 2**20
+_WRITES = 4000
 
 
 class NormStatisticsObserver(Observer, NormStatistics):
+    ops: ClassVar[frozenset[str]] = frozenset({"lerp_", "mul_", "add_", "copy_", "sub_"})
+
     def __init__(self, watcher: Watcher) -> None:
         NormStatistics.__init__(self)
         super().__init__(watcher)
         self._looks = 0
+        self._written: dict[int, Place] = {}
+        """By the address of a tensor: where an operation of the user's wrote into it while training went on."""
+
+    def op(self, call: Call) -> None:
+        if not self.watcher.step or call.place is None or call.visit is not None or len(self._written) >= _WRITES:
+            return
+        first: Any = call.inputs[0] if call.inputs else None
+        if type(first) in (torch.Tensor, torch.nn.Parameter) and first.dim() and first.device.type != "meta":
+            self._written.setdefault(first.data_ptr(), call.place)
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if visit.training or visit.grad or self.watcher.step < _STEPS or self._looks >= _LOOKS:
@@ -49,7 +64,12 @@ class NormStatisticsObserver(Observer, NormStatistics):
             self.others.update(places)
         elif not any(one.places[:1] == places[:1] and one.model == visit.type for one in self.all):
             layers = unset or [name for name, _ in norms]
-            self.all.append(UnsetNorms(visit.type, twin[0], places, layers, twin[1], averaged))
+            written = None if averaged else self._writer_of(module)
+            self.all.append(UnsetNorms(visit.type, twin[0], places, layers, twin[1], written, averaged))
+
+    def _writer_of(self, module: Any) -> Place | None:
+        places = (self._written.get(one.data_ptr()) for one in module.parameters() if one.device.type != "meta")
+        return next((place for place in places if place is not None), None)
 
     def _twin(self, module: Any) -> tuple[str, float, Any] | None:
         """A trained model of the same shapes whose weights are much like these; random ones are at right angles."""

@@ -23,6 +23,8 @@ FACTOR = 4.0
 STAY = 0.02
 """For which share of the curve they have to stay apart, so that a spike is no parting."""
 LEAST_STAY = 3
+LEAST_POINTS = 5
+"""From fewer points of two single runs nobody can tell how much the curves jump by chance."""
 
 
 class Parting(msgspec.Struct):
@@ -35,7 +37,7 @@ class Parting(msgspec.Struct):
     b: float | None
     """The means of the two sides there."""
     noise: float | None
-    """The standard deviation of the difference by chance alone."""
+    """The standard deviation of the difference by chance alone; None where there are too few points to tell."""
     noise_from: str
     """Where the noise was measured: `seeds` or `steps`."""
     a_end: float | None
@@ -66,7 +68,8 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
     lost_a, lost_b = (_lost(side) for side in sides)
     seeded = max(len(left), len(right)) > 1
     noise = _seed_noise(left, right) if seeded else _step_noise(mean_a, mean_b)
-    at = _first_apart(mean_a, mean_b, noise)
+    known = seeded or len(grid) >= LEAST_POINTS or np.array_equal(mean_a, mean_b, equal_nan=True)
+    at = _first_apart(mean_a, mean_b, noise) if known else None
     step = None if at is None else math.floor(grid[at])
     lost = [one for one in (lost_a, lost_b) if one is not None]
     if lost and lost_a != lost_b and (step is None or min(lost) < step):
@@ -79,7 +82,7 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
         step=step,
         a=None if at is None else _number(mean_a[at]),
         b=None if at is None else _number(mean_b[at]),
-        noise=_number(noise[at] if at is not None else np.median(noise)),
+        noise=_number(noise[at] if at is not None else np.median(noise)) if known else None,
         noise_from="seeds" if seeded else "steps",
         a_end=_end(sides[0]),
         b_end=_end(sides[1]),

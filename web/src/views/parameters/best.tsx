@@ -1,4 +1,4 @@
-/** How the best value came about, run after run. */
+/** How the best value improved over time, run after run. */
 
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { bestAt, bestBox, bestPixel, type BestPlot, drawBest } from "../../charts/draw-param-best";
@@ -19,7 +19,7 @@ const axis = param<X>("bestx", "ended", oneOf<X>("ended", "started", "number"), 
 
 export function Best({ scope }: { scope: ParamScope }) {
   const { metric, goal } = scope.table.value;
-  if (!metric) return <p class="importance-none">These runs have logged no metric to judge them by.</p>;
+  if (!metric) return <p class="importance-none">These runs have no metric to rank them by.</p>;
   if (!goal)
     return (
       <div class="best-ask">

@@ -138,21 +138,35 @@ function refuse(now: Question, fault: unknown): void {
   if (fault instanceof ApiError && fault.status === 400 && now.typed !== "") {
     const column = fault.position === null ? null : caretColumn(now.typed, fault.position, now.prefix);
     queryError.value = { message: fault.message, hint: fault.hint, column };
-    // Rows that are there stay; a page that was opened with a wrong query shows all runs beside what is wrong.
-    if (table.peek() === null) void showAll(now);
+    void showWithoutQuery(now);
     return;
   }
   failure.value = fault;
 }
 
-async function showAll(now: Question): Promise<void> {
-  // Whatever else the address asks for may be wrong too.
-  const all = { ...now, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
-  try {
-    const page = await fetchPage(all, 0, new AbortController().signal, FIRST_IDS);
-    if (table.peek() === null) takePage(all, page, 0, true, false);
-  } catch (fault) {
-    failure.value = fault;
+/** A wrong query empties nothing: the runs of the last good one stay, or all of them, in the columns and order of now. */
+async function showWithoutQuery(now: Question): Promise<void> {
+  const typed = answered?.typed ?? "";
+  const good: Question = { ...now, ...inProject(project.peek(), typed), typed };
+  if (table.peek() !== null && JSON.stringify(good) === JSON.stringify(answered)) return;
+  // What else the address asks for may be wrong too.
+  const bare: Question = {
+    ...good,
+    ...inProject(project.peek(), ""),
+    typed: "",
+    columns: [],
+    group_by: null,
+    sort: "created",
+  };
+  for (const tried of [good, bare]) {
+    try {
+      const page = await fetchPage(tried, 0, new AbortController().signal, FIRST_IDS);
+      if (queryError.peek() && now.typed === query.peek()) takePage(tried, page, 0, true, false);
+      return;
+    } catch (fault) {
+      if (table.peek() !== null) return;
+      if (tried === bare) failure.value = fault;
+    }
   }
 }
 

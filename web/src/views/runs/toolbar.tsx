@@ -139,7 +139,13 @@ function ChosenMenu({ chosen }: { chosen: readonly string[] }) {
     },
   ];
   return (
-    <Menu label="More for the chosen runs" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />
+    <Menu
+      label="More for the selected runs"
+      buttonClass="icon-button"
+      button={<MoreIcon />}
+      items={items}
+      align="end"
+    />
   );
 }
 

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
+if TYPE_CHECKING:
+    from stepscope.evidence.norm_statistics import UnsetNorms
+    from stepscope.records.place import Place
+
 _OF_LAST = "they are those of the last model that was averaged"
 
 
-@rule("mode.stale-bn-statistics", severity="error", follows=("mode.train-not-restored", "mode.averaged-bn"))
+@rule("mode.stale-bn-statistics", severity="error", follows=("mode.train-not-restored",))
 def stale_bn_statistics(run: Evidence) -> Iterator[Proof]:
     """A copy or an average of a trained model is evaluated with batch norm statistics that were never gathered.
 
@@ -30,14 +35,23 @@ def stale_bn_statistics(run: Evidence) -> Iterator[Proof]:
         evaluate(swa_model, test_loader)
     """
     for found in run.norm_statistics.all:
-        # The line that is about this model: not that of a function which evaluates others as well.
-        own = [place for place in found.places if place not in run.norm_statistics.others] or found.places
-        where = own[1] if len(own) > 1 and own == found.places else next(iter(own), None)
+        evaluated = _evaluated(run, found)
         yield Proof(
-            where=where,
+            where=found.written or evaluated,
             message=f"{found.model} is evaluated with batch norm statistics that were never gathered for its weights: "
             + (_OF_LAST if found.copied else f"it has weights of {found.twin}, but means of 0 and variances of 1"),
-            label=f"no batch has gone through {', '.join(found.layers[:3])}",
+            label="only the parameters follow the trained model, not the buffers"
+            if found.written
+            else f"no batch has gone through {', '.join(found.layers[:3])}",
             evidence={"layers": found.layers[:12], "likeness_of_weights": round(found.likeness, 3)},
-            fix="call update_bn(train_loader, model) before this, or copy the buffers with the parameters",
+            fix="copy the buffers here too (or call torch.optim.swa_utils.update_bn before evaluating)"
+            if found.written
+            else "call update_bn(train_loader, model) before this, or copy the buffers with the parameters",
+            related=[(evaluated, "it is evaluated here")] if found.written else (),
         )
+
+
+def _evaluated(run: Evidence, found: UnsetNorms) -> Place | None:
+    """The line that is about this model: not that of a function which evaluates others as well."""
+    own = [place for place in found.places if place not in run.norm_statistics.others] or found.places
+    return own[1] if len(own) > 1 and own == found.places else next(iter(own), None)
