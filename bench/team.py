@@ -2,6 +2,7 @@
 
     python bench/team.py catalogue [--runs 1000000]      pages listed, filtered and sorted by SQL (goal: under 100 ms)
     python bench/team.py ingest [--seconds 30] [--viewers 100] [--clients 2]      points a minute, and what viewers wait
+    python bench/team.py peers [--clients 2]             the same points to MLflow on PostgreSQL and to Aim's server
 
 Needs PostgreSQL (`initdb`, `pg_ctl` on the PATH). The rows of the catalogue are made in the database itself.
 """
@@ -217,13 +218,13 @@ def view(port: int, token: str, stop: Any, viewers: int, out: Any) -> None:
 
 
 def ingest(seconds: float, viewers: int, clients: int) -> None:
+    from tests.ports import reserved_port
     from tests.postgres import Postgres
-    from tests.sync.test_sync import free_port
     from tests.team import TOKEN, people_in
 
-    postgres, port = Postgres(), free_port()
+    postgres = Postgres()
     context = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, reserved_port() as port:
         home, database = Path(folder) / "server", postgres.new_database()
         with people_in(home, database):
             pass
@@ -260,9 +261,101 @@ def ingest(seconds: float, viewers: int, clients: int) -> None:
         )
 
 
+# -- peers ----------------------------------------------------------------------------------------------------------
+
+STEPS = {"stepscope": 20_000, "mlflow": 1_000, "aim": 500}
+"""Steps of 20 metrics that each machine logs; a slow tool gets fewer, so that all take some seconds."""
+
+
+def peers(clients: int) -> None:
+    """CPU time is what counts on a busy machine: of the clients, and of the server with its PostgreSQL."""
+    from bench.peers import peer_python
+    from tests.ports import reserved_port
+    from tests.postgres import Postgres
+    from tests.team import TOKEN, people_in
+
+    wanted = {"mlflow": ["mlflow", "psycopg[binary]"], "aim": ["aim"]}
+    pythons = {tool: str(peer_python(f"team-{tool}", wanted[tool])) for tool in wanted}
+    pythons["stepscope"] = sys.executable
+    print("| server | points | points a minute | client CPU-s per M points | server CPU-s per M points |")
+    print("|---|---|---|---|---|")
+    for tool, steps in STEPS.items():
+        postgres = Postgres()
+        with tempfile.TemporaryDirectory() as folder, reserved_port() as port:
+            home, database = Path(folder) / "server", postgres.new_database()
+            address = f"{'aim' if tool == 'aim' else 'http'}://127.0.0.1:{port}"
+            program = str(Path(pythons[tool]).with_name(tool))
+            if tool == "stepscope":
+                with people_in(home, database):
+                    pass
+                words = ["server", str(home), "--port", str(port), "--database", database, "--json"]
+            elif tool == "mlflow":
+                # Four processes is what it starts with by itself.
+                words = ["server", "--port", str(port), "--backend-store-uri", database]
+            else:
+                home.mkdir()
+                subprocess.run([program, "init", "--repo", str(home), "-y"], check=True, **_SILENT)
+                words = ["server", "--repo", str(home), "--port", str(port), "-y"]
+            environment = {**os.environ, "STEPSCOPE_TOKEN": TOKEN}
+            server = subprocess.Popen([program, *words], cwd=folder, env=environment, **_SILENT)
+            try:
+                _wait_for(port, server)
+                command = [pythons[tool], str(ROOT / "bench" / "team_client.py"), tool, address]
+                subprocess.run([*command, "50"], env=environment, check=True, **_SILENT)  # all its processes are up
+                before = _cpu(server.pid, postgres.pid)
+                logging = [
+                    subprocess.Popen(
+                        [*command, str(steps)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                    )
+                    for _ in range(clients)
+                ]
+                told = [json.loads(one.communicate(timeout=600)[0].splitlines()[-1]) for one in logging]
+                spent = _cpu(server.pid, postgres.pid) - before
+            finally:
+                server.terminate()
+                server.wait(60)
+                postgres.close()
+        points = clients * steps * 20
+        wall, cpu = max(one["wall_s"] for one in told), sum(one["cpu_s"] for one in told)
+        print(
+            f"| {tool} | {points:,} | {60 * points / wall / 1e6:.2f} M | {1e6 * cpu / points:.1f} | "
+            f"{1e6 * spent / points:.1f} |",
+            flush=True,
+        )
+
+
+_SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def _cpu(*processes: int) -> float:
+    """CPU seconds of processes and of all that they started, those that have ended included."""
+    import psutil
+
+    total = 0.0
+    for pid in processes:
+        one = psutil.Process(pid)
+        for process in (one, *one.children(recursive=True)):
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    import socket
+
+    for _ in range(1200):
+        assert server.poll() is None, "the server ended"
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError("the server does not listen")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["catalogue", "ingest"])
+    parser.add_argument("what", choices=["catalogue", "ingest", "peers"])
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=30)
@@ -272,6 +365,7 @@ def main() -> None:
     work: Callable[[], None] = {
         "catalogue": lambda: catalogue(asked.runs, asked.repeats),
         "ingest": lambda: ingest(asked.seconds, asked.viewers, asked.clients),
+        "peers": lambda: peers(asked.clients),
     }[asked.what]
     work()
 

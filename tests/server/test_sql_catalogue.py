@@ -89,7 +89,7 @@ def both(database: Database, folder: Path) -> Iterator[tuple[Catalogue, SqlCatal
     with database.writing() as connection:
         connection.exec_driver_sql("TRUNCATE runs CASCADE")
     table = RunTable(database)
-    with Catalogue(folder) as memory, SqlCatalogue(folder, table=table) as catalogue:
+    with Catalogue(folder) as memory, SqlCatalogue(folder, table=table, few=0) as catalogue:
         memory.refresh()
         catalogue.refresh()
         yield memory, catalogue

@@ -11,6 +11,7 @@ said the same way in SQL (a metric's number matched as text) raises `NotInSql`, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -78,9 +79,9 @@ class _Compiler:
         return self._word(node) if isinstance(node, Word) else self._compare(node)
 
     def _word(self, word: Word) -> str:
-        anywhere = f"r.words LIKE {self.bind(_like(f'*{word.text.lower()}*'))}"
+        anywhere = self._like("r.words", f"*{word.text.lower()}*")
         if not _is_glob(word.text) and BETWEEN not in word.text:
-            return f"({anywhere})"
+            return anywhere
         pattern = f"*{word.text}*" if _is_glob(word.text) else word.text
         own = [self._matches(_Cell("r", name), pattern) for name in ("name", "project")]
         tags = self._any_row("run:tags", lambda cell: self._matches(cell, pattern), place="> 0")
@@ -213,7 +214,13 @@ class _Compiler:
 
     def _matches(self, cell: _Cell, pattern: str) -> str:
         lowered = pattern.lower()
-        return f"({cell.lower} LIKE {self.bind(_like(lowered if _is_glob(pattern) else f'*{lowered}*'))})"
+        return self._like(cell.lower, lowered if _is_glob(pattern) else f"*{lowered}*")
+
+    def _like(self, text: str, pattern: str) -> str:
+        # An index of trigrams says nothing of fewer than three letters in a row; PostgreSQL would read it all in vain.
+        has_trigram = max(map(len, re.split(r"[\W_]+", pattern))) >= 3
+        indexed = text if has_trigram else f"({text} || '')"
+        return f"({indexed} LIKE {self.bind(_like(pattern))})"
 
 
 def compile_sql(

@@ -30,6 +30,7 @@ __all__ = ["RunPages"]
 LARGE = 50_000
 """With fewer runs everything is counted; with more, what takes longer than `BUDGET_MS` is estimated."""
 BUDGET_MS = 40
+ESTIMATE_S = 30.0
 _head_decoder = msgspec.msgpack.Decoder(Head)
 _names_decoder = msgspec.msgpack.Decoder(tuple[str, ...])
 
@@ -47,6 +48,7 @@ class RunPages:
         self._database = database
         self._stores = list(stores)
         self._known: dict[tuple[str, str], tuple[float, bool]] = {}
+        self._estimates: dict[str, tuple[float, int]] = {}
 
     def page(
         self, asked: Selection, offset: int = 0, limit: int = 50, *, without: Collection[str] = (), now: float = 0.0
@@ -61,7 +63,7 @@ class RunPages:
             found = _rows_of(connection, segments, condition.where, values, offset, limit)
             if len(found) < limit and (found or not offset):  # the end was seen
                 return RunPage([_entry(*row) for row in found], offset + len(found))
-            matched, exact = _count(connection, condition)
+            matched, exact = self._count(connection, condition)
         seen = offset + len(found)
         return RunPage([_entry(*row) for row in found], matched if exact else max(matched, seen + 1), exact)
 
@@ -129,6 +131,25 @@ class RunPages:
             self._known[table, value] = (time.monotonic() + 1.0, known)
         return known
 
+    def _count(self, connection: sql.Connection, condition: _Condition) -> tuple[int, bool]:
+        """How many runs match, and whether they were counted. What took too long is not tried again for a while."""
+        asked = f"FROM runs r WHERE {condition.where}"
+        question = f"{asked} {sorted((key, one) for key, one in condition.values.items() if key != 'now')}"
+        until, estimate = self._estimates.get(question, (0.0, 0))
+        if time.monotonic() < until:
+            return estimate, False
+        try:
+            with _budget(connection):
+                counted = connection.execute(sql.text(f"SELECT count(*) {asked}"), condition.values).scalar_one()
+                return int(counted), True
+        except OperationalError:
+            plan = connection.execute(sql.text(f"EXPLAIN (FORMAT JSON) SELECT 1 {asked}"), condition.values)
+            estimate = int(plan.scalar_one()[0]["Plan"]["Plan Rows"])
+        if len(self._estimates) > 1000:
+            self._estimates.clear()
+        self._estimates[question] = (time.monotonic() + ESTIMATE_S, estimate)
+        return estimate, False
+
     def _condition(self, asked: Selection, without: Collection[str], now: float) -> _Condition:
         if asked.group_by is not None:
             raise NotInSql("groups")
@@ -144,17 +165,6 @@ class RunPages:
                 limits.append(f"{comparison}(CAST(:{name} AS text[]))")
                 values[name] = [sound(one) for one in chosen]
         return _Condition(" AND ".join(limits), {**values, "now": now})
-
-
-def _count(connection: sql.Connection, condition: _Condition) -> tuple[int, bool]:
-    asked = f"FROM runs r WHERE {condition.where}"
-    try:
-        with _budget(connection):
-            counted = connection.execute(sql.text(f"SELECT count(*) {asked}"), condition.values).scalar_one()
-            return int(counted), True
-    except OperationalError:
-        plan = connection.execute(sql.text(f"EXPLAIN (FORMAT JSON) SELECT 1 {asked}"), condition.values)
-        return int(plan.scalar_one()[0]["Plan"]["Plan Rows"]), False
 
 
 def _budget(connection: sql.Connection) -> sql.NestedTransaction:

@@ -31,13 +31,20 @@ log = logging.getLogger("stepscope.server")
 
 T = TypeVar("T")
 
+FEW = 2_000
+"""So many runs Python filters and sorts in less time than a question to the database takes."""
+
 
 class SqlCatalogue(Catalogue):
     """A catalogue over stores whose index is a `RunTable`."""
 
-    def __init__(self, *stores: Path | str, table: RunTable, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, *stores: Path | str, table: RunTable, few: int = FEW, clock: Callable[[], float] = time.time
+    ) -> None:
+        """With no more than `few` runs, Python is asked."""
         super().__init__(*stores, index=table, clock=clock)
         self._table = table
+        self._few = few
         self._pages = RunPages(table.database, [os.path.realpath(store) for store in stores])
         self._live: dict[str, RunEntry] = {}
         """The runs that are not in the database, or not as they are now."""
@@ -77,7 +84,7 @@ class SqlCatalogue(Catalogue):
         """What the database says; None where Python has to be asked."""
         self._wait()
         live = self._live
-        if self.unread or self._twice or not self._table.is_current:
+        if len(self._entries) <= self._few or self.unread or self._twice or not self._table.is_current:
             return None
         try:
             if not all(self._is_known(field, live) for field in parse(asked.query).fields):
