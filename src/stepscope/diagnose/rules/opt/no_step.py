@@ -76,13 +76,14 @@ def _unreached_step(source: Source, backward: Place | None, made: Place | None) 
         return None
     file, node = found
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    around = set(file.up(node))
+    around, function = set(file.up(node)), file.enclosing(node, *functions)
     for call in file.calls("step"):
-        mine = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == name
+        is_mine = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == name
         condition = file.enclosing(call, ast.If, *functions)
-        if mine and isinstance(condition, ast.If) and condition not in around:
-            if file.enclosing(call, *functions) is file.enclosing(node, *functions):
-                return file, condition
+        if not is_mine or file.enclosing(call, *functions) is not function:
+            continue
+        if isinstance(condition, ast.If) and condition not in around:
+            return file, condition
     return None
 
 
