@@ -45,7 +45,7 @@ class DeviceObserver(Observer, Devices):
     def __init__(self, watcher: Watcher) -> None:
         Devices.__init__(self)
         super().__init__(watcher)
-        self._seen: set[tuple[Place | None, str]] = set()
+        self._seen: set[tuple[Place | None, str, Place | None]] = set()
         self._kept: dict[Place, str] = {}
         self._texts: dict[Place, str] = {}
 

@@ -18,7 +18,7 @@ def interpolated_labels(run: Evidence) -> Iterator[Proof]:
     What to do: resize label masks with `mode="nearest"`.
 
     How it is found: whole numbers, more than two and at most 64 different ones, went into an interpolation that made
-    fractions of them, and the result was turned into 64-bit integers, at least three times.
+    fractions of them, and the result was turned into 64-bit integers, in at least three masks.
 
     Bad:
         mask = F.interpolate(mask.float(), size, mode="bilinear").long()
@@ -29,11 +29,11 @@ def interpolated_labels(run: Evidence) -> Iterator[Proof]:
         if found.count < _TIMES:
             continue
         yield Proof(
-            where=found.place,
+            where=found.interpolated or found.place,
             message=f"{found.values} different labels are interpolated ({found.mode}) and cut off to whole numbers "
             "again: borders get classes that are not there",
-            label="fractions of class ids end here",
+            label=f"{found.mode} makes fractions of class ids",
             evidence={"mode": found.mode, "labels": found.values, "times": found.count},
             fix='resize labels with mode="nearest"',
-            related=[(found.interpolated, "interpolated here")] if found.interpolated is not None else [],
+            related=[(found.place, "made whole again here")] if found.interpolated is not None else [],
         )

@@ -25,7 +25,7 @@ _FIXES = {
     "no_grad": "run this part outside of torch.no_grad(), or leave its parameters out of the optimizer",
     "rebuilt": "use the tensor itself instead of making a new one of it",
     "host": "stay in torch: numpy() and item() end the graph",
-    "steps": "use something that has a derivative",
+    "steps": "compute the loss from the values before this op (the scores, not their argmax); keep the op for metrics",
 }
 
 
