@@ -29,11 +29,11 @@ def interpolated_labels(run: Evidence) -> Iterator[Proof]:
         if found.count < _TIMES:
             continue
         yield Proof(
-            where=found.interpolated or found.place,
+            where=found.place,
             message=f"{found.values} different labels are interpolated ({found.mode}) and cut off to whole numbers "
             "again: borders get classes that are not there",
-            label=f"{found.mode} makes fractions of class ids",
+            label="fractions of class ids end here",
             evidence={"mode": found.mode, "labels": found.values, "times": found.count},
             fix='resize labels with mode="nearest"',
-            related=[(found.place, "made whole again here")] if found.interpolated is not None else [],
+            related=[(found.interpolated, "interpolated here")] if found.interpolated is not None else [],
         )
