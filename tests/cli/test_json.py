@@ -57,6 +57,7 @@ CASES: dict[str, list[str]] = {
     "init-vscode": [],
     "login": ["http://127.0.0.1:1", "--token-file", "nowhere/token"],
     "inspect": ["net.py:Net", "--input", "2,3"],
+    "lsp": ["stepscope-runs"],
     "mcp": ["stepscope-runs"],
     "merge": ["first", "stepscope-runs"],
     "profile": ["--dir", "profiles", "--steps", "2:4", "train.py"],

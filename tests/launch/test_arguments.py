@@ -80,3 +80,29 @@ def test_an_option_of_ours_after_the_script_is_pointed_out(
     script.write_text(text)
     options: list[click.Parameter] = [click.Option([f"--{name}"]) for name in ("all", "apply", "max-steps")]
     assert misplaced(click.Command("fix", params=options), ("file", str(script)), words) == found
+
+
+@pytest.mark.parametrize(
+    ("typed", "ours", "theirs"),
+    [
+        (["train.py", "--apply"], ["--apply"], []),
+        (
+            ["--all", "train.py", "--lr", "1", "--steps", "50", "--apply"],
+            ["--all", "--steps", "50", "--apply"],
+            ["--lr", "1"],
+        ),
+        (["wants.py", "--steps", "50", "--apply"], ["--apply"], ["--steps", "50"]),
+        (["last", "--json"], ["--json"], []),
+    ],
+)
+def test_fix_takes_its_options_behind_the_script_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: list[str], ours: list[str], theirs: list[str]
+) -> None:
+    from stepscope.cli._launch import OURS
+    from stepscope.cli.fix import command
+
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("import sys\nprint(sys.argv)\n")
+    Path("wants.py").write_text("parser.add_argument('--steps')\n")
+    context = command.make_context("fix", list(typed))
+    assert (context.meta[OURS], context.obj[1]) == (ours, theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 from stepscope.cli._terminal import clean, sparkline
 from stepscope.records.fix import FixOutcome, FixVersion
@@ -12,7 +13,7 @@ __all__ = ["outcome_text"]
 
 def outcome_text(outcome: FixOutcome) -> str:
     """The whole story of one finding's fix."""
-    where = f" ({outcome.file}:{outcome.line})" if outcome.file else ""
+    where = f" ({_shown_path(outcome.file)}:{outcome.line})" if outcome.file else ""
     lines = [
         f"{outcome.rule}: {clean(outcome.message)}{clean(where)}",
         "",
@@ -30,6 +31,12 @@ def outcome_text(outcome: FixOutcome) -> str:
     if outcome.uncovered:
         lines.append(f"  {'uncovered':<12} {', '.join(outcome.uncovered)}")
     return "\n".join(lines) + "\n"
+
+
+def _shown_path(file: str) -> str:
+    """From here where the file is below, as findings show it."""
+    below = os.path.relpath(file)
+    return file if below.startswith(os.pardir) else below
 
 
 def _tried(versions: list[FixVersion]) -> list[str]:

@@ -43,8 +43,14 @@ _FILE_OR_STDOUT = {"--json", "--sarif"}
 class LaunchCommand(click.Command):
     """`[OPTIONS] train.py ARGS...`: everything after the script's name, or after `-m pkg.train`, is the script's."""
 
+    takes_options_behind = False
+    """Options of ours behind the target are ours, unless the script's text could want them: `fix train.py --apply`."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ours, target, theirs = split_arguments(self, args)
+        if self.takes_options_behind:
+            behind, theirs = _options_behind(self, target, theirs)
+            ours += behind
         ctx.obj = (target, theirs)
         ctx.meta[OURS] = list(ours)  # click eats what it parses
         after = misplaced(self, target, theirs)
@@ -106,6 +112,23 @@ def misplaced(command: click.Command, target: Target, theirs: Sequence[str]) -> 
     except OSError:
         return []  # said by what looks for the script
     return [word for word in words if not re.search(rf"\b_*{word.strip('-').replace('-', '_')}\b(?!\()", text)]
+
+
+def _options_behind(command: click.Command, target: Target, theirs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Our options among the words behind a script (those that it cannot want) or a run (all), and the other words."""
+    options = {name: one for one in command.params if isinstance(one, click.Option) for name in one.opts}
+    is_run = target is not None and target[0] == "file" and not Path(target[1]).is_file()
+    wanted = set(options) if is_run else set(misplaced(command, target, theirs))
+    ours: list[str] = []
+    others: list[str] = []
+    rest = list(theirs)
+    while rest:
+        word = rest.pop(0)
+        option = options.get(word) if word in wanted else None
+        (others if option is None else ours).append(word)
+        if option is not None and not option.is_flag and rest:
+            ours.append(rest.pop(0))
+    return ours, others
 
 
 def _names_no_file(rest: Sequence[str]) -> bool:

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="fix", cls=LaunchCommand, short_help="Fix what was found, and prove it by running both versions.")
+class FixCommand(LaunchCommand):
+    """`fix train.py --apply` is what one types after reading "add --apply"."""
+
+    takes_options_behind = True
+
+
+@click.command(name="fix", cls=FixCommand, short_help="Fix what was found, and prove it by running both versions.")
 @click.option("--apply", "apply_it", is_flag=True, help="Write the fix, once it is proved.")
 @click.option("--all", "everything", is_flag=True, help="Continue until no finding with an edit is left.")
 @click.option("--rule", metavar="RULE", help="Fix this finding; by default the most severe one.")

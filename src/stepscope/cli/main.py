@@ -30,7 +30,7 @@ SECTIONS = {
     "Look at runs": ("ui", "runs", "show", "tail", "compare", "report", "export-site", "demo"),
     "Keep runs": ("import", "export", "edit", "delete", "trash", "restore", "compact", "scrub", "merge"),
     "Teams and sweeps": ("sweep", "server", "login", "sync", "mcp"),
-    "Set up": ("doctor", "init-vscode"),
+    "Set up": ("doctor", "init-vscode", "lsp"),
 }
 """Every command, by what it is for; `tests/cli/test_help.py` keeps it complete."""
 

@@ -25,6 +25,7 @@ class Resized:
     values: int
     """How many different numbers there were before."""
     count: int = 0
+    """Of masks."""
 
 
 @table("interpolated_labels")

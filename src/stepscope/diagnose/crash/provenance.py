@@ -175,7 +175,20 @@ def dataset_steps(crash: Crash, dataset: Any, tensor: HeldTensor | None = None) 
     for held in dataset.attributes.values():
         if isinstance(held, HeldTensor) and tensor is not None and held.dtype == tensor.dtype:
             yield from _own_story(crash, held)
-    yield from _of_methods(dataset.kind)
+    yield from _of_methods(dataset.kind, None if tensor is None else _position(crash, tensor))
+
+
+def _position(crash: Crash, tensor: HeldTensor) -> int | None:
+    """Which part of a batch a tensor is, by the names that the training loop unpacks it into."""
+    for name, frame in names_of(crash, tensor):
+        scope = scope_of(frame)
+        loops = [node for node in ast.walk(scope) if isinstance(node, ast.For)] if scope is not None else []
+        targets = [node for loop in loops for node in ast.walk(loop.target) if isinstance(node, ast.Tuple)]
+        for target in targets:
+            names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+            if name in names and len(names) == len(target.elts):
+                return names.index(name)
+    return None
 
 
 def tensors_of(dataset: Any) -> list[HeldTensor]:
@@ -184,7 +197,8 @@ def tensors_of(dataset: Any) -> list[HeldTensor]:
     return [one for one in several(held) or () if isinstance(one, HeldTensor)]
 
 
-def _of_methods(kind: Kind) -> Iterator[Step]:
+def _of_methods(kind: Kind, position: int | None = None) -> Iterator[Step]:
+    """The calls in the methods that make a sample; of one part of it, where the position of that is known."""
     code = kind.methods.get("__getitem__") or kind.methods.get("__iter__")
     if code is None or not code.own:
         return
@@ -193,9 +207,31 @@ def _of_methods(kind: Kind) -> Iterator[Step]:
     holder = next((n for n in classes if n.lineno <= code.first_line <= (n.end_lineno or 0)), None)
     methods = {n.name: n for n in (holder.body if holder else []) if isinstance(n, ast.FunctionDef)}
     for name in ("__getitem__", "__iter__", "__init__"):
-        for node in ast.walk(methods[name]) if name in methods else ():
+        for node in _nodes_of_part(methods[name], position) if name in methods else ():
             if isinstance(node, ast.Call):
                 op = node.func.attr if isinstance(node.func, ast.Attribute) else said(node.func)
                 yield Step(op, node_site(file, node), said(node))
             elif isinstance(node, ast.Return) and name == "__getitem__":
                 yield Step("return", node_site(file, node), said(node))
+
+
+def _nodes_of_part(method: ast.FunctionDef, position: int | None) -> Iterator[ast.AST]:
+    """What a method does for one part of the tuple that it returns; all it does where that cannot be told."""
+    returned = [node for node in ast.walk(method) if isinstance(node, ast.Return)]
+    value = returned[0].value if len(returned) == 1 else None
+    if position is None or not isinstance(value, ast.Tuple) or position >= len(value.elts):
+        yield from ast.walk(method)
+        return
+    waiting: list[ast.AST] = [value.elts[position]]
+    followed: set[str] = set()
+    while waiting:
+        for node in ast.walk(waiting.pop(0)):
+            yield node
+            if isinstance(node, ast.Name) and node.id not in followed:
+                followed.add(node.id)
+                waiting += [one for one in ast.walk(method) if isinstance(one, ast.Assign) and _binds(one, node.id)]
+
+
+def _binds(statement: ast.Assign, name: str) -> bool:
+    bound = (node for target in statement.targets for node in ast.walk(target))
+    return any(isinstance(node, ast.Name) and node.id == name for node in bound)

@@ -45,7 +45,7 @@ class DeviceObserver(Observer, Devices):
     def __init__(self, watcher: Watcher) -> None:
         Devices.__init__(self)
         super().__init__(watcher)
-        self._seen: set[tuple[Place | None, str]] = set()
+        self._seen: set[tuple[Place | None, str, Place | None]] = set()
         self._kept: dict[Place, str] = {}
         self._texts: dict[Place, str] = {}
 
@@ -182,7 +182,7 @@ class DeviceObserver(Observer, Devices):
                 self._meet(call, origin, moved, tensor)
 
     def _meet(self, call: Call, local: Origin, moved: Origin, tensor: Any) -> None:
-        key = (call.place, local.op or local.kind)
+        key = (call.place, local.op or local.kind, local.place)
         if key in self._seen or len(self.meetings) >= _MOST:
             return
         self._seen.add(key)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["InterpolatedLabelObserver"]
 
+_THROUGH = VIEWS | {"round", "floor", "ceil", "trunc"}
 _EXACT = frozenset({"nearest", "nearest-exact"})
+_BATCH_AXES = 4
 _LOOKS = 200
 _OPEN = 64
 _LARGEST = 2**18
@@ -40,7 +42,7 @@ class InterpolatedLabelObserver(Observer, InterpolatedLabels):
         if call.name == "interpolate":
             self._interpolated(call)
         elif self._open and call.origins and call.place is not None and _is_label(call.result):
-            origin = call.origins[0].back_through(VIEWS)
+            origin = call.origins[0].back_through(_THROUGH)
             found = self._open.get(id(origin))
             if found is not None:
                 self._note(call, *found)
@@ -68,7 +70,7 @@ class InterpolatedLabelObserver(Observer, InterpolatedLabels):
             known = Resized(call.place, origin.place, mode, values)
             self.all.append(known)
         if known is not None:
-            known.count += 1
+            known.count += origin.shape[0] if len(origin.shape) == _BATCH_AXES else 1
 
 
 def _is_label(result: Any) -> bool:

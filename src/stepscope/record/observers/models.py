@@ -152,9 +152,9 @@ class ModelObserver(Observer, Models):
             reached = [(mark, parameter) for mark, parameter in alive if parameter.grad is not None]
             for (mark, _), found in zip(reached, have_gradients([one for _, one in reached]), strict=True):
                 mark.grads += found
-        for mark in self._young:
-            mark.looks += 1
-        self._young = [mark for mark in self._young if mark.looks < _LOOKS]
+        for mark, parameter in alive:
+            mark.looks += parameter.requires_grad  # what is frozen may be unfrozen later
+        self._young = [mark for mark, _ in alive if mark.looks < _LOOKS]
 
     def _find_loose(self, roots: list[Any]) -> None:
         """Tensors that gather gradients and belong to no module: a model written by hand."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from stepscope.diagnose.edits.plans import Spans, appended, at, inner_of
+from stepscope.diagnose.edits.plans import Spans, appended, at, inner_of, span
 from stepscope.diagnose.edits.syntax import Where, called_name_of, enclosing_statement
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = [
     "collected",
     "given",
     "last_added",
-    "name_appended",
+    "name_replaced",
     "named_operand",
     "operand_appended",
     "received_appended",
@@ -106,8 +106,8 @@ def named_operand(where: Where, name: str, text: str) -> Plan:
     return at(where, make, ast.expr)
 
 
-def name_appended(where: Where, name: str, text: str) -> Plan:
-    """Text after the only use of a name in the statement at a place: `D(fake)` becomes `D(fake.detach())`."""
+def name_replaced(where: Where, name: str, text: str) -> Plan:
+    """Text instead of the only use of a name in the statement at a place: `D(fake)` becomes `D(fake.detach())`."""
 
     def make(file: SourceFile, node: Any) -> Spans:
         statement = enclosing_statement(file, node)
@@ -116,7 +116,7 @@ def name_appended(where: Where, name: str, text: str) -> Plan:
             for one in ast.walk(statement or node)
             if isinstance(one, ast.Name | ast.Attribute) and isinstance(one.ctx, ast.Load) and ast.unparse(one) == name
         ]
-        return appended(file, uses[0], text) if len(uses) == 1 else None
+        return [span(file, uses[0], text)] if len(uses) == 1 else None
 
     return at(where, make)
 

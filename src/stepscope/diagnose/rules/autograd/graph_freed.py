@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.hidden_state import carried_graph
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
@@ -58,9 +60,15 @@ def graph_freed(run: Evidence) -> Iterator[Proof]:
         message=_SAID[found.kind].format(name=found.name),
         label=f"{found.name} is still part of an old graph",
         evidence={"tensor": found.name, "how": found.kind},
-        edit=tensors.name_appended(found.site, found.name, ".detach()")
+        edit=tensors.name_replaced(found.site, found.name, _cut_loose(crash, found.name))
         if found.kind in ("carried", "shared")
         else None,
         fix=_FIX[found.kind].format(name=found.name),
         related=[(crash.site, "backward fails here")],
     )
+
+
+def _cut_loose(crash: Crash, name: str) -> str:
+    """The state of an LSTM is a tuple: each part of it is detached."""
+    held = next((held for other, held, _ in crash.values() if other == name), None)
+    return f"{name}.detach()" if several(held) is None else f"tuple(part.detach() for part in {name})"

@@ -18,7 +18,7 @@ def interpolated_labels(run: Evidence) -> Iterator[Proof]:
     What to do: resize label masks with `mode="nearest"`.
 
     How it is found: whole numbers, more than two and at most 64 different ones, went into an interpolation that made
-    fractions of them, and the result was turned into 64-bit integers, at least three times.
+    fractions of them, and the result was turned into 64-bit integers, in at least three masks.
 
     Bad:
         mask = F.interpolate(mask.float(), size, mode="bilinear").long()

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from stepscope.diagnose.device_causes import causes
+from stepscope.diagnose import edits
+from stepscope.diagnose.device_causes import Cause, causes
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -24,7 +25,7 @@ def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
     Good:
         noise = torch.randn_like(mu)
     """
-    for cause in causes(run, "created"):
+    for cause, *others in _by_meeting(causes(run, "created")):
         met = cause.meeting.place.site if cause.meeting.place is not None else None
         line = f" on line {met.line}" if met is not None else ""
         shape = list(cause.root.shape)
@@ -33,10 +34,21 @@ def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
             message=f"{cause.root.op}() makes a tensor on the CPU, which then meets tensors of the chosen device",
             label=f"a {shape} tensor without a device; {cause.meeting.op}{line} mixes it with a moved one",
             evidence={"op": cause.root.op, "shape": shape, "meets_at_line": None if met is None else met.line},
-            edit=tensors.on_device_of_input(cause.where),
+            edit=edits.both(*(tensors.on_device_of_input(one.where) for one in (cause, *others))),
             fix=_fix(cause.root.op),
-            related=[(cause.meeting.place, "it meets a tensor on the chosen device here")],
+            related=[
+                *((one.where, "the same holds for this one") for one in others),
+                (cause.meeting.place, "it meets a tensor on the chosen device here"),
+            ],
         )
+
+
+def _by_meeting(found: Iterable[Cause]) -> list[list[Cause]]:
+    """Causes that meet moved tensors in one operation (the two states of an LSTM) are one fault."""
+    meetings: dict[object, list[Cause]] = {}
+    for cause in found:
+        meetings.setdefault(cause.meeting.place or cause.where, []).append(cause)
+    return list(meetings.values())
 
 
 def _fix(op: str) -> str:

@@ -25,7 +25,7 @@ _FIXES = {
     "no_grad": "run this part outside torch.no_grad(), or remove its parameters from the optimizer",
     "rebuilt": "use the tensor itself instead of a new one made from it",
     "host": "stay in torch: numpy() and item() end the graph",
-    "steps": "use a differentiable operation",
+    "steps": "compute the loss from the values before this op (the scores, not their argmax); keep the op for metrics",
 }
 
 

@@ -61,9 +61,7 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
             where=missing or place,
             message=f"{first.model} is evaluated in training mode: {what} behave{'' if ' and ' in what else 's'} as in "
             "training",
-            label="`.eval` without parentheses does nothing"
-            if missing
-            else f"{', '.join(first.layers[:3])} in train mode",
+            label="`.eval` without parentheses does nothing" if missing else f"{_layers(first)} in train mode",
             evidence={"layers": first.layers[:12], "calls": len(forwards), "gradients": first.visit.grad},
             edit=tensors.called(missing) if missing else mode_calls(first.module.made, place),
             fix="write .eval() with parentheses"
@@ -71,6 +69,11 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
             else "call model.eval() before this, and model.train() after it",
             related=[(place, "the model is called here")] if missing else (),
         )
+
+
+def _layers(forward: Forward) -> str:
+    few = forward.layers[:3]
+    return f"layer {few[0]} is" if len(few) == 1 else f"layers {', '.join(few)} are"
 
 
 def _switched_by_user(run: Evidence) -> list[Forward]:
@@ -96,7 +99,7 @@ def _in_a_trainer(run: Evidence, switched: list[Forward]) -> Iterator[Proof]:
             where=place,
             message=f"the model is put into training mode during {stage}: {what} "
             f"behave{'' if ' and ' in what else 's'} as in training",
-            label=f"{', '.join(first.layers[:3])} in train mode",
+            label=f"{_layers(first)} in train mode",
             evidence={"layers": first.layers[:12], "stage": stage},
             fix=f"remove this train(): {run.trainer.name} switches the model to eval mode and back",
             related=[(first.visit.place, "the model is called here")] if first.visit.place is not None else (),

@@ -53,6 +53,9 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
         evidence["before_flattening"] = list(before)
     rows = before is not None and before[0] != tensor.shape[0] and tensor.ndim == 2
     right = prod(before[1:] if before is not None else tensor.shape[1:])
+    partly = link is not None and tensor.ndim > 2  # only some axes were flattened: a Linear reads the last one
+    if partly and fault.given is not None:
+        right = fault.given
     if link is None:
         return Proof(
             where=crash.site,
@@ -63,6 +66,7 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
             related=[(layer.site, "the layer was built here")],
         )
     shape = f"{list(before[1:])} flattens to {right}" if before is not None else f"the flattened size is {fault.given}"
+    shape = f"the last axis of its input {list(tensor.shape)} has {right}" if partly else shape
     related = [] if link.site is None else [(link.site, shape)]
     return Proof(
         where=layer.site or crash.site,
