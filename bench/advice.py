@@ -261,8 +261,12 @@ def promise(script: Path, case: Case) -> dict[str, Any]:
 def truth(slow: Path, fast: Path, rounds: int, by: str) -> dict[str, Any]:
     """How much faster the script gets, round by round, and what a step of both takes."""
     found: list[tuple[float, float]] = []
-    for _ in range(rounds):
-        both = [time_steps(find_script(str(one), []), steps=600, warm_up=12, seconds=5.0) for one in (slow, fast)]
+    for turn in range(rounds):
+        both = [
+            time_steps(find_script(str(one), []), steps=600, warm_up=12, seconds=5.0)
+            for one in in_turn(slow, fast, turn)
+        ]
+        both = list(in_turn(*both, turn))
         error = both[0]["error"] or both[1]["error"]
         if error or not both[0]["steps"] or not both[1]["steps"]:
             return {"measured": None, "by": by, "error": error or "no steps"}
@@ -275,6 +279,11 @@ def truth(slow: Path, fast: Path, rounds: int, by: str) -> dict[str, Any]:
         "by": by,
         "step_ms": [round(one, 4) for one in steps_ms],
     }
+
+
+def in_turn(one: Any, other: Any, turn: int) -> tuple[Any, Any]:
+    """Who goes first changes from round to round, so that other programs, which come and go, hit both alike."""
+    return (other, one) if turn % 2 else (one, other)
 
 
 def step_ns(answer: dict[str, Any], by: str) -> float:

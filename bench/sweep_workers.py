@@ -92,6 +92,7 @@ def run(folder: Path, url: str, given: argparse.Namespace) -> int:
     for one in working:
         if one.poll() is None:
             one.terminate()
+            one.wait()
     found = standing()
     states = Counter(one["state"] for one in found["trials"])
     settings = Counter(
@@ -100,8 +101,9 @@ def run(folder: Path, url: str, given: argparse.Namespace) -> int:
     twice = sum(count > 1 for count in settings.values())
     seconds = time.monotonic() - began
     print(f"{given.workers} workers, {kills} killed, {seconds:.0f} s: {found['results']} of {given.trials} results")
-    print(f"by state: {dict(states)}; settings with two results: {twice}")
-    if found["results"] != given.trials or twice:
+    crashed = sum(one.poll() not in (0, None, -signal.SIGTERM) for one in working)
+    print(f"by state: {dict(states)}; settings with two results: {twice}; workers that failed by themselves: {crashed}")
+    if states["complete"] != given.trials or twice or crashed:
         print((folder / "workers.log").read_text()[-3000:])
         return 1
     return 0

@@ -2,6 +2,7 @@
 
     python bench/team.py catalogue [--runs 1000000]      pages listed, filtered and sorted by SQL (goal: under 100 ms)
     python bench/team.py ingest [--seconds 30] [--viewers 100] [--clients 2]      points a minute, and what viewers wait
+    python bench/team.py peers [--clients 2]             the same points to MLflow on PostgreSQL and to Aim's server
 
 Needs PostgreSQL (`initdb`, `pg_ctl` on the PATH). The rows of the catalogue are made in the database itself.
 """
@@ -39,6 +40,8 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "config and metric, by the metric": {"query": "config.lr < 0.5 and loss.min < 0.1", "sort": "loss.min"},
     "tag = best (1 in 1,000)": {"query": "tags = best"},
     "name ~ run-99999*": {"query": "name ~ run-99999*"},
+    "the word n-12345": {"query": "n-12345"},
+    "name ~ 77 (too short for a trigram)": {"query": "name ~ 77"},
     "project, not failed, by a metric": {"query": "project = p7 and status != failed", "sort": "acc.max"},
     "finds nothing": {"query": "config.lr > 2"},
 }
@@ -67,6 +70,7 @@ def fill(url: str, runs: int) -> float:
     }
     began = time.perf_counter()
     with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP INDEX IF EXISTS ix_runs_name_trigrams, ix_runs_words_trigrams")
         for table, columns in _INDEXES.items():
             for column in columns:
                 connection.execute(f"DROP INDEX ix_{table}_{_LEADS[table]}_{column}_run".encode())
@@ -81,6 +85,11 @@ def fill(url: str, runs: int) -> float:
             for column in columns:
                 made = f'CREATE INDEX ix_{table}_{lead}_{column}_run ON {table} ({lead}, "{column}", run)'
                 connection.execute(made.encode())
+        for column in ("(coalesce(name_lower, name))", "words"):
+            name = "words" if column == "words" else "name"
+            connection.execute(
+                f"CREATE INDEX ix_runs_{name}_trigrams ON runs USING gin ({column} gin_trgm_ops)".encode()
+            )
         connection.execute("ANALYZE")
     return time.perf_counter() - began
 
@@ -89,10 +98,10 @@ _INDEXES = {"run_values": ("number", "natural"), "run_metrics": ("last", "min", 
 _LEADS = {"run_values": "field", "run_metrics": "name"}
 _RUNS = """
 INSERT INTO runs (key, store, folder, stamp, id, name, project, status, created, ended, duration, findings, dropped,
-                  archived, config, head, names, stats)
+                  archived, words, config, head, names, stats)
 SELECT n, 's', 'f' || n, '=1', lpad(n::text, 26, '0'), 'run-' || n, 'p' || n %% 20,
        CASE WHEN n %% 10 = 0 THEN 'failed' ELSE 'finished' END, 1.7e9 + n, 1.7e9 + n + 60, 60, 0, 0, FALSE,
-       '{"opt": "adam"}', %(head)s, %(names)s, %(stats)s
+       'run-' || n || chr(1) || 'p' || n %% 20, '{"opt": "adam"}', %(head)s, %(names)s, %(stats)s
 FROM generate_series(1::bigint, %(runs)s) n"""
 _VALUE = """
 INSERT INTO run_values (run, field, place, kind, number, text, lower, "natural")
@@ -118,20 +127,23 @@ def catalogue(runs: int, repeats: int) -> None:
 
     from stepscope.database.engine import open_database
     from stepscope.database.migrate import migrate
-    from stepscope.server.run_table import RunTable
+    from stepscope.runs.catalogue.selection import Selection
+    from stepscope.server.run_pages import RunPages
 
     postgres = Postgres()
     try:
         with open_database(postgres.new_database()) as database:
             migrate(database)
             print(f"{runs:,} runs in the database after {fill(database.url, runs):.0f} s", flush=True)
-            table = RunTable(database)
+            pages = RunPages(database)
             print(f"| a page of 50 | found | median of {repeats} | worst |\n|---|---|---|---|")
             for name, asked in QUESTIONS.items():
                 waited, page = [], None
                 for _ in range(repeats):
                     began = time.perf_counter()
-                    page = table.page(limit=50, **asked)
+                    page = pages.page(
+                        Selection(**{key: asked[key] for key in asked if key != "offset"}), asked.get("offset", 0)
+                    )
                     waited.append(1000 * (time.perf_counter() - began))
                 assert page is not None
                 found = f"{page.matched:,}" if page.exact else f"about {page.matched:,}"
@@ -206,13 +218,13 @@ def view(port: int, token: str, stop: Any, viewers: int, out: Any) -> None:
 
 
 def ingest(seconds: float, viewers: int, clients: int) -> None:
+    from tests.ports import reserved_port
     from tests.postgres import Postgres
-    from tests.sync.test_sync import free_port
     from tests.team import TOKEN, people_in
 
-    postgres, port = Postgres(), free_port()
+    postgres = Postgres()
     context = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, reserved_port() as port:
         home, database = Path(folder) / "server", postgres.new_database()
         with people_in(home, database):
             pass
@@ -249,9 +261,101 @@ def ingest(seconds: float, viewers: int, clients: int) -> None:
         )
 
 
+# -- peers ----------------------------------------------------------------------------------------------------------
+
+STEPS = {"stepscope": 20_000, "mlflow": 1_000, "aim": 500}
+"""Steps of 20 metrics that each machine logs; a slow tool gets fewer, so that all take some seconds."""
+
+
+def peers(clients: int) -> None:
+    """CPU time is what counts on a busy machine: of the clients, and of the server with its PostgreSQL."""
+    from bench.peers import peer_python
+    from tests.ports import reserved_port
+    from tests.postgres import Postgres
+    from tests.team import TOKEN, people_in
+
+    wanted = {"mlflow": ["mlflow", "psycopg[binary]"], "aim": ["aim"]}
+    pythons = {tool: str(peer_python(f"team-{tool}", wanted[tool])) for tool in wanted}
+    pythons["stepscope"] = sys.executable
+    print("| server | points | points a minute | client CPU-s per M points | server CPU-s per M points |")
+    print("|---|---|---|---|---|")
+    for tool, steps in STEPS.items():
+        postgres = Postgres()
+        with tempfile.TemporaryDirectory() as folder, reserved_port() as port:
+            home, database = Path(folder) / "server", postgres.new_database()
+            address = f"{'aim' if tool == 'aim' else 'http'}://127.0.0.1:{port}"
+            program = str(Path(pythons[tool]).with_name(tool))
+            if tool == "stepscope":
+                with people_in(home, database):
+                    pass
+                words = ["server", str(home), "--port", str(port), "--database", database, "--json"]
+            elif tool == "mlflow":
+                # Four processes is what it starts with by itself.
+                words = ["server", "--port", str(port), "--backend-store-uri", database]
+            else:
+                home.mkdir()
+                subprocess.run([program, "init", "--repo", str(home), "-y"], check=True, **_SILENT)
+                words = ["server", "--repo", str(home), "--port", str(port), "-y"]
+            environment = {**os.environ, "STEPSCOPE_TOKEN": TOKEN}
+            server = subprocess.Popen([program, *words], cwd=folder, env=environment, **_SILENT)
+            try:
+                _wait_for(port, server)
+                command = [pythons[tool], str(ROOT / "bench" / "team_client.py"), tool, address]
+                subprocess.run([*command, "50"], env=environment, check=True, **_SILENT)  # all its processes are up
+                before = _cpu(server.pid, postgres.pid)
+                logging = [
+                    subprocess.Popen(
+                        [*command, str(steps)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                    )
+                    for _ in range(clients)
+                ]
+                told = [json.loads(one.communicate(timeout=600)[0].splitlines()[-1]) for one in logging]
+                spent = _cpu(server.pid, postgres.pid) - before
+            finally:
+                server.terminate()
+                server.wait(60)
+                postgres.close()
+        points = clients * steps * 20
+        wall, cpu = max(one["wall_s"] for one in told), sum(one["cpu_s"] for one in told)
+        print(
+            f"| {tool} | {points:,} | {60 * points / wall / 1e6:.2f} M | {1e6 * cpu / points:.1f} | "
+            f"{1e6 * spent / points:.1f} |",
+            flush=True,
+        )
+
+
+_SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def _cpu(*processes: int) -> float:
+    """CPU seconds of processes and of all that they started, those that have ended included."""
+    import psutil
+
+    total = 0.0
+    for pid in processes:
+        one = psutil.Process(pid)
+        for process in (one, *one.children(recursive=True)):
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    import socket
+
+    for _ in range(1200):
+        assert server.poll() is None, "the server ended"
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise TimeoutError("the server does not listen")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["catalogue", "ingest"])
+    parser.add_argument("what", choices=["catalogue", "ingest", "peers"])
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=30)
@@ -261,6 +365,7 @@ def main() -> None:
     work: Callable[[], None] = {
         "catalogue": lambda: catalogue(asked.runs, asked.repeats),
         "ingest": lambda: ingest(asked.seconds, asked.viewers, asked.clients),
+        "peers": lambda: peers(asked.clients),
     }[asked.what]
     work()
 

@@ -98,7 +98,7 @@ def train(config: Config) -> float:
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, config.decay ** (1 / config.epochs))
     val_loss = torch.tensor(float("nan"))
 
-    with stepscope.init(project="digits-vae", config=asdict(config), system_interval_s=1) as run:
+    with stepscope.init(project="digits-vae", config=asdict(config), system_interval_s=0.2) as run:
         run.define("val/loss", summary="min", goal="min")
         step = 0
         for epoch in range(config.epochs):

@@ -52,8 +52,8 @@ def on_fault(listener: Callable[[Fault], None] | None) -> None:
     _listener = listener
 
 
-def report(where: str, error: BaseException) -> None:
-    """Record a fault of ours and say it once; never raises."""
+def report(where: str, error: BaseException, *, training: bool = True) -> None:
+    """Record a fault of ours and say it once; never raises. `training`: it happened inside somebody's training."""
     key = (where, type(error).__name__)
     with _lock:
         known = _faults.get(key)
@@ -64,7 +64,7 @@ def report(where: str, error: BaseException) -> None:
     try:
         if _LOST_DEVICE not in fault.error:
             print(  # noqa: T201
-                f"stepscope: {where} failed and was skipped; training continues ({fault.error})",
+                f"stepscope: {where} failed and was skipped{'; training continues' * training} ({fault.error})",
                 file=sys.stderr,
             )
     except Exception:  # stderr may be closed; there is nobody left to tell

@@ -12,7 +12,7 @@ def test_says_what_changed_between_two_runs(cli: Cli) -> None:
     assert "lr 0.01 against lr 0.1" in out
     assert "Look first at `lr`" in out
     assert "a learning rate, 10 times as large" in out
-    assert "where the curves part" in out
+    assert "where the curves diverge" in out
 
 
 def test_hostile_names_and_errors_stay_text(cli: Cli) -> None:

@@ -27,7 +27,7 @@ def test_lists_the_rules_by_group() -> None:
         "repro",
         "repro.no-seed",
     ]
-    assert lines[3][1:4] == ["error", "Gradients", "pile"]
+    assert lines[3][1:4] == ["error", "Gradients", "accumulate"]
     assert " ".join(lines[-2]) == "4 rules (2 error, 1 warning, 1 info)"
 
 
@@ -56,7 +56,7 @@ def test_a_name_that_is_no_rule_is_answered_with_what_was_meant() -> None:
 
 
 EXPLAINED = """\
-error[opt.no-zero-grad]  Gradients pile up because nothing clears them between optimizer steps.
+error[opt.no-zero-grad]  Gradients accumulate because nothing clears them between optimizer steps.
 
 Why it matters
 Each update uses the sum of all gradients so far, so the step grows without bound.
@@ -80,5 +80,5 @@ on one line       # stepscope: ignore[opt.no-zero-grad]
 for one run       --ignore opt.no-zero-grad
 for the project   ignore = ["opt.no-zero-grad"] under [tool.stepscope] in pyproject.toml
 
-It is asked during training, from the second optimizer step on.
+Runs during training, from the second optimizer step on.
 """

@@ -31,8 +31,10 @@ def test_the_migrations_make_the_tables_that_the_code_uses(database_url: str) ->
     with open_database(database_url) as database:
         assert migrate(database) == newest()
         assert migrate(database) == newest()  # nothing left to do
+        # Indexes of trigrams are there only where PostgreSQL has pg_trgm, so tables.py does not name them.
+        known = {"include_object": lambda thing, name, kind, *_: not str(name).endswith("_trigrams")}
         with database.reading() as connection:
-            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+            assert compare_metadata(MigrationContext.configure(connection, opts=known), metadata) == []
 
 
 def test_servers_that_start_at_once_migrate_one_after_the_other(database_url: str) -> None:

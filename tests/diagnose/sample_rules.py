@@ -32,7 +32,7 @@ def {name}(run):
 '''
 
 RULES = {
-    "opt.no-zero-grad": ("error", "Gradients pile up because nothing clears them between optimizer steps."),
+    "opt.no-zero-grad": ("error", "Gradients accumulate because nothing clears them between optimizer steps."),
     "opt.stale-params": ("error", "The optimizer holds parameters that the model no longer has."),
     "loss.nan": ("warning", "The loss is not a number."),
     "repro.no-seed": ("info", "Nothing sets a seed."),

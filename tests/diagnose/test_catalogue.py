@@ -91,7 +91,7 @@ def test_what_is_read_of_the_files_is_what_is_registered() -> None:
 
 
 def test_a_page_says_when_and_on_which_device_it_is_asked() -> None:
-    assert asked_when(rule_doc("perf.tensor-loop")) == "It is asked of a profile, by `stepscope profile`."
+    assert asked_when(rule_doc("perf.tensor-loop")) == "Runs on a profile, in `stepscope profile`."
     assert asked_when(rule_doc("perf.no-tf32")).endswith("Only on NVIDIA devices.")
 
 

@@ -21,7 +21,7 @@ def compared(printed: list[float], derived: list[float], kind: str = "loss") -> 
 def test_a_printed_loss_that_rises_while_the_trained_one_falls() -> None:
     proof = _opposite(compared([1 + 0.1 * at for at in range(20)], FALLING))
     assert proof is not None
-    assert proof.message == "the printed 'loss' rises while the loss that is trained falls"
+    assert proof.message == "the printed 'loss' rises while the training loss falls"
 
 
 @pytest.mark.parametrize(

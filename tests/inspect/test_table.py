@@ -118,6 +118,10 @@ def test_fits_the_width_and_says_what_was_left_out(step: Step, width: int) -> No
     assert "block" in text
 
 
+def test_a_column_may_be_asked_for_as_it_is_headed(step: Step) -> None:
+    assert step.table(columns="time, FLOPs").columns == step.table(columns="time_us, flops").columns
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

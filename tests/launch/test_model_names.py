@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -66,3 +68,31 @@ def test_models_are_named_as_the_source_names_them(name: str, tmp_path: Path) ->
         made = space["main"]()
     assert isinstance(made["one"], torch.optim.Optimizer)
     assert [model_name(made["one"]), model_name(made["two"])] == expected
+
+
+LISTS = """
+from torch import nn, optim
+
+class Layer(nn.Linear):
+    def __init__(self):
+        super().__init__(2, 2)
+        self.optimizer = optim.SGD(self.parameters())
+
+layers = [Layer(), Layer()]
+for layer in layers:
+    pass
+critics = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2)})
+optimizers = {key: optim.SGD(critic.parameters()) for key, critic in critics.items()}
+"""
+
+
+def test_models_in_lists_have_their_place_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "forward_forward.py"
+    path.write_text(LISTS)
+    script = ModuleType("__main__")
+    script.__file__ = str(path)
+    exec(compile(LISTS, str(path), "exec"), vars(script))
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    made: Any = script
+    assert [model_name(layer.optimizer) for layer in made.layers] == ["layers.0", "layers.1"]
+    assert [model_name(one) for one in made.optimizers.values()] == ["critics.a", "critics.b"]

@@ -342,7 +342,7 @@ def test_the_very_first_steps_can_be_recorded(profile_of: Callable[..., Profile]
 
 def test_by_itself_it_waits_for_the_pace_and_for_enough_steps(profile_of: Callable[..., Profile], done: Any) -> None:
     profile = profile_of("settles")
-    assert profile.meta.why == "the training had found its pace"
+    assert profile.meta.why == "after the warm-up"
     assert profile.meta.first_step is not None
     assert 25 <= profile.meta.first_step <= 40  # three watched closely, 25 timed, a probe, a warm-up
     trace, phases = profile.trace(), profile.phases()

@@ -65,6 +65,17 @@ def test_rank_0_waits_a_second_at_most_for_one_that_says_nothing(pair: tuple[Ran
     assert time.monotonic() - began >= rank_exchange.END_S
 
 
+def test_a_log_of_a_script_that_ends_before_the_first_look_is_seen(pair: tuple[Rank, Rank], tmp_path: Path) -> None:
+    first, second = pair
+    with (tmp_path / "train.log").open("w") as log:
+        log.write("step 0")
+        log.flush()
+        second.notes.gather(second.engine, None)
+        first.notes.gather(first.engine, None)
+    found = [[file.path for file in one.open_files] for one in first.engine.evidence.ranks.all]
+    assert found == [[str(tmp_path / "train.log")]] * 2
+
+
 def test_a_process_on_its_own_says_nothing() -> None:
     watcher, notes = Watcher(), RankNotes()
     notes.begin(watcher, Engine(Evidence.of(watcher), rules=[]))

@@ -178,7 +178,7 @@ def test_disturbed_turns_are_left_out(followed: tuple[Loop, Told], train: Callab
         train()
     parts = loop.iterations.phases.result()
     assert parts.steps == [0, 2, 3]
-    assert "1 steps that were watched more closely are left out" in parts.notes
+    assert "1 step with extra instrumentation excluded" in parts.notes
 
 
 def test_moves_are_taken_out_of_the_phase_around_them(followed: tuple[Loop, Told], train: Callable[..., None]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 
 from stepscope.launch.printed.read_line import read_line
@@ -55,3 +58,45 @@ def test_before_training_only_results_count() -> None:
     for line in ("learning rate: 0.1", "Number of parameters: 1234", "val loss: 2.5"):
         printed.line(line)
     assert rows == [{"val loss": 2.5}]
+
+
+def series_of(*printed: tuple[int, str], place: tuple[str, int] | None = None) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    now = [0]
+
+    def log(values: Mapping[str, float], step: int) -> None:
+        for name, value in values.items():
+            found.setdefault(name, []).append(value)
+
+    lines = PrintedSeries(log, lambda: now[0], lambda: True)
+    for step, text in printed:
+        now[0] = step
+        lines.line(text, place)
+    return found
+
+
+def test_a_counter_in_a_line_is_no_part_of_the_name() -> None:
+    assert series_of((48, "TOLD 48 0.5 {'a': 1.5}"), (96, "TOLD 96 0.25 {'a': 2.5}")) == {
+        "TOLD": [0.5, 0.25],
+        "a": [1.5, 2.5],
+    }
+    assert series_of((1, "100 loss 0.5"), (2, "200 loss 0.25")) == {"loss": [0.5, 0.25]}
+    assert series_of((1, "[12] loss 0.5"), (2, "[13] loss 0.25")) == {"loss": [0.5, 0.25]}
+    assert series_of((1, "12 | loss 0.5"), (2, "13 | loss 0.25")) == {"loss": [0.5, 0.25]}
+    assert series_of((1, "seen 512 samples, loss 0.5"), (2, "seen 1024 samples, loss 0.25")) == {
+        "seen samples loss": [0.5, 0.25]
+    }
+
+
+def test_a_label_stays_in_the_name() -> None:
+    assert series_of((1, "class 0 acc 0.5"), (1, "class 1 acc 0.25")) == {"class 0 acc": [0.5], "class 1 acc": [0.25]}
+    assert series_of((1, "a 1: 0.5 a 2: 0.25"), (2, "a 1: 0.75 a 2: 0.125")) == {
+        "a 1": [0.5, 0.75], "a 2": [0.25, 0.125]
+    }  # fmt: skip
+
+
+def test_an_integer_that_the_source_spells_out_stays(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text('print("best of 5:", 0.5)\nprint(f"best of {n}: {x:5.2f}")\n')
+    assert series_of((1, "best of 5: 0.5"), place=(str(script), 1)) == {"best of 5": [0.5]}
+    assert series_of((1, "best of 5:  0.5"), place=(str(script), 2)) == {"best": [0.5]}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import Ambiguous, NotFound
-from stepscope.runs.catalogue.resolve import find_run
+from stepscope.runs.catalogue.find_run import find_run
 
 from .making import LONG_AGO, make_run
 

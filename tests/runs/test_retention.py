@@ -35,7 +35,7 @@ def artifact(path: Path, name: str, version: int, content: bytes, days_old: floa
 
 @pytest.fixture
 def run(store: Path) -> Path:
-    """5,000 points of noise, four images of one key (two of them as blobs), four versions of a model; ended 100 days ago."""
+    """5,000 noisy points, four images of one key (two as blobs), four versions of a model; ended 100 days ago."""
     ended = NOW - 100 * DAY_S
     meta = RunMeta(id=new_run_id(ended), project="p", name="old", created=ended - 100)
     path = create_run(store, meta)

@@ -21,7 +21,7 @@ from stepscope.errors import ConfigError, StepscopeError
 from stepscope.server.alert_channels import USUAL, Outlets, kinds_of
 from stepscope.server.desktop import Desktop
 from stepscope.server.webhook import Webhook, payload
-from stepscope.views.live import Notice
+from stepscope.views.notice import Notice
 
 NOTICE = Notice(
     run="01JCQ4", title="vae failed", text="ValueError: <x>", level="error", kind="failed", id="1", time=5.0,

@@ -17,7 +17,7 @@ from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.notices import Notices
 from stepscope.views.alert_log import AlertLog
-from stepscope.views.live import Notice
+from stepscope.views.notice import Notice
 from stepscope.views.open_runs import OpenRuns
 
 

@@ -21,10 +21,12 @@ from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.index import Row
 from stepscope.runs.catalogue.metric_stats import MetricStats, pack_stats
 from stepscope.runs.catalogue.ordering import ordered
+from stepscope.runs.catalogue.selection import Selection, newest_goals, ranges_of
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.points.summary import MetricSummary
 from stepscope.runs.query.query import Field, parse, parse_field
 from stepscope.server.query_sql import NotInSql
+from stepscope.server.run_pages import RunPages
 from stepscope.server.run_table import CHANNEL, RunTable
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ def a_row(luck: random.Random, number: int) -> tuple[Row, RunEntry]:
         config={key: a_value(luck) for key in CONFIG if luck.random() < 0.7},
         summary={key: a_value(luck) for key in ("acc", "loss") if luck.random() < 0.4},
         main=None, spark=[], findings=luck.randrange(3), dropped=0, version=1,
+        goals={key: luck.choice(["min", "max"]) for key in ("loss", "acc") if luck.random() < 0.2},
     )  # fmt: skip
     stats = pack_stats([a_summary(luck) for _ in names])
     entry = RunEntry(
@@ -143,6 +146,7 @@ def test_sql_and_python_find_the_same_runs_in_the_same_order(table: RunTable, se
     luck = random.Random(seed)
     rows, entries = zip(*(a_row(luck, number) for number in range(60)), strict=True)
     table.save("s", rows)
+    pages = RunPages(table.database)
     newest = sorted(entries, key=lambda entry: (entry.created, entry.id), reverse=True)
     tried = refused = python_only = 0
     while tried < 250:
@@ -161,7 +165,7 @@ def test_sql_and_python_find_the_same_runs_in_the_same_order(table: RunTable, se
             [one for one in newest if query.matches(one, NOW)], partial(value_of, parse_field(sort)), descending
         )
         try:
-            page = table.page(query, sort=sort, descending=descending, limit=100, now=NOW)
+            page = pages.page(Selection(text, sort, descending), limit=100, now=NOW)
         except NotInSql:
             python_only += 1
             continue
@@ -172,11 +176,30 @@ def test_sql_and_python_find_the_same_runs_in_the_same_order(table: RunTable, se
     assert python_only < tried
 
 
+def test_sql_and_python_find_the_same_ranges_and_goals(table: RunTable) -> None:
+    luck = random.Random(3)
+    rows, entries = zip(*(a_row(luck, number) for number in range(60)), strict=True)
+    table.save("s", rows)
+    pages = RunPages(table.database)
+    fields = [parse_field(key) for key in ("loss", "loss.min", "val/acc.mean", "lr.first", "nowhere")]
+    for text in ("", "status = failed", "notes ~ a or tags = a", "loss.count > 1", "name = base"):
+        query, asked = parse(text), Selection(text)
+        matching = [one for one in entries if query.matches(one, NOW)]
+        expected = ranges_of(matching, fields)
+        assert {one: pages.range_of(asked, one, now=NOW) for one in fields} == {
+            one: expected.get(one) for one in fields
+        }
+        goals = newest_goals(matching, {"loss", "acc", "lr"})
+        assert {name: pages.goal(asked, name, now=NOW) for name in ("loss", "acc", "lr")} == {
+            name: goals.get(name) for name in ("loss", "acc", "lr")
+        }
+
+
 def test_the_entries_of_a_page_are_those_that_were_saved(table: RunTable) -> None:
     luck = random.Random(9)
     row, entry = a_row(luck, 1)
     table.save("s", [row])
-    (found,) = table.page().entries
+    (found,) = RunPages(table.database).page(Selection()).entries
     assert msgspec.msgpack.encode(found.head) == row.head
     assert found.metrics.names == row.names
     for name in row.names:
@@ -192,7 +215,8 @@ def test_pages_leave_archived_runs_out_and_go_on(table: RunTable) -> None:
     luck = random.Random(4)
     rows, entries = zip(*(a_row(luck, number) for number in range(30)), strict=True)
     table.save("s", rows)
-    shown = [one.id for at in range(0, 30, 7) for one in table.page(offset=at, limit=7, archived=False).entries]
+    pages, asked = RunPages(table.database), Selection(archived=False)
+    shown = [one.id for at in range(0, 30, 7) for one in pages.page(asked, at, 7).entries]
     kept = [
         one.id
         for one in sorted(entries, key=lambda one: (one.created, one.id), reverse=True)
@@ -206,9 +230,10 @@ def test_pages_leave_archived_runs_out_and_go_on(table: RunTable) -> None:
 def test_windows_of_a_sorted_list_make_up_the_list(table: RunTable, sort: str, descending: bool) -> None:
     luck = random.Random(7)
     table.save("s", [a_row(luck, number)[0] for number in range(40)])
-    whole = [one.id for one in table.page(sort=sort, descending=descending, limit=100).entries]
+    pages, asked = RunPages(table.database), Selection(sort=sort, descending=descending)
+    whole = [one.id for one in pages.page(asked, limit=100).entries]
     for size in (1, 7):
-        windows = [table.page(sort=sort, descending=descending, offset=at, limit=size) for at in range(0, 45, size)]
+        windows = [pages.page(asked, at, size) for at in range(0, 45, size)]
         assert [one.id for window in windows for one in window.entries] == whole
 
 
@@ -218,8 +243,9 @@ def test_a_catalogue_keeps_what_it_learns_in_the_database(table: RunTable, tmp_p
     with Catalogue(store, index=table) as catalogue:
         catalogue.refresh()
         assert [one.id for one in catalogue.entries("config.lr = 0.5 and loss.min = 1")] == [run.name]
-    assert [one.id for one in table.page("config.lr = 0.5 and loss.min = 1").entries] == [run.name]
-    with Catalogue(store, index=RunTable(table._database)) as again:  # another process: nothing is read from the folder
+    found = RunPages(table.database).page(Selection("config.lr = 0.5 and loss.min = 1")).entries
+    assert [one.id for one in found] == [run.name]
+    with Catalogue(store, index=RunTable(table.database)) as again:  # another process: nothing is read from the folder
         assert again.entry(run.name).metrics.number("loss", "min") == 1.0
 
 

@@ -17,6 +17,8 @@ from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep import read_sweep
 from stepscope.sweep.journal import Journal, folder_of
+from stepscope.sweep.opening import open_sweep
+from stepscope.sweep.pausing import set_paused
 from stepscope.sweep.process import is_alive
 from stepscope.sweep.start import command_and_environment
 from stepscope.sweep.trials import Trial
@@ -43,6 +45,27 @@ def test_every_setting_runs_once_and_the_best_is_named(folder: Folder) -> None:
     assert {run.name for run in found} == {"sweep-0", "sweep-1", "sweep-2"}
     assert all(run.tags == ["sweep"] and run.config["steps"] == 3 for run in found)
     assert [rule.goal for run in found for rule in run.rules] == ["min"] * 3
+
+
+def test_a_paused_sweep_finishes_its_run_and_waits_until_it_is_resumed(folder: Folder) -> None:
+    folder.write(parameters={"lr": [0.2, 0.9], "steps": 3})
+    runner = open_sweep(read_sweep(folder.path / "sweep.yaml"), folder.path / "stepscope-runs")
+    where = runner.journal.folder
+    set_paused(where, True)
+    waited = 0
+
+    def tick() -> None:
+        nonlocal waited
+        waited += not runner.running
+        if waited == 5 and runner.is_paused:
+            assert runner.trials == {}
+            set_paused(where, False)
+
+    runner.on_tick = tick
+    runner.go()
+    runner.journal.close()
+    assert waited >= 5
+    assert [trial.state for trial in runner.trials.values()] == ["finished", "finished"]
 
 
 def test_a_finished_sweep_is_not_run_again_and_can_be_made_longer(folder: Folder) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepscope.sweep.backends import job_manifest, slurm_script, worker_command
+from stepscope.sweep.pausing import Pause
 from stepscope.sweep.spec import Sweep, sweep_from
 from stepscope.sweep.strategies import Outcome
 
@@ -32,6 +34,13 @@ def workers(tmp_path: Path, sweep: Sweep, count: int = 2) -> list[Any]:
     from stepscope.sweep.shared_study import SharedStudy
 
     return [SharedStudy(sweep, f"sqlite:///{tmp_path}/study.db", tmp_path) for _ in range(count)]
+
+
+def asked(worker: Any) -> Any:
+    """A trial of a worker that is killed before it does anything else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return worker.study.ask(worker._distributions.all)
 
 
 def finished(number: int, params: dict[str, Any], value: float = 1.0) -> Outcome:
@@ -60,6 +69,35 @@ def test_what_a_lost_worker_had_is_dealt_out_again_and_its_late_result_is_droppe
     assert other.is_over()
 
 
+def test_a_setting_drawn_too_late_by_a_worker_that_was_then_killed_gives_no_result(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=1))
+    number, params = one.next()
+    other.release(asked(other).number)  # both had asked at once; this worker is then killed
+    assert one.counts().waiting == 1
+    assert other.next() is None
+    one.tell(finished(number, params))
+    assert (one.counts().results, one.is_over(), one.next()) == (1, True, None)
+
+
+def test_a_worker_killed_before_its_first_heartbeat_is_given_one_by_the_others(tmp_path: Path) -> None:
+    one, other, third = workers(tmp_path, sweep_of(runs=1, heartbeat="1s"), 3)
+    lost = asked(one)
+    beats: list[int] = []
+    for worker in (other, third):
+        worker._beat = beats.append
+        for now in (100.0, 103.0):
+            worker.keep_up(now)
+    assert beats == [lost._trial_id]
+
+
+def test_a_trial_whose_settings_are_being_drawn_is_listed_without_them(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one.study.ask({"lr": one._distributions.all["lr"]})
+    assert [(params, state) for _, params, state, *_ in other.outcomes()] == [({}, "running")]
+
+
 def test_a_grid_is_queued_once_by_whoever_comes_first(tmp_path: Path) -> None:
     sweep = sweep_from({"method": "grid", "parameters": {"a": [1, 2], "b": ["x", "y"]}}, name="grid")
     one, other = workers(tmp_path, sweep)
@@ -79,6 +117,16 @@ def test_a_stopped_sweep_deals_nothing_out_until_it_is_resumed(tmp_path: Path) -
     assert (one.next(), one.is_over()) == (None, True)
     other.stop(False)
     assert one.next() is not None
+
+
+def test_a_pause_that_one_worker_sees_reaches_all_and_so_does_its_end(tmp_path: Path) -> None:
+    one, other = workers(tmp_path, sweep_of(runs=2))
+    assert not other.is_paused(None)
+    assert one.is_paused(Pause("a", True))
+    assert other.is_paused(None)  # on another disk
+    assert other.is_paused(Pause("b", False))  # the end of a pause of its own, not of this one
+    assert not one.is_paused(Pause("a", False))
+    assert not other.is_paused(None)
 
 
 def test_a_worker_runs_what_it_is_dealt_and_says_where_the_runs_are(tmp_path: Path) -> None:

@@ -306,7 +306,7 @@ def test_what_changed_puts_the_likeliest_reason_first(ctx: Context, store: Path)
     ctx.look()
     found = compare_changed(ctx, ChangedRequest(runs=[bad, good]))
     assert (found.a, found.b) == (good, bad)
-    assert found.picked == "one that does not work, and the most alike that does (2 config values differ)"
+    assert found.picked == "a run that fails and the most similar one that works (2 config values differ)"
     assert [(one.kind, one.key, one.likely) for one in found.changes] == [
         ("finding", "opt.no-zero-grad", "likely"),
         ("config", "lr", "likely"),
@@ -333,7 +333,7 @@ def test_the_working_run_most_like_the_one_that_fails_is_taken(ctx: Context, sto
     ctx.look()
     found = compare_changed(ctx, ChangedRequest(runs=[best, bad, alike]))
     assert (found.a, found.b) == (alike, bad)
-    assert found.picked == "one that does not work, and the most alike that does (1 config value differs)"
+    assert found.picked == "a run that fails and the most similar one that works (1 config value differs)"
     assert compare_changed(ctx, ChangedRequest(runs=[best, bad, alike], a=best)).b == bad
     worked = compare_changed(ctx, ChangedRequest(runs=[best, alike]))
     assert (worked.a, worked.b, worked.picked) == (best, alike, "the best and the worst by loss, less is better")
@@ -353,7 +353,7 @@ def test_two_runs_of_the_same_say_that_only_chance_is_left(ctx: Context, store: 
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert found.changes == []
     assert found.headline == (
-        "No difference beyond noise: the curve of the metric they share never parts. "
+        "No difference beyond noise: the one metric they share never diverges. "
         "Nothing that was recorded differs either."
     )
     assert (found.differs, found.picked) == (False, "")
@@ -477,6 +477,40 @@ def test_long_lines_are_brought_to_as_many_places_as_are_drawn(ctx: Context, sto
         compare_lines(ctx, GroupLinesRequest(groups=[], keys=[], buckets=0))
 
 
+def test_one_point_of_two_single_runs_is_not_judged_and_what_they_made_is_no_reason(ctx: Context, store: Path) -> None:
+    falls = [[math.exp(-step / 40) + 0.01 * (step % 3) for step in range(200)]] * 2
+    runs = [
+        write_run(
+            store,
+            series={"loss": fall, "test/accuracy": [accuracy]},
+            events=[Artifact(time=0.0, name="net", type="model", version=1, digest=digest * 16)],
+        )
+        for fall, accuracy, digest in zip(falls, (0.914, 0.908), ("aa", "bb"), strict=True)
+    ]
+    ctx.look()
+    found = compare_changed(ctx, ChangedRequest(runs=runs))
+    assert [(one.key, one.step, one.noise is None) for one in found.partings] == [
+        ("loss", None, False),
+        ("test/accuracy", None, True),
+    ]
+    assert (found.differs, found.changes) == (False, [])
+
+
+@pytest.mark.parametrize("size", [1e-300, 4e300])
+def test_curves_of_any_size_are_compared(ctx: Context, store: Path, size: float) -> None:
+    rng = np.random.default_rng(0)
+    waves = [[size * (offset + 0.01 * rng.standard_normal()) for _ in range(50)] for offset in (0.1, 0.1, 0.9, 0.9)]
+    runs = [
+        write_run(store, config={"arm": at // 2, "seed": at}, series={"loss": wave}) for at, wave in enumerate(waves)
+    ]
+    ctx.look()
+    for by, pair in (([], [runs[0], runs[2]]), (["config.arm"], runs)):
+        (one,) = compare_changed(ctx, ChangedRequest(runs=pair, by=by)).partings
+        assert one.step == 0
+        assert one.noise is not None
+        assert 0.001 < one.noise / size < 0.1
+
+
 def test_curves_that_never_part_leave_nothing_to_explain(ctx: Context, store: Path) -> None:
     rng = np.random.default_rng(0)
     falls = [[math.exp(-step / 40) + 0.2 * rng.standard_normal() for step in range(200)] for _ in range(2)]
@@ -487,6 +521,6 @@ def test_curves_that_never_part_leave_nothing_to_explain(ctx: Context, store: Pa
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert (found.differs, found.picked) == (False, "")
     assert found.headline == (
-        "No difference beyond noise: the curve of the metric they share never parts. "
-        "1 recorded difference had no effect that can be seen here."
+        "No difference beyond noise: the one metric they share never diverges. "
+        "1 recorded difference had no visible effect."
     )

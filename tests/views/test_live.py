@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from stepscope.views.live import MAX_NOTICES, Hub, Live, Notice, RunChange, TooMany
+from stepscope.views.live import MAX_NOTICES, Hub, Live, RunChange, TooMany
+from stepscope.views.notice import Notice
 
 
 def news(version: int, run: str = "a", gone: list[str] | None = None) -> Live:

@@ -231,7 +231,7 @@ describe.skipIf(noBrowser)("charts", () => {
     await page.keyboard.press("Escape");
     await page.locator("dialog").waitFor({ state: "detached" });
     const list = panel(page, "samples/list");
-    await list.getByRole("button", { name: "Next of the list" }).click();
+    await list.getByRole("button", { name: "Next in the list" }).click();
     await list.getByText("2 / 3").waitFor();
   });
 

@@ -182,7 +182,7 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     expect(await axeFaults(page)).toEqual([]);
     await list.getByRole("button", { name: "Mute noble-lynx…" }).first().click();
     await list.getByRole("button", { name: "this run" }).click();
-    await list.getByText("Nothing of this kind.").waitFor();
+    await list.getByText("No notifications of this kind.").waitFor();
     await page.keyboard.press("Escape");
     await server.tell("alert a quiet one");
     await server.tell("end");

@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await changed.getByText("Look first at").waitFor();
     await expect
       .poll(() => changed.locator(".changed-headline").innerText())
-      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
+      .toMatch(/opt\.no-zero-grad.*The curves diverge at step 4\d\d, first in train\/grad_norm/s);
     const reasons = changed.locator(".reason-table tbody tr");
     await expect.poll(() => reasons.first().innerText()).toMatch(/Likely.*opt\.no-zero-grad.*train\.py:42/s);
     await expect.poll(() => reasons.nth(1).innerText()).toMatch(/lr.*0\.001.*0\.01.*10 times as large/s);
@@ -128,7 +128,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await cell(page, "val/accuracy", 2).locator("button").click();
     const card = page.getByRole("dialog", { name: /val\/accuracy/ });
     await card.getByText("Permutation test, all 70 deals").waitFor();
-    await expect.poll(() => card.innerText()).toMatch(/Hardly chance.*bootstrap.*corrected by Holm/s);
+    await expect.poll(() => card.innerText()).toMatch(/Unlikely to be chance.*bootstrap.*corrected by Holm/s);
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await card.waitFor({ state: "detached" });
@@ -149,9 +149,9 @@ describe.skipIf(noBrowser)("compare", () => {
   test("a link to runs that are gone says so, and one run alone is no comparison", async () => {
     const { page } = tab;
     await open("#/compare?runs=01AAAAAAAAAAAAAAAAAAAAAAAA");
-    await page.getByText("The chosen runs are not in this store").waitFor();
+    await page.getByText("The selected runs are not in this store").waitFor();
     await open(`#/compare?runs=${id["mixup-s0"]}`);
-    await page.getByText("Two runs or groups are needed").waitFor();
+    await page.getByText("Select two runs or groups").waitFor();
     await go(page, "Metrics");
     await cell(page, "val/accuracy", 0).waitFor();
     expect(tab.errors).toEqual([]);

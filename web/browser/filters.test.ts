@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)("filters", () => {
     );
     expect(new Set(shown)).toEqual(new Set(hues));
     expect((await lines()).filter(([, dash]) => dash).length).toBeGreaterThan(0);
-    await page.getByRole("button", { name: "What is drawn, and how large" }).click();
+    await page.getByRole("button", { name: "Chart settings" }).click();
     await page.getByRole("combobox", { name: "Color runs by" }).selectOption("config.lr");
     await expect.poll(() => legend.locator(".color-ramp").count()).toBe(1);
     await expect.poll(async () => new Set((await lines()).map(([color]) => color)).size).toBeGreaterThan(2);

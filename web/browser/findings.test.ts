@@ -35,7 +35,7 @@ describe.skipIf(noBrowser)("findings", () => {
     await expect.poll(() => cards.nth(1).locator(".finding-place").textContent()).toContain("train.py:31");
 
     await first.getByRole("button", { name: "Explain" }).click();
-    await first.getByText("Gradients pile up because nothing clears them").waitFor();
+    await first.getByText("Gradients accumulate because nothing clears them").waitFor();
     await expect.poll(() => first.locator(".finding-examples figure").count()).toBe(2);
 
     await server.tell("start followed");

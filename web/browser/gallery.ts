@@ -40,7 +40,7 @@ const shown = (shot: Shot): string =>
 
 const HEAD = `# What does it look like? The browser app in pictures
 
-\`stepscope ui\` opens it; [ui.md](ui.md) tells what is where. Every picture shows real run folders and is taken, in light and dark, by
+\`stepscope ui\` opens it; [ui.md](ui.md) describes the pages. Every picture shows real run folders and is taken, in light and dark, by
 \`scripts/gallery\`, which also writes this page; you see the ones that fit your theme.
 `;
 

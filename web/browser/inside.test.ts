@@ -153,7 +153,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await page.getByText("Step 734 had a loss that is not finite").waitFor();
     await page.getByText(/stepscope replay \w+ --step 734 --pdb/).waitFor();
     await nav.getByRole("button", { name: "Run folder" }).click();
-    await page.getByText("all files are sound").waitFor();
+    await page.getByText("all files intact").waitFor();
     await nav.getByRole("button", { name: "reference" }).click();
     await page.getByText("s3://data/digits/v3/digits.tar").first().waitFor();
   });
@@ -190,7 +190,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await page.getByRole("combobox", { name: "Compare with" }).selectOption("0:recording");
     await first.click();
     await page.getByRole("button", { name: "Show in the graph of the model" }).click();
-    await page.getByText("Wrote a NaN or an Inf.").waitFor();
+    await page.getByText("Produced NaN or Inf.").waitFor();
   });
 
   test("a run with nothing inside says how to get it", async () => {

@@ -71,7 +71,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
 
   test("a search opens the boxes on the way, and the details name the line, the shapes and the neighbours", async () => {
     const { page } = tab;
-    await page.getByRole("button", { name: "Boxes as they were at first" }).click();
+    await page.getByRole("button", { name: "Reset the boxes" }).click();
     await find(page, "masked_fill");
     const details = page.locator(".graph-details");
     await expect.poll(() => details.locator("h2").textContent()).toBe("masked_fill");

@@ -148,7 +148,7 @@ describe.skipIf(noBrowser)("parameters", () => {
     await page.getByText("How this is computed").click();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("radio", { name: "Best so far" }).click();
-    await page.getByText(/improved \d+ times by 60 runs/).waitFor();
+    await page.getByText(/improved \d+ times in 60 runs/).waitFor();
     await page.getByRole("radio", { name: "Table" }).click();
     const values = () => page.locator(".param-table tbody td:nth-child(3)").allTextContents();
     await expect.poll(async () => (await values()).length).toBeGreaterThan(10);
@@ -174,7 +174,7 @@ describe.skipIf(noBrowser)("parameters", () => {
   test("an unknown way is asked for; a wrong query is marked; nothing found is said", async () => {
     const page = await open("pview=best&metric=time/epoch_s", ".best-ask");
     await page.getByRole("button", { name: "Less is better" }).click();
-    await page.getByText(/improved \d+ times? by 60 runs/).waitFor();
+    await page.getByText(/improved \d+ times? in 60 runs/).waitFor();
     await page.getByRole("combobox", { name: "Query" }).fill("config.nothing = 3");
     await page.keyboard.press("Enter");
     await page.getByText("no run has a config value 'nothing'").waitFor();

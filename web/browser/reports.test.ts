@@ -153,7 +153,7 @@ describe.skipIf(noBrowser)("reports", () => {
     await text(page).press("Control+End");
     await page.keyboard.type("\nMy last words.");
     await text(page).press("Control+s");
-    await page.getByRole("dialog", { name: "Somebody saved before you" }).getByText("Theirs.").waitFor();
+    await page.getByRole("dialog", { name: "Someone else saved first" }).getByText("Theirs.").waitFor();
     await page.getByRole("button", { name: "Save mine as version 3" }).click();
     await page.locator(".report-save-state", { hasText: "version 3" }).waitFor();
     expect(readFileSync(join(store, "reports", mine, "000003.md"), "utf8")).toContain("My last words.");
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser)("reports", () => {
     await page.getByText("not saved yet").waitFor();
     await page.getByRole("toolbar", { name: "Edit the report" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    await page.getByRole("button", { name: "Go on with them" }).click();
+    await page.getByRole("button", { name: "Continue editing" }).click();
     await expect.poll(() => text(page).inputValue()).toContain("Unsaved.");
     expect(await axeFaults(page)).toEqual([]);
     await text(page).press("Control+s");
@@ -186,7 +186,7 @@ describe.skipIf(noBrowser)("reports", () => {
 
     await page.getByRole("button", { name: "Share" }).click();
     await page.getByRole("menuitem", { name: /View-only links/ }).click();
-    await page.getByRole("textbox", { name: "Whom it is for" }).fill("Ada");
+    await page.getByRole("textbox", { name: "Recipient" }).fill("Ada");
     await page.getByRole("button", { name: "Make a link" }).click();
     await expect.poll(() => page.locator(".links-made code").textContent()).toContain("/shared/");
     const link = (await page.locator(".links-made code").textContent()) as string;

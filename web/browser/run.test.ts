@@ -156,7 +156,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await expect.poll(() => field.inputValue()).toContain("**bold**");
     await expect.poll(() => page.locator('.main-charts [data-marked="yes"]').count()).toBe(1);
     await page.getByRole("tab", { name: "System" }).click();
-    await page.getByText("Nothing was measured of the machine").waitFor();
+    await page.getByText("No system metrics were recorded").waitFor();
     await page.goBack();
     await field.press("Control+Enter");
     const notes = page.getByRole("region", { name: "Notes" });
@@ -189,7 +189,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
       Distributions: "No histograms",
       Model: "no recorded step",
       Profile: "no profile",
-      System: "Nothing was measured",
+      System: "No system metrics were recorded",
       Ranks: "This run has one rank",
     }; // prettier-ignore
     for (const [at, name] of PARTS.entries()) {

@@ -32,7 +32,7 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await page.locator(".run-name").first().hover();
     await page.locator(".peek").waitFor();
 
-    await page.getByRole("checkbox", { name: "Choose all runs that match" }).click();
+    await page.getByRole("checkbox", { name: "Select all matching runs" }).click();
     await page.locator(".run-name").first().click();
     await page.locator(".run-page h1").waitFor();
     await expect.poll(() => page.locator(".run-page h1").textContent()).toBe(SCRIPT);

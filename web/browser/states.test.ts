@@ -59,10 +59,10 @@ describe.skipIf(noBrowser)("states", () => {
     );
     await page.reload(); // rows that came before would stay
     await page.getByRole("link", { name: "Runs", exact: true }).click();
-    await page.getByText("The server made a mistake").waitFor();
+    await page.getByText("The server failed").waitFor();
     await expect.poll(() => page.locator(".state").textContent()).toContain("the index cannot be read");
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("The server made a mistake").waitFor();
+    await page.getByText("The server failed").waitFor();
     broken = false;
     // The page may have tried again by itself meanwhile; then there is nothing left to click.
     await page.evaluate(() => document.querySelector<HTMLElement>(".state button")?.click());
@@ -70,7 +70,7 @@ describe.skipIf(noBrowser)("states", () => {
     await page.goto(`${server.url}/#/run/01AAAAAAAAAAAAAAAAAAAAAAAA`);
     await page.getByText("Not found").waitFor();
     await page.goto(`${server.url}/#/no/such/page`);
-    await page.getByText("There is no such page").waitFor();
+    await page.getByText("Page not found").waitFor();
     await context.close();
     await server.stop();
   });

@@ -93,7 +93,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await finding.getByText("gradients of earlier steps are still there when backward runs").first().waitFor();
     await expect.poll(() => finding.innerText()).toMatch(/train\.py:42.*optimizer\.zero_grad\(\)/s);
     // Is it that? Beside the run that works, whichever of the two is chosen first.
-    await page.getByRole("button", { name: "Choose", exact: true }).click();
+    await page.getByRole("button", { name: "Select", exact: true }).click();
     await page.getByRole("link", { name: "All runs", exact: true }).click();
     await search(page, "name = wide-before");
     await tick(page, "wide-before");
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await changed.getByText("Look first at").waitFor();
     await expect
       .poll(() => changed.locator(".changed-headline").innerText())
-      .toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d/s);
+      .toMatch(/opt\.no-zero-grad.*The curves diverge at step 4\d\d/s);
     await expect.poll(() => changed.locator(".reason-table tbody tr").first().innerText()).toContain("train.py:42");
     await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Code", exact: true }).click();
     await page
@@ -188,7 +188,7 @@ describe.skipIf(noBrowser)("stories", () => {
   test("make a report, export it, and zoom its chart with the network off", async () => {
     const { page } = tab;
     for (const name of ["wide-before", "wide-after"]) await tick(page, name);
-    await page.getByRole("button", { name: "More for the chosen runs" }).click();
+    await page.getByRole("button", { name: "More for the selected runs" }).click();
     await page.getByRole("menuitem", { name: "Make a report" }).click();
     const text = page.getByRole("textbox", { name: "Text of the report, in Markdown" });
     await page.locator(".report-preview .report-panel").first().waitFor();

@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)("the timeline", () => {
     return [box.x + box.width * x, box.y + y];
   }
 
-  const panel = (page: Page) => page.getByRole("region", { name: "The chosen event" });
+  const panel = (page: Page) => page.getByRole("region", { name: "The selected event" });
 
   test("shows threads and streams, says what the pointer is on, and all of an event on a click", async () => {
     const page = await open("gpt");

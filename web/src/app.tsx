@@ -50,7 +50,7 @@ function everywhere(): Action[] {
       run: () => (queryHelpOpen.value = true),
     },
     { id: "undo", title: "Undo", keys: "Ctrl Z", run: () => void takeBack() },
-    { id: "redo", title: "Do again", keys: "Ctrl Shift Z", words: "redo", run: () => void again() },
+    { id: "redo", title: "Redo", keys: "Ctrl Shift Z", words: "redo", run: () => void again() },
     {
       id: "link",
       title: "Copy a link to this page",
@@ -64,7 +64,7 @@ function everywhere(): Action[] {
 /** What can be done with the chosen runs. */
 function withChosen(ids: readonly string[], fixed: boolean): Action[] {
   if (ids.length === 0) return [];
-  const many = count(ids.length, "chosen run");
+  const many = count(ids.length, "selected run");
   const changes: Action[] = [
     { id: "chosen.archive", title: `Archive ${many}`, words: "hide", run: () => void setArchived(ids, true) },
     { id: "chosen.delete", title: `Delete ${many}…`, words: "remove trash", run: () => askDelete(ids) },
@@ -73,7 +73,7 @@ function withChosen(ids: readonly string[], fixed: boolean): Action[] {
     { id: "chosen.charts", title: `Show ${many} in Charts`, run: () => go("/charts") },
     { id: "chosen.compare", title: `Compare ${many}`, words: "difference", run: () => go("/compare") },
     { id: "chosen.report", title: `Make a report of ${many}`, words: "share write tell", run: () => beginReport(ids) },
-    { id: "chosen.none", title: "Choose no runs", words: "clear selection", run: clearSelection },
+    { id: "chosen.none", title: "Clear the selection", words: "clear selection", run: clearSelection },
     ...(fixed ? [] : changes),
   ];
 }
@@ -130,15 +130,15 @@ function useFocusOnNewPage(path: string) {
 
 function Guarded({ page, params }: { page: PageDef; params: Record<string, string> }) {
   const [error, reset] = useErrorBoundary((fault: unknown) => console.error(fault));
-  if (error) return <ErrorState error={error} title="This page broke" onRetry={reset} />;
+  if (error) return <ErrorState error={error} title="Something went wrong on this page" onRetry={reset} />;
   return <page.Page params={params} />;
 }
 
 function NoSuchPage({ path }: { path: string }) {
   return (
-    <EmptyState title="There is no such page">
+    <EmptyState title="Page not found">
       <p>
-        <code class="isolate">{path}</code> is not a page of this version.
+        <code class="isolate">{path}</code> does not exist in this version.
       </p>
       <p>
         <a href="#/runs">All runs</a>

@@ -14,7 +14,7 @@ export function clearSelection(): void {
     hidden.value = closed;
   };
   remember(
-    { words: `clear the choice of ${count(chosen.length, "run")}`, undo, redo: () => setSelected([]) },
-    `${count(chosen.length, "run")} no longer chosen.`,
+    { words: `clear the selection of ${count(chosen.length, "run")}`, undo, redo: () => setSelected([]) },
+    `${count(chosen.length, "run")} deselected.`,
   );
 }

@@ -131,7 +131,7 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
     checked = found["selfcheck"]
     if checked is not None:
         for name in checked["left"]:
-            tell(f"{name} is not as it was after Stepscope was removed", "report this with the output of doctor --json")
+            tell(f"{name} was not restored after Stepscope was removed", "report this with the output of doctor --json")
         for where in checked["faults"]:
             tell(f"Stepscope failed inside: {where}", "report this with the output of doctor --json")
         if not checked["same_bits"]:

@@ -52,7 +52,7 @@ def _must_exist(store: Path) -> None:
 
 def open_named(ref: str, store: Path) -> RunFolder:
     """The run a user named: a path, an id or its beginning, a name, `last`."""
-    from stepscope.runs.catalogue.resolve import find_run
+    from stepscope.runs.catalogue.find_run import find_run
     from stepscope.runs.format.layout import is_run_folder
     from stepscope.runs.read.folder import open_run
 

@@ -21,7 +21,7 @@ _MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 @click.option("--objects", metavar="PLACE", help="The object store, if it is not the one the server was started with.")
 @json_option
 def command(folder: Path, database: str | None, objects: str | None, as_json: bool) -> None:
-    """Try the folder, the database and the object store of a server once, and say what is wrong.
+    """Test the folder, the database and the object store of a server, and report what is wrong.
 
     \b
     stepscope server doctor /srv/runs --database postgresql://stepscope@db/stepscope --objects s3://team-runs

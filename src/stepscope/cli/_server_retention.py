@@ -29,7 +29,7 @@ _NONE = "none"
 @click.option("--points-days", metavar="N", help="Thin series of runs that ended more than N days ago; or none.")
 @click.option("--media-newest", metavar="N", help="Keep the media of the newest N steps of each key; or none.")
 @click.option("--artifact-days", metavar="N", help="Remove unused artifact versions after N days; or none.")
-@click.option("--trash-days", metavar="N", help="Remove deleted runs for good after N days.")
+@click.option("--trash-days", metavar="N", help="Remove deleted runs permanently after N days.")
 @click.option("--quota", metavar="SIZE", help="How much may be stored, e.g. 500GB; or none.")
 @click.option("--dry-run", is_flag=True, help="Change nothing; list what these settings would remove now.")
 @json_option
@@ -46,7 +46,7 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Show or change how long projects keep what. Settings that you do not name stay as they are.
+    """Show or change how long projects keep data. Settings that you do not pass stay unchanged.
 
     A thinned series keeps the extremes and means of a thousand stretches; its last, min, max, mean and counts stay
     exact. An artifact version stays while it is the newest, has an alias, or a run uses it. The server carries settings
@@ -67,7 +67,7 @@ def command(
     changes |= {"artifact_days": artifact_days, "trash_days": trash_days}
     given = {name: value for name, value in changes.items() if value is not None}
     if (given or quota is not None or dry_run) and (project is None) == (user is None):
-        raise UsageError("say for whom: give either --project NAME or --user NAME")
+        raise UsageError("choose what to change: pass either --project NAME or --user NAME")
     if user is not None and (given or dry_run):
         raise UsageError("a user has only a --quota; retention is set for a --project")
     with people_of(folder, database) as people:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._json import print_json
+from stepscope.cli._sweep_progress import show_while_it_goes, signals_to
 from stepscope.cli._terminal import clean, console, number
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
     """Work on a shared sweep, submit its workers, or say how it stands."""
     from stepscope.sweep.backends import submission, submit, worker_command
     from stepscope.sweep.journal import folder_of
+    from stepscope.sweep.pausing import set_paused
     from stepscope.sweep.shared_study import SharedStudy
 
     assert sweep.storage is not None
@@ -41,11 +43,12 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
         study = SharedStudy(sweep, sweep.storage, folder)
         if what != "status":
             study.stop(what == "stop")
+        if what == "resume":
+            set_paused(folder, False)
         _print_standing(sweep, study, as_json)
 
 
 def _work(sweep: Sweep, store: Path, as_json: bool) -> None:
-    from stepscope.cli.sweep import show_while_it_goes, signals_to
     from stepscope.sweep.worker import open_worker
 
     assert sweep.storage is not None
@@ -71,7 +74,7 @@ def _print_standing(sweep: Sweep, study: SharedStudy, as_json: bool) -> None:
         print_json({"sweep": sweep.name, **summary, "stopped": study.is_stopped, "trials": rows})
         return
     of = "" if study.total is None else f" of {study.total}"
-    stopped = "; stopped (--resume goes on)" if study.is_stopped else ""
+    stopped = "; stopped (--resume continues)" if study.is_stopped else ""
     out = console()
     out.print(f"{clean(sweep.name)}: {counts.results}{of} results, {counts.running} running{stopped}", style="bold")
     for place, (at, params, _, value, _, host) in enumerate(done[:_SHOWN]):

@@ -27,6 +27,7 @@ STYLE = {
     "timeout": "yellow",
     "failed": "bold red",
     "interrupted": "magenta",
+    "requeued": "dim",
 }
 MOST_PARAMS = 8
 WIDEST = 20
@@ -43,7 +44,7 @@ def headline(
     line.append(clean(sweep.name), style="bold")
     line.append(f"  {sweep.method}", style="dim")
     line.append(f"  {over} of {total} runs" if total is not None else f"  {over} runs")
-    for state in ("running", "pruned", "diverged", "timeout", "failed", "interrupted"):
+    for state in ("running", "pruned", "diverged", "timeout", "failed", "interrupted", "requeued"):
         count = sum(trial.state == state for trial in trials)
         if count:
             line.append(f"  {count} {state}", style=STYLE[state])

@@ -1,4 +1,4 @@
-"""What every command shares about the terminal: safe text, numbers, status colours, sparklines."""
+"""What every command shares about the terminal: safe text, numbers, status colors, sparklines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A rich console: colour on a terminal, plain and unwrapped when piped."""
+    """A rich console: color on a terminal, plain and unwrapped when piped."""
     from rich.console import Console
 
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -21,7 +21,7 @@ def command(query: tuple[str, ...], store: Path, as_json: bool) -> None:
 
     Rewrites their logs as compressed columns; every value is verified before the old file goes.
 
-    `stepscope ui` does this by itself in the background.
+    `stepscope ui` does this automatically in the background.
     """
     from stepscope.runs.compact.compact import compact
 

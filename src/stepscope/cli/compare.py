@@ -121,7 +121,7 @@ def _curves(out: Console, partings: list[Parting]) -> None:
     if not parted:
         return
     out.print()
-    out.print("where the curves part", style="bold")
+    out.print("where the curves diverge", style="bold")
     for one in parted[:CURVES]:
         noise = f"noise {number(one.noise)}, from {one.noise_from}"
         line = f"  step {one.step:>8,}  {clean(one.key)}: {number(one.a)} against {number(one.b)} ({noise})"
@@ -164,7 +164,7 @@ def _metrics(ctx: Context, ids: list[str], by: list[str], as_json: bool) -> None
         words = f"p: Welch's t-test against the first column, corrected by Holm for {found.tests} tests"
         out.print(f"± is the standard deviation over runs; {words}", style="dim")
     if found.compared.omitted or found.omitted:
-        out.print(f"{found.compared.omitted} columns and {found.omitted} metrics are left out", style="dim")
+        out.print(f"{found.compared.omitted} columns and {found.omitted} metrics are omitted", style="dim")
 
 
 def _table(found: MetricsTable) -> Table:

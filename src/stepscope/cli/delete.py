@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="delete", short_help="Move runs to the trash, or remove them for good.")
+@click.command(name="delete", short_help="Move runs to the trash, or remove them permanently.")
 @click.argument("runs", nargs=-1, required=True)
 @store_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -65,7 +65,7 @@ def _ask(runs: list[RunFolder], for_good: bool) -> None:
     for run in runs:
         click.echo(f"{clean(run.project)}/{clean(run.name)}  {run.status}  {clean(str(run.path))}", err=True)
     words = "this run" if len(runs) == 1 else f"these {len(runs)} runs"
-    click.confirm(f"Delete {words} for good?" if for_good else f"Move {words} to the trash?", abort=True, err=True)
+    click.confirm(f"Delete {words} permanently?" if for_good else f"Move {words} to the trash?", abort=True, err=True)
 
 
 def _move(path: Path, name: str) -> None:

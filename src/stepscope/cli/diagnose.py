@@ -32,7 +32,7 @@ def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
     """Find out what is wrong with stored runs.
 
     Works from the run folder alone: no script, no torch, no GPU. Looks at losses and metrics, the console, the
-    config and the machine's meters, and repeats what was found while the script ran. RUNS are paths, ids or the
+    config and the system metrics, and repeats what was found while the script ran. RUNS are paths, ids or the
     beginning of one, names, or `last` (the newest, also by default).
 
     \b

@@ -103,7 +103,7 @@ def _print_check(out: Console, checked: dict[str, Any] | None) -> None:
     if checked is None:
         out.print("  not tried here: --torch puts everything in place once and takes it away again", style="dim")
         return
-    state = "everything is as it was" if not checked["left"] else f"{len(checked['left'])} things are not as they were"
+    state = "everything was restored" if not checked["left"] else f"{len(checked['left'])} things were not restored"
     bits = "the same weights, bit for bit" if checked["same_bits"] else "OTHER weights"
     out.print(
         f"\ntried: {checked['patches']} patches, {checked['events']} events, {checked['operations']} operations; "

@@ -74,7 +74,7 @@ def _heading(out: Console, title: str, style: str = "bold") -> None:
 
 
 def _prose(text: str) -> object:
-    """Text with its `code` in a colour of its own."""
+    """Text with its `code` in a color of its own."""
     from rich.text import Text
 
     found = Text()

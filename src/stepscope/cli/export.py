@@ -105,5 +105,5 @@ def _to_tensorboard(runs: tuple[str, ...], store: Path, folder: Path, double: bo
         click.echo(clean(f"{one.path}: {one.points:,} points, {one.media:,} media of {one.run!r}"), err=True)
         if one.left_out:
             kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.left_out.items()))
-            click.echo(f"  left out, since TensorBoard has no page for them: {kinds}", err=True)
+            click.echo(f"  omitted, because TensorBoard has no page for them: {kinds}", err=True)
     click.echo(f"Look at them with: tensorboard --logdir {clean(str(folder))}", err=True)

@@ -20,7 +20,7 @@ __all__ = ["commands", "main"]
 
 _START = """\
 Start here:
-  stepscope run train.py      run your script unchanged: track it, and say what is wrong
+  stepscope run train.py      run your script unchanged: track it and find what is wrong
   stepscope check train.py    try it on a few batches first
   stepscope ui                look at the runs in the browser
   stepscope demo              see all of it on small trainings"""

@@ -298,7 +298,7 @@ def _resolved(path: Path, store: Path | None) -> Path:
 
 def _run_folder(ref: str, store: Path | None) -> Path:
 
-    from stepscope.runs.catalogue.resolve import find_run
+    from stepscope.runs.catalogue.find_run import find_run
 
     folder = store or usual_store()
     if not folder.exists():

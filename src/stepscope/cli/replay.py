@@ -28,7 +28,7 @@ _LOOKED_AT = 50
 @store_option
 @click.option("--step", type=int, help="Use the capsule of this step; the newest by default.")
 @click.option("--rank", type=int, help="Use the capsule of this rank of a distributed run.")
-@click.option("--current", is_flag=True, help="Run the files as they are now, to see whether the step is fixed.")
+@click.option("--current", is_flag=True, help="Run the current files, to see whether the step is fixed.")
 @click.option("--pdb", "debug", is_flag=True, help="Open a debugger where the step failed.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write the recorded step; stepscope.Step.load reads it.")
 @click.option("--trust", is_flag=True, help="Run the capsule's code without asking.")

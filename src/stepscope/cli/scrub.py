@@ -27,7 +27,7 @@ def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bo
     Logs, console, config, notes, media, artifacts, capsules, reports of the store and this user's caches. The text is
     found as it is and as URLs, JSON and base64 write it, and becomes ***. Every point is kept, and all is verified.
 
-    Without PATTERN it is asked for, and so stays out of the shell's history.
+    Without PATTERN you are prompted, so the secret stays out of the shell's history.
 
     \b
     stepscope scrub last                          # asks for the secret

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from stepscope.cli._json import json_option, print_json
-from stepscope.cli._sweep_show import as_json as sweep_as_json, headline, line_about, picture, table
+from stepscope.cli._sweep_progress import show_while_it_goes, signals_to, trials_of
+from stepscope.cli._sweep_show import as_json as sweep_as_json, headline, table
 from stepscope.cli._terminal import clean, console, number
 from stepscope.errors import UsageError
 
@@ -27,9 +24,7 @@ if TYPE_CHECKING:
     from stepscope.sweep.spec import Sweep
     from stepscope.sweep.trials import Trial
 
-__all__ = ["command", "show_while_it_goes", "signals_to"]
-
-REFRESH_S = 0.25
+__all__ = ["command"]
 
 
 @click.command(name="sweep", short_help="Run a script with many settings, side by side.")
@@ -72,9 +67,9 @@ def command(
     retry_failed: bool,
     as_json: bool,
 ) -> None:
-    """Run a script with many settings, side by side, and say which was best.
+    """Run a script with many settings, side by side, and show which was best.
 
-    FILE says what to run, which parameters to try and by which metric; docs/sweeps.md tells all of it. W&B's sweep
+    FILE defines what to run, which parameters to try and the metric; docs/sweeps.md has the details. W&B's sweep
     files work too. The same command again goes on where it was stopped.
 
     \b
@@ -114,7 +109,7 @@ def command(
         show_while_it_goes(out, runner)
         _say_how_it_ended(out, runner, file)
         if as_json:
-            print_json(sweep_as_json(runner.sweep, _listed(runner), runner.best, runner.ending))
+            print_json(sweep_as_json(runner.sweep, trials_of(runner), runner.best, runner.ending))
     runner.journal.close()
     _leave(runner)
 
@@ -124,10 +119,6 @@ def _what(status: bool, stop: bool, resume: bool, dry_run: bool) -> str:
     return next((name for name, yes in asked.items() if yes), "work")
 
 
-def _listed(runner: Runner) -> list[Trial]:
-    return [runner.trials[number] for number in sorted(runner.trials)]
-
-
 # -- while it goes ----------------------------------------------------------------------------------------------------
 
 
@@ -135,7 +126,7 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
     past, sweep = runner.past, runner.sweep
     if not past.is_new:
         over = sum(trial.is_over for trial in runner.trials.values())
-        out.print(f"{clean(sweep.name)} goes on: {over} of its runs are done (--fresh starts over)", style="bold")
+        out.print(f"{clean(sweep.name)} continues: {over} of its runs are done (--fresh starts over)", style="bold")
     for change in past.changes:
         out.print(f"  changed since the last start: {clean(change)}", style="yellow")
     outside = len(past.outside()) if past.changes else 0
@@ -144,77 +135,16 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
             f"  {outside} earlier runs have settings that are no longer tried; they stay in the list", style="yellow"
         )
     if past.journal.torn:
-        out.print(f"  {past.journal.torn} unreadable lines of the journal were left out", style="yellow")
+        out.print(f"  {past.journal.torn} unreadable lines of the journal were skipped", style="yellow")
     if runner.total is None and sweep.budget_s is None:
         out.print("the file sets no number of runs: the sweep continues until Ctrl-C (--runs N sets one)", style="dim")
-
-
-@contextmanager
-def signals_to(runner: Runner) -> Iterator[None]:
-    """Ctrl-C and the like end the runs first. What was ignored (`nohup`, a job in the background) stays ignored.
-
-    It is ignored by a handler of ours all the same: the runs would inherit the other kind, and be deaf to our asking.
-    """
-    before = {}
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None:
-            is_ignored = signal.getsignal(number) == signal.SIG_IGN
-            before[number] = signal.signal(number, lambda *_, ignore=is_ignored: None if ignore else runner.interrupt())
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def show_while_it_goes(out: Console, runner: Runner) -> None:
-    """Run it, and show it. A terminal that goes away ends the showing; the runs are ended in good order."""
-    if not out.is_terminal:
-        # By click: when nobody reads any more, rich would end the process.
-        runner.on_change = lambda what, trial: _while_heard(
-            lambda: click.echo(_line(runner, what, trial), err=out.stderr)
-        )
-        runner.go()
-        return
-    from rich.live import Live
-
-    runner.past.draw()
-    with Live(console=out, auto_refresh=False, transient=True, redirect_stderr=False) as live:
-        drawn = [0.0]
-
-        def draw() -> None:
-            if time.monotonic() - drawn[0] >= REFRESH_S:
-                drawn[0] = time.monotonic()
-                made = picture(_head(runner), runner.sweep, _listed(runner), runner.best, out.height)
-                _while_heard(lambda: live.update(made, refresh=True))
-
-        runner.on_tick = draw
-        runner.go()
-
-
-def _while_heard(show: Callable[[], None]) -> None:
-    try:
-        show()
-    except OSError:  # nobody reads any more
-        pass
-
-
-def _line(runner: Runner, what: str, trial: Trial) -> str:
-    done = sum(one.is_over for one in runner.trials.values())
-    return line_about(what, trial, runner.sweep, runner.best, done, runner.total)
-
-
-def _head(runner: Runner) -> Any:
-    ending = "stopping the runs" if runner.interrupts else runner.ending
-    return headline(runner.sweep, _listed(runner), runner.best, runner.total, runner.spent_s, ending)
 
 
 # -- when it is over --------------------------------------------------------------------------------------------------
 
 
 def _say_how_it_ended(out: Console, runner: Runner, file: Path) -> None:
-    sweep, trials, best = runner.sweep, _listed(runner), runner.best
+    sweep, trials, best = runner.sweep, trials_of(runner), runner.best
     if out.is_terminal:
         out.print(table(sweep, _ranked(sweep, trials)[:20], best))
         out.print()

@@ -87,11 +87,11 @@ def _ask(chosen: list[Trashed]) -> None:
     from stepscope.errors import UsageError
 
     if not sys.stdin.isatty():
-        raise UsageError(f"removing {len(chosen)} runs for good needs a yes; add --yes")
+        raise UsageError(f"removing {len(chosen)} runs permanently needs confirmation; add --yes")
     for one in chosen:
         click.echo(f"{clean(one.project)}/{clean(one.name)}  {one.bytes:,} bytes", err=True)
     words = "this run" if len(chosen) == 1 else f"these {len(chosen)} runs"
-    click.confirm(f"Remove {words} for good?", abort=True, err=True)
+    click.confirm(f"Remove {words} permanently?", abort=True, err=True)
 
 
 def _list(chosen: list[Trashed]) -> None:

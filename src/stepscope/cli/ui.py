@@ -101,7 +101,7 @@ def _test(webhook: str | None, as_json: bool) -> None:
 
     from stepscope.errors import ConfigError, StepscopeError
     from stepscope.server.webhook import Webhook
-    from stepscope.views.live import Notice
+    from stepscope.views.notice import Notice
 
     if webhook is None:
         raise ConfigError("there is no webhook to test; give --webhook URL or set $STEPSCOPE_WEBHOOK")

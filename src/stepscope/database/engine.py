@@ -113,7 +113,8 @@ def _postgresql(url: URL, pool_size: int) -> sql.Engine:
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": 10, "application_name": "stepscope"},
+        # No prepared statements: after a few uses PostgreSQL would plan them without looking at the values asked for.
+        connect_args={"connect_timeout": 10, "application_name": "stepscope", "prepare_threshold": None},
     )
 
 

@@ -165,6 +165,7 @@ runs = sql.Table(
     Column("findings", sql.BigInteger, nullable=False),
     Column("dropped", sql.BigInteger, nullable=False),
     Column("archived", sql.Boolean, nullable=False),
+    Column("words", _BYTEWISE, nullable=False),  # name, project and tags in lower case
     Column("config", sql.JSON().with_variant(JSONB, "postgresql"), nullable=False),
     Column("head", sql.LargeBinary, nullable=False),
     Column("names", sql.LargeBinary, nullable=False),

@@ -25,6 +25,7 @@ SCRIPTS = {
     "vae.py": "vae_bugs.py",
     "slow.py": "slow_training/step0.py",
     "faster.py": "slow_training/step5.py",
+    "slow_rank.py": "slow_rank.py",
     "sweep.yaml": "sweep.yaml",
     "demo_report.md": "demo_report.md",
 }

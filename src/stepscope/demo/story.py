@@ -40,6 +40,11 @@ def _profile(title: str, script: str) -> Act:
     return Act(title, ("profile", *options, script), ("speed",))
 
 
+def _ranks(title: str, script: str) -> Act:
+    launcher = ("torchrun", "--standalone", "--nproc-per-node", "2")
+    return Act(title, ("run", "--project", "slow-training", *launcher, script), ("speed",))
+
+
 _SHAPE_FIX = ("nn.Linear(latent, pixels)", "nn.Linear(hidden, pixels)")
 _OTHER_FIXES = (
     ("torch.randn(mean.shape)", "torch.randn_like(mean)"),
@@ -52,6 +57,7 @@ STORY = (
         _sweep(2),
         _sweep(4),
         _sweep(6),
+        _ranks("slow-rank", "slow_rank.py"),
         _profile("made-faster", "faster.py"),
         Act("a report", ("report", "--save", "demo_report.md")),
     ),

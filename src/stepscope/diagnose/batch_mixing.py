@@ -1,4 +1,4 @@
-"""What lets the samples of a batch see each other: something normalised along it, and a trial that shows the effect."""
+"""What lets the samples of a batch see each other: something normalized along it, and a trial that shows the effect."""
 
 from __future__ import annotations
 

@@ -165,19 +165,19 @@ def _folders_of_others() -> Iterator[Path]:
 
 
 _ASKED = {
-    "steps": "It is asked during training, from the second optimizer step on.",
-    "source": "It reads the source of your own files.",
-    "crash": "It is asked when an exception ends the script.",
-    "end": "It is asked when the script has ended.",
-    "profile": "It is asked of a profile, by `stepscope profile`.",
-    "stored": "It is asked of a run's folder, by `stepscope diagnose` and on the run's page; the script need not run.",
-    "probe": "It tries things out on a copy of the model, in `stepscope check`.",
+    "steps": "Runs during training, from the second optimizer step on.",
+    "source": "Reads the source of your own files.",
+    "crash": "Runs when an exception ends the script.",
+    "end": "Runs when the script has ended.",
+    "profile": "Runs on a profile, in `stepscope profile`.",
+    "stored": "Runs on a run's folder, in `stepscope diagnose` and on the run's page; the script need not run.",
+    "probe": "Experiments on a copy of the model, in `stepscope check`.",
 }
 _ASKED_ON = {
     "any": "",
-    "gpu": "Only where work ran on an accelerator.",
+    "gpu": "Only if work ran on an accelerator.",
     "cuda": "Only on NVIDIA devices.",
-    "cpu": "Only where no accelerator was used.",
+    "cpu": "Only if no accelerator was used.",
 }
 
 

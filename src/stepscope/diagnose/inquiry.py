@@ -101,7 +101,7 @@ class Inquiry:
             self.not_seen[rule.id] = str(missing)
         except Exception as fault:
             self._faulty.add(rule.id)  # it would fail again, and say half of what it has to say
-            fence.report(f"the rule {rule.id}", fault)
+            fence.report(f"the rule {rule.id}", fault, training=not self.asked_once)
 
     def keep(self, finding: Finding, proof: Proof | None = None) -> None:
         """Keep what is new and not silenced, and report it."""

@@ -51,7 +51,7 @@ _COLOURS: dict[str, str] = {
 
 
 def wants_color(stream: TextIO, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether to print in colour: on a terminal, unless NO_COLOR is set; anywhere when FORCE_COLOR is."""
+    """Whether to print in color: on a terminal, unless NO_COLOR is set; anywhere when FORCE_COLOR is."""
     asked = os.environ if environ is None else environ
     if asked.get("NO_COLOR"):
         return False
@@ -103,7 +103,7 @@ def render(finding: Finding, *, color: bool, width: int, root: Path) -> str:
 
 
 class _Painter:
-    """How wide, in which colours, and from which folder paths are told."""
+    """How wide, in which colors, and from which folder paths are told."""
 
     def __init__(self, color: bool, width: int, root: Path) -> None:
         self.color = color

@@ -1,4 +1,4 @@
-"""Weights that start all alike and never part: shared by the rules about initialisation."""
+"""Weights that start all alike and never part: shared by the rules about initialization."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _tidy(
     edges: Floats, counts: Floats, low: float | None, high: float | None, total: float, mean: float | None,
     std: float | None,
 ) -> Histogram:  # fmt: skip
-    """With edges that go up: bins without a width are widened if there is only one, or given to their neighbour."""
+    """With edges that go up: bins without a width are widened if there is only one, or given to their neighbor."""
     if len(counts) == 1 and not edges[1] > edges[0]:
         half = max(abs(float(edges[0])) * 5e-4, 0.5 if not edges[0] else 1e-290)
         edges = np.array([edges[0] - half, edges[0] + half])

@@ -8,7 +8,7 @@ meanwhile. Their doors are there while models or operations are followed, or som
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import cache, partial
 from types import MethodType
 from typing import Any, ClassVar
 
@@ -66,7 +66,7 @@ class Compilers(Source):
     def _watch_module(self, name: str, functions: tuple[str, ...], module: Any) -> None:
         if self._is_there:
             for function in functions:
-                self._installed.wrap(f"{name}:{function}", partial(_outside, f"{name}.{function}"))
+                self._installed.wrap(*_outside_of(name, function))
 
     def _watch_dynamo(self, module: Any) -> None:
         """Whoever compiles without `torch.compile`: a library, `Module.compile`, an older API."""
@@ -89,6 +89,12 @@ def _past_the_door(model: Any) -> Any:
     if compiled is None or type(function) is not compiled.Door:
         return model
     return MethodType(function.__wrapped__, model.__self__)
+
+
+@cache
+def _outside_of(module: str, function: str) -> tuple[str, Any]:
+    """The point of a function and the layer around it: a recording puts a dozen on and takes them off."""
+    return f"{module}:{function}", partial(_outside, f"{module}.{function}")
 
 
 def _outside(name: str, original: Any) -> Any:

@@ -43,6 +43,7 @@ KINDS: dict[str, str] = {
     "compiled": "(frame): something is compiled; models and operations are no longer followed",
 }
 _sources: dict[str, Source] = {}
+_all_sources: list[Source] = []
 _subscriptions: list[Subscription] = []
 _on_fork: list[Callable[[], None]] = []
 
@@ -56,13 +57,12 @@ class Subscription:
 
     def listen(self, *kinds: str) -> None:
         """Listen to these of its kinds now, and to no other."""
-        changed = self._on ^ set(kinds)
-        for kind in self._on - set(kinds):
+        before, self._on = self._on, set(kinds)
+        for kind in before - self._on:
             source_of(kind).drop(kind, self.handlers[kind])
-        for kind in set(kinds) - self._on:
+        for kind in self._on - before:
             source_of(kind).add(kind, Listener(self.handlers[kind], self.thread, self.who, self.order))
-        self._on = set(kinds)
-        for source in {id(one): one for one in map(source_of, changed)}.values():
+        for source in dict.fromkeys(map(source_of, before ^ self._on)):
             source.settle()
         for source in sources():
             source.tidy()
@@ -104,12 +104,13 @@ def source_of(kind: str) -> Source:
 
         for source in (Loaders(), Modules(), Backwards(), Optimizers(), Compilers()):
             _sources.update(dict.fromkeys(source.kinds, source))
+            _all_sources.append(source)
     return _sources[kind]
 
 
 def sources() -> Iterable[Source]:
     """Those that exist."""
-    return {id(one): one for one in _sources.values()}.values()
+    return _all_sources
 
 
 def on_fork(told: Callable[[], None]) -> Callable[[], None]:

@@ -45,6 +45,7 @@ class Patch:
 
     def __init__(self, owner: Any, name: str, point: str = "") -> None:
         self.owner, self.name, self.point = owner, name, point
+        self.place = id(owner), name
         self.raw = _without_idle(self.place, _own(owner, name))
         """What was there, as it was written: a function, a staticmethod, a property; missing where it is inherited."""
         self.original: Callable[..., Any] = _function_of(getattr(owner, name) if self.raw is _MISSING else self.raw)
@@ -53,15 +54,13 @@ class Patch:
         self._layers: list[tuple[bool, object, Layer]] = []
         """Whether it is outermost, by what it is taken away, and the layer."""
         self.value: Any = _MISSING
+        # An object may take attributes in a way of its own: a config of W&B would store a setting.
+        self._set: Any = setattr if isinstance(owner, (type, ModuleType)) else object.__setattr__
         self._home: Any = None
         """The module that defines the function, where the owner only has it too (`torch.save`): both must agree, or
         it could not be pickled, and torch itself asks whether they are the same."""
         self.is_idle = False
         """Nobody wants it any more, but somebody has patched on top of it: it passes calls through."""
-
-    @property
-    def place(self) -> tuple[int, str]:
-        return id(self.owner), self.name
 
     @property
     def is_there(self) -> bool:
@@ -90,7 +89,7 @@ class Patch:
         if self._home is None or vars(self._home).get(self.name) is not self.raw:
             self._home = None if self.value is value else _home_of(self.owner, self.name, self.raw)
         self.value = value
-        _setter(self.owner)(self.owner, self.name, value)
+        self._set(self.owner, self.name, value)
         if self._home is not None:
             setattr(self._home, self.name, value)
         _places.setdefault(self.place, []).append(self)
@@ -98,7 +97,7 @@ class Patch:
     def _drop(self, token: object) -> None:
         with _lock:
             left = [one for one in self._layers if one[1] is not token]
-            was, self._layers = bool(self._layers), left
+            was, self._layers = self._layers, left
             self._compose()
             if was and not left and self.take_off() and _may_rest(self):
                 _resting[self.place] = self
@@ -114,7 +113,12 @@ class Patch:
         without it."""
         with _lock:
             self.is_idle = True
-            self._leave_home()
+            if self._home is not None:
+                self._leave_home()
+            if _places.get(self.place) == [self] and self.is_there:  # nobody else has touched it
+                self._put_back()
+                del _places[self.place]
+                return True
             others = [one for one in _places.get(self.place, ()) if one is not self]
             above = [one for one in others if one.raw is self.value]
             is_there = self.is_there
@@ -132,12 +136,12 @@ class Patch:
             return is_there and not others
 
     def _leave_home(self) -> None:
-        if self._home is not None and vars(self._home).get(self.name) is self.value:
+        if vars(self._home).get(self.name) is self.value:
             setattr(self._home, self.name, self.raw)
 
     def _put_back(self) -> None:
         if self.raw is not _MISSING:
-            _setter(self.owner)(self.owner, self.name, self.raw)
+            self._set(self.owner, self.name, self.raw)
         elif isinstance(self.owner, (type, ModuleType)):
             delattr(self.owner, self.name)
         else:
@@ -231,11 +235,6 @@ def _without_idle(place: tuple[int, str], raw: Any) -> Any:
 def _own(owner: Any, name: str) -> Any:
     """What the owner itself has under a name, not what it inherits."""
     return getattr(owner, "__dict__", {}).get(name, _MISSING)
-
-
-def _setter(owner: Any) -> Callable[[Any, str, Any], None]:
-    """An object may take attributes in a way of its own: a config of W&B would store a setting."""
-    return setattr if isinstance(owner, (type, ModuleType)) else object.__setattr__
 
 
 def _home_of(owner: Any, name: str, raw: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Contractions: weights normalised along one axis and then added up, or chosen from, along another."""
+"""Contractions: weights normalized along one axis and then added up, or chosen from, along another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Contractions", "Crossing"]
 @record
 @dataclass(eq=False)
 class Crossing:
-    """One place where the axis that is used is not the one that was normalised."""
+    """One place where the axis that is used is not the one that was normalized."""
 
     op: str
     place: Place | None
@@ -41,4 +41,4 @@ class Contractions:
 
     all: list[Crossing] = field(default_factory=list)
     first_axis: dict[Place | None, list[Origin]] = field(default_factory=dict)
-    """What was normalised along its first axis inside a model, by place."""
+    """What was normalized along its first axis inside a model, by place."""

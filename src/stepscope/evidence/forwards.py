@@ -35,7 +35,7 @@ class Forward:
         self.droppers: list[str] = []
         """Layers that drop values at random now."""
         self.norms: list[str] = []
-        """Layers that normalise with the statistics of the batch now."""
+        """Layers that normalize with the statistics of the batch now."""
         self.loader: Loader | None = None
         """The loader that delivered last."""
         self.used = False

@@ -31,7 +31,7 @@ class ModelInput:
         self.looks: list[TensorLook] = []
         self.calls = 0
         self.normalised_next = False
-        """A normalisation followed directly: the scale does not matter."""
+        """A normalization followed directly: the scale does not matter."""
 
 
 @table("model_inputs")

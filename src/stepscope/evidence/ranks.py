@@ -13,6 +13,8 @@ __all__ = [
     "Sampled", "Saved", "Spot", "Synced", "Weights", "Wrapped",
 ]  # fmt: skip
 
+_MANY = 128
+
 Spot = tuple[str, int]
 """A file and a line."""
 
@@ -206,3 +208,9 @@ class Ranks:
     """`run.ranks`: those that were part of a process group of several, as far as rank 0 has heard of them."""
 
     all: list[Rank] = field(default_factory=list)
+
+    @property
+    def are_all_heard(self) -> bool:
+        """Whether no others are expected: of very many ranks only some are compared, and after the end nobody comes."""
+        size = max((one.size for one in self.all), default=1)
+        return len(self.all) >= min(size, _MANY) or any(one.ended is not None for one in self.all)

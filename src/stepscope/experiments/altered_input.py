@@ -12,7 +12,8 @@ from typing import Any
 from stepscope.evidence.experiments import Outcome
 from stepscope.evidence.input_perturbation import Perturbation
 from stepscope.experiments import experiment as trying
-from stepscope.experiments.experiment import NotChecked, experiment
+from stepscope.experiments.experiment import experiment
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 from stepscope.record.observers.input_perturbation import tried
 from stepscope.record.observers.module_records import live

@@ -8,7 +8,8 @@ import torch
 
 from stepscope.evidence.experiments import Outcome
 from stepscope.experiments.eval_determinism import differing
-from stepscope.experiments.experiment import NotChecked, Trial, experiment
+from stepscope.experiments.experiment import Trial, experiment
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.tape import Constant, Node, Tapes, filled
 

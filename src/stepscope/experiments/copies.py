@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from stepscope.common.units import bytes_text
-from stepscope.experiments.experiment import NotChecked
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.own_frames import is_own
 from stepscope.record.observers.tape import Constant, Node, Slot, Tape, filled

@@ -13,7 +13,8 @@ from torch.utils.data import IterableDataset
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.experiments import Outcome
 from stepscope.evidence.loaders import Loader
-from stepscope.experiments.experiment import NotChecked, Trial, experiment
+from stepscope.experiments.experiment import Trial, experiment
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record import random_state
 from stepscope.record.observers.loaders import live, live_data
 

@@ -9,7 +9,8 @@ import torch
 
 from stepscope import events
 from stepscope.evidence.experiments import Outcome
-from stepscope.experiments.experiment import NotChecked, Trial, experiment
+from stepscope.experiments.experiment import Trial, experiment
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.own_frames import own_place
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.common.folders import modules_in
 from stepscope.evidence.experiments import Experiments, Outcome
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.observers.undisturbed import undisturbed
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tape import Tape, Tapes
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Experimenter", "NotChecked", "Trial", "all_experiments", "experiment"]
+__all__ = ["Experimenter", "Trial", "all_experiments", "experiment"]
 
 SECONDS = 6.0
 """The most one experiment may take; it is asked to stop, not killed."""
@@ -38,10 +39,6 @@ _PATIENCE = 4.0
 _NO_BACKWARD = "fork-based multiprocessing"
 """In torch's message where a forked process cannot run backward (a device other than the CPU has been found)."""
 MOST_OUTPUT = 1 << 20
-
-
-class NotChecked(Exception):
-    """Why an experiment cannot be made."""
 
 
 class Trial:

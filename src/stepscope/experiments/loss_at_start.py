@@ -6,7 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from stepscope.evidence.experiments import Outcome
-from stepscope.experiments.experiment import NotChecked, Trial, experiment
+from stepscope.experiments.experiment import Trial, experiment
+from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.observers.tape import Constant, Node, Tape
 
 __all__ = ["Start", "loss_at_start", "start_of"]

@@ -1,4 +1,4 @@
-"""Can one batch be learnt by heart?"""
+"""Can one batch be learned by heart?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import torch
 
 from stepscope.evidence.experiments import Outcome
 from stepscope.experiments.copies import Copies
-from stepscope.experiments.experiment import NotChecked, Trial, experiment
+from stepscope.experiments.experiment import Trial, experiment
+from stepscope.experiments.not_checked import NotChecked
 
 __all__ = ["overfit_one_batch"]
 

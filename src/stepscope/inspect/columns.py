@@ -121,13 +121,16 @@ COLUMNS: dict[str, Column] = {
 
 
 def choose_columns(asked: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
-    """The columns a user asked for, after the first one, which names the row; the usual ones when not asked."""
+    """The columns a user asked for, by name or as they are headed, after the one that names the row; the usual ones
+    when not asked."""
     if asked is None:
         return list(usual)
     if isinstance(asked, str):
         asked = [name.strip() for name in asked.split(",")]
-    known = [name for name in COLUMNS if name in usual] + [name for name in COLUMNS if name not in usual]
+    shown = {COLUMNS[name].title: name for name in reversed(usual)}
+    asked = [name if name in usual else shown.get(name, name) for name in asked]
     for name in asked:
         if name not in usual:
-            raise UsageError(f"there is no column {name!r} here; there are {', '.join(c for c in known if c in usual)}")
+            known = [one for one in COLUMNS if one in usual]
+            raise UsageError(f"there is no column {name!r} here; there are {', '.join(known)}")
     return [usual[0], *(name for name in dict.fromkeys(asked) if name != usual[0])]

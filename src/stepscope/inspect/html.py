@@ -1,13 +1,16 @@
-"""A table as HTML for notebooks: everything escaped, no scripts, colours that suit light and dark pages."""
+"""A table as HTML for notebooks: everything escaped, no scripts, colors that suit light and dark pages."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from stepscope.inspect.columns import COLUMNS
 from stepscope.inspect.printing import cell_text, shown_columns
-from stepscope.inspect.table import Row, Table
 from stepscope.plain_text import clean
+
+if TYPE_CHECKING:
+    from stepscope.inspect.table import Row, Table
 
 __all__ = ["table_html"]
 
@@ -23,7 +26,7 @@ def table_html(table: Table) -> str:
     parts.append(f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>')
     if table.totals:
         cells = [_tag("th", table.foot, names[0])]
-        cells += [_tag("th", cell_text(Row("", table.totals), name, ""), name) for name in names[1:]]
+        cells += [_tag("th", cell_text(table.total_row, name, ""), name) for name in names[1:]]
         parts.append(f"<tfoot><tr>{''.join(cells)}</tr></tfoot>")
     parts.append("</table>")
     notes = list(table.notes)

@@ -50,7 +50,7 @@ def profile_layers(
     Backward is run when any parameter asks for a gradient. The loss is `loss(output, target)`; without `loss`, the
     output's own `.loss` where it has one, cross entropy for whole-number targets, mean squared error for others,
     and the mean of the output where there is no target. When the model's forward does not take the last of `inputs`,
-    that is the target. Weights, gradients, buffers, optimizer state and random numbers are put back afterwards.
+    that is the target. Weights, gradients, buffers, optimizer state and random numbers are put back afterward.
     """
     try:
         import torch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from stepscope.inspect.table import Row
@@ -41,7 +41,8 @@ def _outside(lookup: Lookup) -> dict[str, Tally]:
 class _Tree:
     def __init__(self, lookup: Lookup) -> None:
         self.lookup = lookup
-        self.tallies = inclusive_tallies(lookup)
+        paths = [_call_paths(lookup, place) for place in range(len(lookup.record.calls))]
+        self.tallies = _inclusive(lookup, paths)
         self.calls: dict[str, list[ModuleCall]] = defaultdict(list)
         self.recursive: set[str] = set()
         for place, call in enumerate(lookup.record.calls):
@@ -58,15 +59,15 @@ class _Tree:
             (self.roots if parent is None or parent == path else self.children[parent]).append(path)
         order = {path: place for place, path in enumerate(lookup.modules)}
         first: dict[str, int] = {}
-        for place in range(len(lookup.record.calls)):
-            for path in _call_paths(lookup, place):
+        for place, found in enumerate(paths):
+            for path in found:
                 first.setdefault(path, place)
         late = len(lookup.record.calls)
         for siblings in (self.roots, *self.children.values()):
             siblings.sort(key=lambda path: (first.get(path, late), order[path]))
         self.all_parameters = sum(module.parameters for module in lookup.record.modules)
         self.all_time = Tally(lookup.record.ops).time_us
-        self._sums: dict[str, Counter[str]] = {}
+        self._sums: dict[str, tuple[int, int, int]] = {}
         self.tied, self.used = _weights(lookup)
 
     def rows_below(self, path: str, level: int, depth: int | None) -> list[Row]:
@@ -86,12 +87,12 @@ class _Tree:
         if path not in self.own:
             return Row(label, cells, level, f"shared: is {module.path}", "dim")
         calls = self.calls.get(path, [])
-        sums = self.sums(path)
+        parameters, trainable, param_bytes = self.sums(path)
         cells.update(
-            params=sums["parameters"],
-            trainable=sums["trainable"],
-            param_bytes=sums["bytes"],
-            params_percent=100 * sums["parameters"] / self.all_parameters if self.all_parameters else None,
+            params=parameters,
+            trainable=trainable,
+            param_bytes=param_bytes,
+            params_percent=100 * parameters / self.all_parameters if self.all_parameters else None,
             calls=len(calls) if self.lookup.record.calls else None,
         )
         tally = self.tallies.get(path)
@@ -128,16 +129,18 @@ class _Tree:
             marks.append(f"{again} recomputed")
         return ", ".join(marks), ""
 
-    def sums(self, path: str) -> Counter[str]:
-        """Parameters of a module and all below it."""
+    def sums(self, path: str) -> tuple[int, int, int]:
+        """Parameters of a module and all below it, how many are trained, and their bytes."""
         known = self._sums.get(path)
         if known is None:
-            known = self._sums[path] = Counter()
             module = self.own.get(path)
+            parameters = trainable = size = 0
             if module is not None:
-                known.update(parameters=module.parameters, trainable=module.trainable, bytes=module.parameter_bytes)
+                parameters, trainable, size = module.parameters, module.trainable, module.parameter_bytes
                 for child in self.children[path]:
-                    known.update(self.sums(child))
+                    below = self.sums(child)
+                    parameters, trainable, size = parameters + below[0], trainable + below[1], size + below[2]
+            known = self._sums[path] = parameters, trainable, size
         return known
 
 
@@ -180,15 +183,22 @@ def _call_paths(lookup: Lookup, index: int) -> list[str]:
 
 def inclusive_tallies(lookup: Lookup) -> dict[str, Tally]:
     """What ran inside each module with its children, following the calls: a shared module counts for its caller."""
+    return _inclusive(lookup, [_call_paths(lookup, place) for place in range(len(lookup.record.calls))])
+
+
+def _inclusive(lookup: Lookup, paths: list[list[str]]) -> dict[str, Tally]:
     chains: list[set[str]] = []
-    for index in range(len(lookup.record.calls)):
+    for index, found in enumerate(paths):
         outer = lookup.around(index)
-        chains.append({*_call_paths(lookup, index), *(chains[outer] if outer is not None else ())})
+        chains.append({*found, *(chains[outer] if outer is not None else ())})
     tallies: dict[str, Tally] = {}
     for op in lookup.record.ops:
         call = lookup.innermost_call(op)
         for path in chains[call] if call is not None else _path_and_above(lookup, lookup.module_of(op)):
-            tallies.setdefault(path, Tally()).add(op)
+            tally = tallies.get(path)
+            if tally is None:
+                tally = tallies[path] = Tally()
+            tally.add(op)
     return tallies
 
 

@@ -7,11 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from stepscope.inspect.columns import COLUMNS
-from stepscope.inspect.table import Row, Table
 from stepscope.plain_text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from stepscope.inspect.table import Row, Table
 
 __all__ = ["as_rich", "as_text", "cell_text", "print_table", "shown_columns", "terminal_width", "tree_labels"]
 
@@ -78,7 +79,7 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
     body = [
         [label, *(cell_text(row, name) for name in names[1:])] for label, row in zip(labels, table.rows, strict=True)
     ]
-    foot = [[table.foot, *(cell_text(Row("", table.totals), name, "") for name in names[1:])]] if table.totals else []
+    foot = [[table.foot, *(cell_text(table.total_row, name, "") for name in names[1:])]] if table.totals else []
     titles = [COLUMNS[name].title for name in names]
     natural = {name: max(len(line[i]) for line in (titles, *body, *foot)) for i, name in enumerate(names)}
     widths = fit(names, natural, width)

@@ -22,7 +22,7 @@ __all__ = ["print_step", "step_lines"]
 
 
 def print_step(step: Step, *, summary: bool, forward: bool, backward: bool) -> None:
-    """To stdout; in colour on a terminal."""
+    """To stdout; in color on a terminal."""
     lines = step_lines(step, summary=summary, forward=forward, backward=backward)
     if not sys.stdout.isatty():
         sys.stdout.writelines(f"{line}\n" for line, _ in lines)

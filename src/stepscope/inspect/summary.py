@@ -104,8 +104,6 @@ def _run(
     with left_as_it_was(model), layers_in_full(), torch.set_grad_enabled(backward):
         if mode != "same":
             model.train(mode == "train")
-        for parameter in model.parameters():
-            parameter.grad = None
         try:
             with recorder:
                 output = model(*args, **kwargs)

@@ -56,6 +56,11 @@ class Table:
     foot: str = "total"
     """What the last row is called."""
 
+    @property
+    def total_row(self) -> Row:
+        """The last row."""
+        return Row("", self.totals)
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -106,7 +111,7 @@ class Table:
         return data_frame(list(self), self.columns)
 
     def print(self, width: int | None = None) -> None:
-        """Print in colour on a terminal, plainly elsewhere, fitted to `width` (the terminal's own by default)."""
+        """Print in color on a terminal, plainly elsewhere, fitted to `width` (the terminal's own by default)."""
         from stepscope.inspect.printing import print_table
 
         print_table(self, width)

@@ -18,9 +18,10 @@ def op_time(op: Op) -> float | None:
 
     None for the call of `backward()` itself: what is left of it without its ops is mostly the recording's own hooks.
     """
-    if op.name in ("backward", "grad") and op.phase == "backward" and op.forward is None:
+    if op.phase == "backward" and op.name in ("backward", "grad") and op.forward is None:
         return None
-    return op.cost.device_us if op.cost.device_us is not None else op.cost.host_us
+    cost = op.cost
+    return cost.device_us if cost.device_us is not None else cost.host_us
 
 
 class Tally:
@@ -47,13 +48,14 @@ class Tally:
         self.backward_flops: int | None = None
         self.macs: int | None = None
         self.saved_bytes = 0
-        self.unknown: Counter[str] = Counter()
+        self.unknown: dict[str, int] = {}
         for op in ops:
             self.add(op)
 
     def add(self, op: Op) -> None:
         self.ops += 1
         took = op_time(op)
+        cost = op.cost
         backward = op.phase == "backward"
         if took is not None:
             self.time_us = (self.time_us or 0) + took
@@ -61,16 +63,16 @@ class Tally:
                 self.backward_us = (self.backward_us or 0) + took
             elif op.phase != "optimizer":
                 self.forward_us = (self.forward_us or 0) + took
-        if op.cost.flops is None:
+        if cost.flops is None:
             if not op.view and not backward and op.phase != "optimizer" and op.error is None:
-                self.unknown[op.name] += 1
+                self.unknown[op.name] = self.unknown.get(op.name, 0) + 1
         elif backward:
-            self.backward_flops = (self.backward_flops or 0) + op.cost.flops
+            self.backward_flops = (self.backward_flops or 0) + cost.flops
         else:
-            self.flops = (self.flops or 0) + op.cost.flops
-        if op.cost.macs is not None and not backward:
-            self.macs = (self.macs or 0) + op.cost.macs
-        self.saved_bytes += op.cost.saved_bytes
+            self.flops = (self.flops or 0) + cost.flops
+        if cost.macs is not None and not backward:
+            self.macs = (self.macs or 0) + cost.macs
+        self.saved_bytes += cost.saved_bytes
 
     def cells(self, *, both_ways: bool = False) -> dict[str, Any]:
         """By column; `both_ways` counts backward FLOPs into `flops`, for rows that are not about a module."""
@@ -93,7 +95,7 @@ def footnotes(total: Tally) -> list[str]:
     """What the FLOPs leave out."""
     if total.flops is None or not total.unknown:
         return []
-    names = [f"{name} {times}×" if times > 1 else name for name, times in total.unknown.most_common(8)]
+    names = [f"{name} {times}×" if times > 1 else name for name, times in Counter(total.unknown).most_common(8)]
     more = f" and {len(total.unknown) - 8} other kinds" if len(total.unknown) > 8 else ""
     many = sum(total.unknown.values())
     what = "1 op" if many == 1 else f"{many} ops"

@@ -15,13 +15,21 @@ __all__ = ["is_lazy", "layers_in_full", "left_as_it_was"]
 
 def is_lazy(model: Any) -> bool:
     """Whether some parameters get their shape from the first input only."""
-    lazy = torch.nn.parameter.is_lazy
-    return any(lazy(p) for p in model.parameters()) or any(lazy(b) for b in model.buffers())
+    lazy = torch.nn.parameter.UninitializedTensorMixin
+    kinds = {type(one) for module in model.modules() for held in _tensors_of(module) for one in held.values()}
+    return any(issubclass(kind, lazy) for kind in kinds)
+
+
+def _tensors_of(module: Any) -> tuple[Any, Any]:
+    return module._parameters, module._buffers
 
 
 @contextmanager
 def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) -> Iterator[None]:
-    """Put everything back at the end, by value and by identity; `weights` when they will be written to."""
+    """Put everything back at the end, by value and by identity; `weights` when they will be written to.
+
+    Gradients are taken away meanwhile, so nothing can be added to them.
+    """
     modules = [_Module(module) for module in model.modules()]
     parameters = [_Parameter(parameter, weights) for parameter in model.parameters()]
     kept_optimizer = None if optimizer is None else _Optimizer(optimizer)
@@ -86,12 +94,12 @@ class _Parameter:
     def __init__(self, parameter: Any, weights: bool) -> None:
         self.parameter = parameter
         self.gradient = parameter.grad
-        self.kept_gradient = _Kept(parameter.grad)
+        if self.gradient is not None:
+            parameter.grad = None
         self.kept = _Kept(parameter) if weights else None
 
     def put_back(self) -> None:
         self.parameter.grad = self.gradient
-        self.kept_gradient.put_back()
         if self.kept is not None:
             self.kept.put_back()
 

@@ -71,7 +71,7 @@ class Bins:
 
 
 def _merged(counts: Array, limits: Array, most: int | None) -> tuple[Array, Array]:
-    """At most so many bins: neighbours are put together, as TensorBoard does."""
+    """At most so many bins: neighbors are put together, as TensorBoard does."""
     if most is None or len(counts) <= most or most < 1:
         return counts, limits
     width = len(counts) // most

@@ -16,7 +16,7 @@ __all__ = ["log_summary"]
 
 
 def log_summary(writer: SummaryWriter, data: bytes, step: Any, walltime: float | None) -> None:
-    """Keep what can be kept of a serialised `Summary`; the rest is named by the run as not logged."""
+    """Keep what can be kept of a serialized `Summary`; the rest is named by the run as not logged."""
     for value in decode_event(put_bytes(5, data)).values:
         plugin = value.metadata.plugin if value.metadata is not None else ""
         if plugin == "hparams" and value.metadata is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 from weakref import ref
 
@@ -11,7 +12,7 @@ from stepscope.events import aside
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 
-__all__ = ["has_changed", "reached_by"]
+__all__ = ["has_changed", "reached_by", "weights_of"]
 
 _MOST_NODES, _MOST_WEIGHTS, _VALUES = 20_000, 4, 16
 _INPUTS = 3
@@ -36,7 +37,19 @@ def reached_by(roots: Any, args: Any) -> tuple[Any, Remembered]:
     with quietly():
         is_loss = bool(given and weights) and type(root) in _PLAIN and root.numel() == 1
         loss = (raw.item(root) if root.is_cpu else raw.detach(root)) if is_loss else None
-        return loss, [(ref(one), one._version, _some_of(one)) for one in weights]
+        return loss, _remembered(weights)
+
+
+def weights_of(model: Any) -> Remembered:
+    """The first weights of a model, as they are now."""
+    if aside.reason(under_modes=False) is not None or aside.transform() or aside.is_capturing():
+        return []
+    with quietly():
+        return _remembered([one for one in islice(model.parameters(), _MOST_WEIGHTS) if type(one) in _PLAIN])
+
+
+def _remembered(weights: list[Any]) -> Remembered:
+    return [(ref(one), one._version, _some_of(one)) for one in weights]
 
 
 def has_changed(weights: Remembered) -> bool:

@@ -140,7 +140,7 @@ class Deep:
                 self._asked = request.why
         if self._wants_own():
             self._auto = False
-            windows.ask(Request("the training had found its pace"))
+            windows.ask(Request("after the warm-up"))
         for one in windows.saved:
             if one.reading is not None and not one.reading.is_done:
                 one.reading.look()

@@ -179,7 +179,7 @@ class Evaluations(Observer):
             self._told(values)
 
     def _compare(self, values: dict[str, float]) -> None:
-        """An accuracy that is printed after the only pass, beside the share of right predictions in it."""
+        """An accuracy that is printed after the only pass, beside the accuracy in it."""
         counted = [value for name, value in values.items() if name.endswith("accuracy")]
         latest = () if self._printed is None else self._printed.latest
         said = [(name, value) for name, value in latest if _ACCURACY.search(name)]

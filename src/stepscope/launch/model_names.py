@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
-from stepscope.launch.source_names import assigned_name, loss_name, makes_several_optimizers
+from stepscope.launch.source_names import assigned_name, loop_variables, loss_name, makes_several_optimizers
 
 __all__ = ["model_name", "term_name"]
 
 _MOST_PARTS = 2
+_MOST_ELEMENTS = 64
 
 
 def term_name(place: str) -> str:
@@ -30,16 +32,32 @@ def model_name(optimizer: Any) -> str | None:
     if "get_ipython" in main:
         return None  # a notebook's variables are those of all its cells
     wanted = {id(one) for group in optimizer.param_groups for one in group["params"]}
-    optimizers = {id(one): name for name, one in main.items() if isinstance(one, torch.optim.Optimizer)}
+    things = [found for name, one in main.items() for found in _with_elements(name, one, torch)]
+    modules = [(name, one) for name, one in things if isinstance(one, torch.nn.Module)]
+    things += [(name, part) for name, one in modules for part in vars(one).values()]
+    optimizers = {id(one): name for name, one in things if isinstance(one, torch.optim.Optimizer)}
     if len(optimizers) < 2 or id(optimizer) not in optimizers:
         return _name_in_source(wanted)
-    sizes: list[tuple[int, str]] = []
-    for name, one in main.items():
-        if isinstance(one, torch.nn.Module) and not name.startswith("_"):
-            own = _parameters(one)
-            if own and wanted <= own:
-                sizes.append((len(own), name))
-    return min(sizes)[1] if sizes else optimizers[id(optimizer)]
+    loops = loop_variables(str(main.get("__file__")))
+    around = [
+        (len(own), name in loops, "." in name, name)  # the smallest, by a name that stays
+        for name, one in modules
+        if not name.startswith("_") and (own := _parameters(one)) and wanted <= own
+    ]
+    return min(around)[-1] if around else optimizers[id(optimizer)]
+
+
+def _with_elements(name: str, value: Any, torch: Any) -> Iterator[tuple[str, Any]]:
+    """A global variable, and what it holds, where that is a list or dictionary of models or optimizers."""
+    yield name, value
+    if isinstance(value, torch.nn.ModuleList | torch.nn.ModuleDict):
+        value = value._modules
+    if isinstance(value, list | tuple) and len(value) <= _MOST_ELEMENTS:
+        value = dict(enumerate(value))
+    if isinstance(value, dict) and len(value) <= _MOST_ELEMENTS:
+        for key, one in dict.items(value):
+            if isinstance(key, str | int) and isinstance(one, torch.nn.Module | torch.optim.Optimizer):
+                yield f"{name}.{key}", one
 
 
 def _parameters(module: Any) -> set[int]:

@@ -176,6 +176,7 @@ class RankNotes:
             return
         from stepscope.record.observers.ranks import read_facts, read_ranks
 
+        self._note_open_files()  # a short script is over before the first look
         self._watcher.distributed.ended(crash)
         facts = self.exchange.gather() if self.exchange is not None else read_facts(self._folder or Path())
         if self._rank == 0:

@@ -7,7 +7,15 @@ import linecache
 import re
 from functools import lru_cache
 
-__all__ = ["assigned_name", "loss_name", "makes_several_optimizers", "name_of", "printed_names"]
+__all__ = [
+    "assigned_name",
+    "literal_integers",
+    "loop_variables",
+    "loss_name",
+    "makes_several_optimizers",
+    "name_of",
+    "printed_names",
+]
 
 _READS = frozenset(
     ("item", "detach", "cpu", "numpy", "mean", "sum", "float", "tolist", "clone", "double", "data", "scale")
@@ -58,6 +66,13 @@ def _nodes_in(path: str) -> tuple[ast.AST, ...]:
 @lru_cache(maxsize=64)
 def _calls_in(path: str) -> tuple[ast.Call, ...]:
     return tuple(node for node in _nodes_in(path) if isinstance(node, ast.Call))
+
+
+@lru_cache(maxsize=64)
+def loop_variables(path: str) -> frozenset[str]:
+    """The names that `for` statements of a file assign: they stand for one thing now and for another later."""
+    targets = [node.target for node in _nodes_in(path) if isinstance(node, ast.For)]
+    return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def makes_several_optimizers(path: str) -> bool:
@@ -118,6 +133,18 @@ def _printed_at(path: str, line: int) -> tuple[re.Pattern[str], tuple[str, ...]]
             names = tuple(name for _, found in parts for name in found)
             return re.compile(rf"\s*{pattern}\s*"), names
     return None
+
+
+_SPELLED = re.compile(r"(?<![\w.:%-])\d+(?![\w.])")
+"""An integer between words; not the width in `{:5.2f}` and `%5.2f`."""
+
+
+@lru_cache(maxsize=512)
+def literal_integers(path: str, line: int) -> frozenset[str]:
+    """The integers that the strings of the call on that line spell out: 10000 in `"on the 10000 test images"`."""
+    calls = _calls_at(path, line)
+    texts = [node.value for node in ast.walk(calls[0]) if isinstance(node, ast.Constant)] if calls else []
+    return frozenset(number for text in texts if isinstance(text, str) for number in _SPELLED.findall(text))
 
 
 def _prints(called: ast.expr) -> bool:

@@ -41,7 +41,7 @@ def chart_html(title: str, lines: Sequence[ChartLine], width: int = WIDTH) -> st
     """The chart as a block of its own size: words of the page around a drawing.
 
     A notebook that is not trusted loses every `<svg>` and keeps pictures, so the lines are a picture; a picture cannot
-    take the colours of the page, so the words stand outside of it.
+    take the colors of the page, so the words stand outside of it.
     """
     scale = _Scale(lines, width, 4.0, _DRAWN, edge=1.0)
     axis = f'<path d="M0 {_DRAWN + 4}H{width}" stroke="#888" stroke-opacity=".6" fill="none"/>'
@@ -136,7 +136,7 @@ def _colour(at: int) -> str:
 
 
 def _keys(lines: Sequence[ChartLine], tag: str, attribute: str, before: str) -> str:
-    """The newest value of each line, in its colour; with names where there are several."""
+    """The newest value of each line, in its color; with names where there are several."""
     keys = []
     for at, line in enumerate(lines):
         named = f"{safe(line.name, 14)} " if len(lines) > 1 else ""

@@ -1,7 +1,7 @@
 """The pieces that every display is made of: HTML that needs no script, no style sheet and no page around it.
 
 Notebooks are light or dark, and tell us nothing about it; many strip `<style>` from what they did not run themselves.
-So text takes the page's colour, lines and marks have colours that can be read on both, and all style is inline.
+So text takes the page's color, lines and marks have colors that can be read on both, and all style is inline.
 """
 
 from __future__ import annotations

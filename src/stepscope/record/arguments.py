@@ -148,7 +148,7 @@ def _tensors_within(value: Any) -> int:
 
 
 def _plain(value: Any, numbers: list[int]) -> Any:
-    if isinstance(value, (bool, int)) or value is None:
+    if value is None or isinstance(value, (bool, int)):
         return value if value is None or -(2**63) <= value < 2**64 else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)

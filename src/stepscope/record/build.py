@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -102,7 +103,7 @@ def _rename_phases(recorder: Recorder) -> None:
 def _main_device(recorder: Recorder) -> str:
     counts: dict[str, int] = {}
     for draft in recorder.tensors.all:
-        name = str(draft.device)
+        name = _name_of(draft.device)
         counts[name] = counts.get(name, 0) + draft.bytes
     return max(counts, key=lambda name: counts[name]) if counts else "cpu"
 
@@ -137,7 +138,7 @@ def _construction(root: Any) -> dict[str, Any]:
 
 
 def _refs(refs: Sequence[Ref]) -> tuple[TensorRef, ...]:
-    return tuple(TensorRef(number, version) for number, version in refs)
+    return tuple([TensorRef(*ref) for ref in refs])
 
 
 def _op(draft: OpDraft, sites: Sites) -> Op:
@@ -149,7 +150,7 @@ def _op(draft: OpDraft, sites: Sites) -> Op:
         module=None if call is None else call.module.path,
         call=0 if call is None else call.call,
         site=sites.index(draft.site),
-        args=plain_arguments(draft.args, [number for number, _ in draft.inputs]),
+        args={} if draft.args is None else plain_arguments(draft.args, [number for number, _ in draft.inputs]),
         inputs=_refs(draft.inputs),
         outputs=_refs(draft.outputs),
         inplace=draft.inplace,
@@ -173,9 +174,9 @@ def _tensor(draft: Entry, sites: Sites) -> TensorInfo:
     kind: Any = draft.kind
     return TensorInfo(
         id=draft.number,
-        shape=tuple(int(size) for size in draft.shape),
-        dtype=str(draft.dtype).removeprefix("torch."),
-        device=str(draft.device),
+        shape=tuple(map(int, draft.shape)),
+        dtype=_name_of(draft.dtype),
+        device=_name_of(draft.device),
         kind=kind,
         name=draft.name,
         aliases=draft.names,
@@ -188,6 +189,12 @@ def _tensor(draft: Entry, sites: Sites) -> TensorInfo:
         bytes=draft.bytes,
         site=draft.site if isinstance(draft.site, int) else sites.index(draft.site),
     )
+
+
+@cache
+def _name_of(value: torch.dtype | torch.device) -> str:
+    """ "float32", "cuda:0"."""
+    return str(value).removeprefix("torch.")
 
 
 def _call(call: CallDraft) -> ModuleCall:

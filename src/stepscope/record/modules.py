@@ -139,7 +139,7 @@ class ModuleHooks:
         return entry if entry is not None and entry.ref() is module else None
 
     def entry_for(self, module: Any, outermost: bool) -> ModuleEntry:
-        """What is known of a module that is called; one not seen before is learnt with its whole tree."""
+        """What is known of a module that is called; one not seen before is learned with its whole tree."""
         entry = self.entry_of(module)
         if entry is None or (self.model is None and outermost and not self._is_root(module)):
             entry = self.add_root(module)

@@ -11,6 +11,7 @@ Two things an observer must keep to:
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
@@ -65,7 +66,7 @@ class Observer:
 
     def hears(self, method: str) -> bool:
         """Whether this method is worth calling."""
-        return getattr(type(self), method) is not getattr(Observer, method)
+        return _overrides(type(self), method)
 
     def start(self, drafts: Drafts) -> None:
         """The recording begins."""
@@ -95,10 +96,15 @@ class Observer:
         """An autograd node has run and made the gradients `produced` (some may be None)."""
 
     def finish(self, drafts: Drafts) -> None:
-        """The recording is over and nothing of it runs any more: synchronise, read events, let go of tensors."""
+        """The recording is over and nothing of it runs any more: synchronize, read events, let go of tensors."""
 
     def build(self, drafts: Drafts) -> None:
         """The record is put together, perhaps much later: fill the drafts."""
+
+
+@cache
+def _overrides(kind: type[Observer], method: str) -> bool:
+    return getattr(kind, method) is not getattr(Observer, method)
 
 
 def tell(watchers: Sequence[Callable[..., None]], *what: Any) -> None:

@@ -39,6 +39,10 @@ _SCALERS = "torch.amp" if hasattr(torch.amp, "GradScaler") else "torch.cuda.amp"
 _MOST_TERMS = 5
 _TERM = "term "
 _NOT_THE_SCRIPT = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
+_scripts: dict[str, bool] = {}
+"""By file, whether it is the script's."""
+_lines: dict[tuple[int, int], tuple[Any, tuple[str, int]]] = {}
+"""By instruction, its file and line, which take long to find; the code is kept so that no other takes its address."""
 _MOST_TOGETHER = 4
 """Optimizers whose steps are thought to take turns."""
 
@@ -337,6 +341,17 @@ class Pulse:
 
 def _place_of(frame: Any) -> tuple[str, int]:
     """The line that has called backward, below torch and us."""
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_SCRIPT):
+    while frame is not None:
+        code = frame.f_code
+        file = code.co_filename
+        is_scripts = _scripts.get(file)
+        if is_scripts is None:
+            is_scripts = _scripts[file] = not file.startswith(_NOT_THE_SCRIPT)
+        if is_scripts:
+            key = (id(code), frame.f_lasti)
+            known = _lines.get(key)
+            if known is None:
+                known = _lines[key] = code, (file, frame.f_lineno)
+            return known[1]
         frame = frame.f_back
-    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return "", 0

@@ -59,6 +59,12 @@ class _Pythons:
             self._seen, self._state = now, random.getstate()
         return self._state
 
+    def is_as_taken(self, state: Any) -> bool:
+        """Whether nothing was drawn since this was taken."""
+        if self._address is None or state is not self._state or state[2] is not None:
+            return False
+        return ctypes.string_at(self._address, _MT19937_BYTES) == self._seen
+
 
 class _Numpys:
     """numpy's state, which is slow to ask for (30 microseconds), so at each step only if something was drawn.
@@ -85,16 +91,26 @@ class _Numpys:
             self.seen, self._state = now, numpy_random.get_state()
         return self._state
 
+    def is_as_taken(self, state: Any, numpy_random: Any) -> bool:
+        """Whether nothing was drawn since this was taken."""
+        source = getattr(getattr(numpy_random, "mtrand", None), "_rand", None)
+        if self.seen is None or state is not self._state or state[3]:
+            return False
+        if getattr(source, "_bit_generator", None) is not self._bits:
+            return False
+        return ctypes.string_at(self._address, _MT19937_BYTES) == self.seen[1]
+
 
 _numpys = _Numpys()
 _pythons = _Pythons()
 
 
 def put_back(state: dict[str, Any]) -> None:
-    random.setstate(state["python"])
+    if not _pythons.is_as_taken(state["python"]):
+        random.setstate(state["python"])
     own = state["torch"]  # a tensor in capsules that were written before it was kept as bytes
     torch.default_generator.set_state(own if isinstance(own, torch.Tensor) else _as_tensor(own))
-    if "numpy" in state:
+    if "numpy" in state and not _numpys.is_as_taken(state["numpy"], sys.modules["numpy"].random):
         _numpys.seen = None
         sys.modules["numpy"].random.set_state(state["numpy"])
     if "cuda" in state:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 import weakref
@@ -20,6 +19,7 @@ from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
 from stepscope.record.build import Described, build_record, describe
+from stepscope.record.collector import Rested, rest_collector
 from stepscope.record.identity import Tensors
 from stepscope.record.modules import ModuleHooks
 from stepscope.record.op_dataflow import Flow
@@ -40,7 +40,6 @@ __all__ = ["Depth", "Recorder"]
 Depth = Literal["ops", "modules", "aten"]
 _DEPTHS = ("ops", "modules", "aten")
 _LIVE = ("before", "returned", "after", "module_before", "module_after", "backward_before", "backward_after")
-_COLLECT_EVERY = 100_000
 _running: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
@@ -99,7 +98,7 @@ class Recorder:
         self.optimizers = OptimizerHooks(self)
         self.engine = Backward(self)
         try:
-            self.installed.add(_rest_collector())
+            self.installed.add(rest_collector())
             run_eagerly(self.installed)
             place_warnings(self.installed)
             self._aside = aside.noted.copy()
@@ -162,11 +161,8 @@ class Recorder:
         return self._record
 
     def _build(self, described: Described) -> None:
-        wake_collector = _rest_collector()
-        try:
+        with Rested():
             self._put_together(described)
-        finally:
-            wake_collector()
 
     @fence.fenced("building the record of the step")
     def _put_together(self, described: Described) -> None:
@@ -228,19 +224,6 @@ class Recorder:
         draft.index = len(self.drafts.ops)
         self.drafts.ops.append(draft)
         return draft
-
-
-def _rest_collector() -> Callable[[], None]:
-    """Have garbage collected less often; what is returned ends that.
-
-    A recording allocates thousands of small objects that all stay. Looking through them every 700 allocations would
-    cost more than making them, and after a hundred times all objects of the process are looked through.
-    """
-    before = gc.get_threshold()
-    ours = (max(before[0], _COLLECT_EVERY), *before[1:])
-    if before[0] > 0:
-        gc.set_threshold(*ours)
-    return lambda: gc.set_threshold(*before) if gc.get_threshold() == ours else None
 
 
 def _stop_in_child() -> None:

@@ -87,17 +87,21 @@ class Sites:
 
     def __init__(self) -> None:
         self.sites: list[Site] = []
-        self._spots: dict[Spot, int] = {}
+        self._spots: dict[tuple[int, int], int] = {}
+        self._codes: list[CodeType] = []
         self._indices: dict[tuple[str, int, int | None, int | None, str], int] = {}
 
     def index(self, where: Spot | Place | Site | None) -> int | None:
         if where is None:
             return None
-        if isinstance(where, Site | Place):
-            return self.add(where if isinstance(where, Site) else where.site)
-        known = self._spots.get(where)
+        if type(where) is not tuple:
+            return self.add(where.site if isinstance(where, Place) else where)  # type: ignore[arg-type]
+        code, instruction = where
+        key = (id(code), instruction)  # to hash a code is slow
+        known = self._spots.get(key)
         if known is None:
-            known = self._spots[where] = self.add(site_at(where))
+            self._codes.append(code)  # so that no other takes its address
+            known = self._spots[key] = self.add(site_at(where))
         return known
 
     def add(self, site: Site) -> int:

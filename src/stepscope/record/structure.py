@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,19 +55,30 @@ def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = N
 def _describe(
     module: Any, paths: list[str], root: str, counted: set[int], structure: tuple[str, str], site: int | None
 ) -> ModuleInfo:
-    parameters = [p for p in module._parameters.values() if p is not None and id(p) not in counted]
-    buffers = [b for b in module._buffers.values() if b is not None and id(b) not in counted]
-    counted.update(id(tensor) for tensor in (*parameters, *buffers))
-    numbers = [_numel(p) for p in parameters]
+    parameters = trainable = parameter_bytes = buffers = buffer_bytes = 0
+    for parameter in module._parameters.values():
+        if parameter is not None and id(parameter) not in counted:
+            counted.add(id(parameter))
+            numel = _numel(parameter)
+            parameters += numel
+            if parameter.requires_grad:
+                trainable += numel
+            parameter_bytes += numel and numel * parameter.element_size()
+    for buffer in module._buffers.values():
+        if buffer is not None and id(buffer) not in counted:
+            counted.add(id(buffer))
+            numel = _numel(buffer)
+            buffers += numel
+            buffer_bytes += numel and numel * buffer.element_size()
     return ModuleInfo(
         path=paths[0],
         type=_type(module),
         aliases=tuple(paths[1:]),
-        parameters=sum(numbers),
-        trainable=sum(n for n, p in zip(numbers, parameters, strict=True) if p.requires_grad),
-        parameter_bytes=sum(n * p.element_size() for n, p in zip(numbers, parameters, strict=True) if n),
-        buffers=sum(_numel(b) for b in buffers),
-        buffer_bytes=sum(_bytes(b) for b in buffers),
+        parameters=parameters,
+        trainable=trainable,
+        parameter_bytes=parameter_bytes,
+        buffers=buffers,
+        buffer_bytes=buffer_bytes,
         extra=structure[0],
         site=site,
         root=root,
@@ -83,10 +95,6 @@ def _numel(tensor: Any) -> int:
     return 0 if type(tensor) not in _PLAIN and torch.nn.parameter.is_lazy(tensor) else int(tensor.numel())
 
 
-def _bytes(tensor: Any) -> int:
-    return _numel(tensor) and int(tensor.numel() * tensor.element_size())
-
-
 @fence.fenced("asking a module for its extra_repr", default="")
 def _extra(module: Any) -> str:
     if type(module).extra_repr is torch.nn.EmbeddingBag.extra_repr:  # it formats all its attributes, its weights too
@@ -101,9 +109,14 @@ def _structure(module: Any, known: dict[int, tuple[str, str]]) -> tuple[str, str
     if found is None:
         extra = _extra(module)
         known[id(module)] = extra, ""  # a module inside itself would never end
-        shapes = [tuple(p.shape) for p in module._parameters.values() if p is not None and _numel(p)]
-        children = [_structure(child, known)[1] for child in module._modules.values() if child is not None]
-        kind = f"{type(module).__module__}.{_type(module)}"
-        text = repr((kind, extra, shapes, children))
-        found = known[id(module)] = extra, hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        shapes = tuple(tuple(p.shape) for p in module._parameters.values() if p is not None and _numel(p))
+        children = tuple(_structure(child, known)[1] for child in module._modules.values() if child is not None)
+        found = known[id(module)] = extra, _hash(f"{type(module).__module__}.{_type(module)}", extra, shapes, children)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _hash(kind: str, extra: str, shapes: tuple[tuple[int, ...], ...], children: tuple[str, ...]) -> str:
+    """Most modules of a model are like others of it."""
+    text = repr((kind, extra, list(shapes), list(children)))
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

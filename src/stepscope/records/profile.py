@@ -77,7 +77,7 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One colour of a breakdown."""
+    """One color of a breakdown."""
 
     key: str
     label: str

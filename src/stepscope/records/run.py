@@ -1,6 +1,6 @@
 """The plain, frozen records in the middle: made inside the training process, read by everything else.
 
-They import nothing of ours, hold no behaviour, and travel as msgpack inside frames (`runs/format/frames.py`) or as
+They import nothing of ours, hold no behavior, and travel as msgpack inside frames (`runs/format/frames.py`) or as
 JSON over HTTP. Fields are only ever added, with a default, so that old readers skip them and old files still load.
 """
 

@@ -12,7 +12,7 @@ from stepscope.plain_text import clean
 
 __all__ = ["DASHES", "PALETTE", "Scale", "frame", "legend", "nice_ticks", "number", "safe", "scale_for", "style"]
 
-# The same as the app's (web/src/lib/colour.ts): light, dark.
+# The same as the app's (web/src/lib/color.ts): light, dark.
 PALETTE = [
     ("#434dca", "#739cec"),
     ("#c97b00", "#fd9c23"),

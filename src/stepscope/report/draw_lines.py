@@ -1,4 +1,4 @@
-"""A line chart as SVG, for Markdown: the same lines, bands and colours as in the app, without its mouse."""
+"""A line chart as SVG, for Markdown: the same lines, bands and colors as in the app, without its mouse."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def _of_run(run: Path, project: str | None) -> Iterator[Kept]:
         if project in (None, theirs):
             for record in read_artifacts(run):
                 yield Kept(run, theirs, record)
-    except (StepscopeError, OSError):  # a damaged neighbour must not hide the others
+    except (StepscopeError, OSError):  # a damaged neighbor must not hide the others
         return
 
 

@@ -13,7 +13,7 @@ from stepscope.fence import fenced
 from stepscope.server.desktop import Desktop
 from stepscope.server.settings import Settings
 from stepscope.server.webhook import Webhook
-from stepscope.views.live import Notice, NoticeKind
+from stepscope.views.notice import Notice, NoticeKind
 
 __all__ = ["ALL_KINDS", "USUAL", "Outlet", "Outlets", "kinds_of", "outlets_of"]
 

@@ -18,7 +18,8 @@ from stepscope.server.doors import CALLER
 from stepscope.server.permissions import need_of, scope_of
 from stepscope.views.alert_log import AlertLog
 from stepscope.views.context import Context
-from stepscope.views.live import Hub, Live, Notice
+from stepscope.views.live import Hub, Live
+from stepscope.views.notice import Notice
 from stepscope.views.open_runs import OpenRuns
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import sys
 
 from stepscope.errors import ConfigError
 from stepscope.plain_text import clean
-from stepscope.views.live import Notice
+from stepscope.views.notice import Notice
 
 __all__ = ["Desktop"]
 

@@ -14,7 +14,8 @@ from stepscope.records import FindingEvent
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.server.stalled import Stalled, StalledRun
 from stepscope.views.alert_log import AlertLog, Watched
-from stepscope.views.live import MAX_NOTICES, Notice, NoticeKind
+from stepscope.views.live import MAX_NOTICES
+from stepscope.views.notice import Notice, NoticeKind
 from stepscope.views.open_runs import OpenRuns
 
 __all__ = ["Notices"]

@@ -49,10 +49,10 @@ POST /api/links /api/links/make /api/links/revoke
 """
 _READ_EVERYWHERE = """
 GET /api/report/file /metrics
-POST /api/reports /api/report /api/report/shares
+POST /api/reports /api/report /api/report/shares /api/sweeps
 """
 _WRITE_EVERYWHERE = """
-POST /api/report/save /api/report/delete /api/report/restore /api/report/share /api/report/unshare
+POST /api/report/save /api/report/delete /api/report/restore /api/report/share /api/report/unshare /api/sweeps/pause
 """
 _ADMIN = """
 POST /api/trash/purge /api/members /api/members/set /api/storage/policy /api/storage/preview

@@ -11,14 +11,16 @@ said the same way in SQL (a metric's number matched as text) raises `NotInSql`, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from stepscope.runs.query.fields import Field
 from stepscope.runs.query.literals import Literal
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, Word
+from stepscope.server.run_rows import BETWEEN
 
-__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "narrowed", "order_sql"]
+__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "narrowed", "order_sql", "stat_sql"]
 
 NUMBER_FACTS = {
     "created": "r.created",
@@ -77,10 +79,13 @@ class _Compiler:
         return self._word(node) if isinstance(node, Word) else self._compare(node)
 
     def _word(self, word: Word) -> str:
+        anywhere = self._like("r.words", f"*{word.text.lower()}*")
+        if not _is_glob(word.text) and BETWEEN not in word.text:
+            return anywhere
         pattern = f"*{word.text}*" if _is_glob(word.text) else word.text
         own = [self._matches(_Cell("r", name), pattern) for name in ("name", "project")]
         tags = self._any_row("run:tags", lambda cell: self._matches(cell, pattern), place="> 0")
-        return f"({' OR '.join((*own, tags))})"
+        return f"({anywhere} AND ({' OR '.join((*own, tags))}))"
 
     def _compare(self, node: Compare) -> str:
         field = node.field
@@ -95,13 +100,14 @@ class _Compiler:
         if field.source == "metric":
             return self._metric(field, lambda column: self._numbers(column, kind, values))
         if field.source == "run" and field.name in NUMBER_FACTS:
-            return f"coalesce({self._numbers(NUMBER_FACTS[field.name], kind, values)}, FALSE)"
+            found = self._numbers(NUMBER_FACTS[field.name], kind, values)
+            return f"coalesce({found}, FALSE)" if field.name == "ended" else found  # only this one may be NULL
 
         def test(cell: _Cell) -> str:
             return f"({' OR '.join(self._test(cell, field, kind, value) for value in values)})"
 
         if field.source == "run" and field.name in TEXT_COLUMNS:
-            return f"coalesce({test(_Cell('r', field.name))}, FALSE)"
+            return test(_Cell("r", field.name))
         rows = [self._any_row(name, test) for name in self._names(field)]
         if field.source == "config" and len(rows) == 2:
             first = self._names(field)[0]
@@ -146,7 +152,7 @@ class _Compiler:
 
     def _metric(self, field: Field, test: Callable[[str], str]) -> str:
         stat = field.stat or "last"
-        own = self._metric_row(field.name, lambda: test(_stat("m", stat)))
+        own = self._metric_row(field.name, lambda: test(stat_sql("m", stat)))
         whole = f"{field.name}.{stat}"  # a metric whose own name ends in .max, say
         if not self._has_metric(whole):
             return own
@@ -208,10 +214,13 @@ class _Compiler:
 
     def _matches(self, cell: _Cell, pattern: str) -> str:
         lowered = pattern.lower()
-        if not _is_glob(pattern):
-            return f"(strpos({cell.lower}, {self.bind(lowered)}) > 0)"
-        escaped = lowered.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        return f"({cell.lower} LIKE {self.bind(escaped.replace('*', '%').replace('?', '_'))})"
+        return self._like(cell.lower, lowered if _is_glob(pattern) else f"*{lowered}*")
+
+    def _like(self, text: str, pattern: str) -> str:
+        # An index of trigrams says nothing of fewer than three letters in a row; PostgreSQL would read it all in vain.
+        has_trigram = max(map(len, re.split(r"[\W_]+", pattern))) >= 3
+        indexed = text if has_trigram else f"({text} || '')"
+        return f"({indexed} LIKE {self.bind(_like(pattern))})"
 
 
 def compile_sql(
@@ -241,7 +250,7 @@ def order_sql(
         return [Segment("runs r", "TRUE", f"{NUMBER_FACTS[field.name]} {way} NULLS LAST, {_NEWEST}")], {}
     stat = field.stat or "last"
     if field.source == "metric" and not has_metric(f"{field.name}.{stat}"):
-        column = _stat("o", stat)
+        column = stat_sql("o", stat)
         has = f"o.name = :sort AND {column} IS NOT NULL AND {column} <> 'NaN'"
         parts = [(has, f"{column} {way}")]
         return _segments("run_metrics", parts, has), {"sort": field.name}
@@ -261,7 +270,7 @@ def narrowed(tree: Node, field: Field, segments: list[Segment], values: dict[str
 
     They say nothing new, only of the row that sorts; the query's own condition is about a row that it looks for.
     """
-    column = {"metric": _stat("o", field.stat or "last"), "config": "o.number"}.get(field.source, "")
+    column = {"metric": stat_sql("o", field.stat or "last"), "config": "o.number"}.get(field.source, "")
     parts = tree.parts if isinstance(tree, AllOf) else (tree,)
     bounds = [one for one in parts if isinstance(one, Compare) and one.field == field and one.operator in _BOUNDS]
     wanted = [one for one in bounds if one.values[0].kind in ("number", "duration")]
@@ -282,9 +291,15 @@ def _segments(table: str, parts: list[tuple[str, str]], any_of: str) -> list[Seg
     return [*found, Segment("runs r", missing, _NEWEST)]
 
 
-def _stat(alias: str, stat: str) -> str:
+def stat_sql(alias: str, stat: str) -> str:
     return f"{alias}.{stat}" if stat in _FLOATS else f"CAST({alias}.{stat} AS double precision)"
 
 
 def _is_glob(pattern: str) -> bool:
     return "*" in pattern or "?" in pattern
+
+
+def _like(pattern: str) -> str:
+    """A glob as LIKE writes it, which an index of trigrams helps with."""
+    escaped = pattern.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return escaped.replace("*", "%").replace("?", "_")

@@ -198,12 +198,13 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
 
 
 def _catalogue(stores: Sequence[Path], settings: Settings) -> Catalogue:
-    """The runs of the stores; on PostgreSQL all processes of a server share what one of them has read."""
+    """The runs of the stores; on PostgreSQL all processes share what one has read, and pages are made by SQL."""
     if settings.people is None or not settings.people.is_postgresql:
         return Catalogue(*stores)
     from stepscope.server.run_table import RunTable
+    from stepscope.server.sql_catalogue import SqlCatalogue
 
-    return Catalogue(*stores, index=RunTable(settings.people))
+    return SqlCatalogue(*stores, table=RunTable(settings.people))
 
 
 def _reading(settings: Settings) -> AbstractContextManager[None]:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from stepscope.errors import ConfigError
 from stepscope.plain_text import clean
-from stepscope.views.live import Notice
+from stepscope.views.notice import Notice
 
 __all__ = ["Webhook"]
 

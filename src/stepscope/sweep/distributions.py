@@ -32,6 +32,10 @@ class Distributions:
         """As Optuna keeps them: those that vary."""
         return {name: self._encoded(name, params[name]) for name in self.all}
 
+    def are_all_in(self, params: Mapping[str, Any]) -> bool:
+        """Whether a trial has all its settings: another process may be drawing them, or was killed meanwhile."""
+        return all(name in params for name in self.all)
+
     def decoded(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """As a run gets them: all."""
         drawn = {name: self._decoded(name, value) for name, value in params.items()}

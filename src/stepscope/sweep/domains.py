@@ -44,7 +44,7 @@ class Range:
     whole: bool = False
 
     def sample(self, rng: Random) -> int | float:
-        if self.log and self.whole:  # so that the ends are as likely as their neighbours
+        if self.log and self.whole:  # so that the ends are as likely as their neighbors
             drawn = math.exp(rng.uniform(math.log(self.low - 0.5), math.log(self.high + 0.5)))
         elif self.log:
             drawn = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))

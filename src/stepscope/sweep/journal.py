@@ -18,7 +18,11 @@ from stepscope.errors import Conflict
 from stepscope.files.opening import open_writable, read_file
 from stepscope.runs.format.filesystem import make_folder, try_lock
 
-__all__ = ["Journal", "folder_of"]
+__all__ = ["FOLDER", "WORKER", "Journal", "folder_of"]
+
+FOLDER = ".sweeps"
+WORKER = "worker-"
+"""So begin the folders of workers that share a sweep."""
 
 JOURNAL = "journal.jsonl"
 _LARGEST = 1 << 30
@@ -36,7 +40,7 @@ def folder_of(store: Path, name: str) -> Path:
     safe = _NOT_IN_NAMES.sub("-", name).strip("-.")[:60]
     if safe != name or not safe:  # two names must not meet in one folder
         safe = f"{safe}-{sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}".lstrip("-")
-    return store / ".sweeps" / safe
+    return store / FOLDER / safe
 
 
 class Journal:

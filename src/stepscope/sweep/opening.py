@@ -10,6 +10,7 @@ from random import Random
 from stepscope.sweep.commands import command_of
 from stepscope.sweep.journal import Journal, folder_of
 from stepscope.sweep.past import Past
+from stepscope.sweep.pausing import set_paused
 from stepscope.sweep.runner import Runner
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import make_strategy
@@ -31,6 +32,7 @@ def open_sweep(sweep: Sweep, store: Path, *, fresh: bool = False, retry_failed: 
     if fresh:
         journal.put_aside()
     journal.open()
+    set_paused(journal.folder, False)  # whoever starts it wants it to go on
     past = Past(journal, sweep)
     if retry_failed:
         past.retry_failed()

@@ -56,7 +56,7 @@ class Past:
 
     def begin(self, seed: int) -> None:
         """Note that a start of the sweep begins, and what it has found out about those before."""
-        self.journal.write("sweep", raw=self.sweep.raw, seed=seed, pid=os.getpid())
+        self.journal.write("sweep", name=self.sweep.name, raw=self.sweep.raw, seed=seed, pid=os.getpid())
         for trial in self._valued:
             self.journal.write("value", trial=trial.number, value=trial.value)
 

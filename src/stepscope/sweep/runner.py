@@ -12,6 +12,7 @@ from stepscope.errors import ConfigError
 from stepscope.runs.format.writer_identity import boot_id, host_name
 from stepscope.sweep.live import Live, Verdict
 from stepscope.sweep.past import Past
+from stepscope.sweep.pausing import pause_of
 from stepscope.sweep.process import Process
 from stepscope.sweep.pruning import make_pruner
 from stepscope.sweep.readings import Reader
@@ -72,6 +73,12 @@ class Runner:
     def spent_s(self) -> float:
         return self.past.history.spent_s + time.time() - self._began
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody has paused the sweep: what runs is finished, nothing is started."""
+        pause = pause_of(self.journal.folder)
+        return pause is not None and pause.paused
+
     def interrupt(self) -> None:
         """Ctrl-C: stop all runs politely; the second and third time less so."""
         self.interrupts += 1
@@ -87,7 +94,7 @@ class Runner:
             while heard < self.interrupts:
                 heard += 1
                 self._stop_all(at_once=heard > 1)
-            if not self.interrupts:
+            if not self.interrupts and not self.is_paused:
                 self._fill()
             self._keep_up()
             self.on_tick()

@@ -19,6 +19,7 @@ from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.sweep.distributions import Distributions
 from stepscope.sweep.optuna_pruner import pruner_of
+from stepscope.sweep.pausing import Pause
 from stepscope.sweep.samplers import make_sampler, need_optuna, state_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import Outcome
@@ -27,7 +28,8 @@ __all__ = ["Counts", "SharedStudy", "counts_of", "open_storage", "storage_error"
 
 SILENT = 6
 """Heartbeats that may be missed."""
-_STOPPED, _EXCESS, _RUN, _HOST = "stepscope:stopped", "stepscope:excess", "stepscope:run", "stepscope:host"
+_STOPPED, _PAUSED, _EXCESS = "stepscope:stopped", "stepscope:paused", "stepscope:excess"
+_RUN, _HOST, _CLOCK = "stepscope:run", "stepscope:host", "stepscope:clock"
 _RETRIES = 20
 
 
@@ -42,16 +44,22 @@ class Counts:
     """Trials whose worker was lost, and whose settings were queued again."""
 
 
-def counts_of(trials: list[Any], below: int | None = None) -> Counts:
-    """Of these trials, or of those with a lower number."""
+def counts_of(trials: list[Any], before: int | None = None) -> Counts:
+    """Of these trials, or of those whose settings were first drawn before this number."""
     replaced = {number for trial in trials for number in trial.system_attrs.get("retry_history", ())}
     excess = {trial.number for trial in trials if trial.user_attrs.get(_EXCESS)}
     counted = [trial for trial in trials if trial.number not in replaced and trial.number not in excess]
-    if below is not None:
-        counted = [trial for trial in counted if trial.number < below]
+    if before is not None:
+        counted = [trial for trial in counted if _first(trial) < before]
     running = sum(trial.state.name == "RUNNING" for trial in counted)
     waiting = sum(trial.state.name == "WAITING" for trial in counted)
     return Counts(len(counted) - running - waiting, running, waiting, frozenset(replaced))
+
+
+def _first(trial: Any) -> int:
+    """The number its settings had first: those of a lost worker are queued again under a new one."""
+    history = trial.system_attrs.get("retry_history")
+    return int(history[0] if history else trial.number)
 
 
 class SharedStudy:
@@ -65,7 +73,6 @@ class SharedStudy:
         self.trials: dict[int, Any] = {}
         """Those of this worker."""
         self._beaten = 0.0
-        self._clocks: set[int] = set()
 
     @property
     def total(self) -> int | None:
@@ -115,9 +122,8 @@ class SharedStudy:
     def _comes_too_late(self, number: int, total: int) -> bool:
         found = self._all()
         own = next(one for one in found if one.number == number)
-        earlier = counts_of(found, below=number)
-        is_new = "retry_history" not in own.system_attrs
-        return is_new and earlier.results + earlier.running + earlier.waiting >= total
+        earlier = counts_of(found, before=_first(own))
+        return earlier.results + earlier.running + earlier.waiting >= total
 
     def take_over(self, number: int) -> bool:
         """Whether a trial of an earlier start of this worker is still its own."""
@@ -170,18 +176,17 @@ class SharedStudy:
             self._storage.record_heartbeat(trial_id)
 
     def _start_clocks(self) -> None:
-        """A worker killed before its first heartbeat: Optuna never misses one, so we give one in its place, once."""
-        silent_s = SILENT * self._sweep.heartbeat_s
+        """A worker killed before its first heartbeat: Optuna never misses one, so whoever sees its trial gives it.
+
+        Once for each trial, and noted there: a second one would only put off the moment when it counts as lost.
+        """
         for one in self._all():
-            is_old = one.datetime_start is not None and time.time() - one.datetime_start.timestamp() > silent_s
-            if (
-                one.state.name == "RUNNING"
-                and _HOST not in one.user_attrs
-                and is_old
-                and one.number not in self._clocks
-            ):
-                self._clocks.add(one.number)
+            if one.state.name == "RUNNING" and _HOST not in one.user_attrs and _CLOCK not in one.user_attrs:
                 self._beat(one._trial_id)
+                try:
+                    self._storage.set_trial_user_attr(one._trial_id, _CLOCK, True)
+                except self._optuna.exceptions.UpdateFinishedTrialError:  # over meanwhile
+                    pass
 
     def counts(self) -> Counts:
         return counts_of(self._all())
@@ -200,8 +205,19 @@ class SharedStudy:
         return bool(self.study.user_attrs.get(_STOPPED))
 
     def stop(self, yes: bool = True) -> None:
-        """Let all workers end after what they run now; or let them go on."""
+        """Let all workers end after what they run now; or let them go on, also where they were paused."""
         self.study.set_user_attr(_STOPPED, yes)
+        if not yes:
+            self.study.set_user_attr(_PAUSED, "")
+
+    def is_paused(self, asked: Pause | None) -> bool:
+        """Whether all workers are to wait. `asked` is what the folder of this worker says, for all to know."""
+        known = self.study.user_attrs.get(_PAUSED, "")
+        if asked is not None and asked.paused and known != asked.id:
+            self.study.set_user_attr(_PAUSED, known := asked.id)
+        elif asked is not None and not asked.paused and known == asked.id:
+            self.study.set_user_attr(_PAUSED, known := "")
+        return bool(known)
 
     def outcomes(self) -> list[tuple[int, Mapping[str, Any], str, float | None, str | None, str]]:
         """(number, settings, state, value, run, host) of each trial that counts."""
@@ -209,7 +225,7 @@ class SharedStudy:
         return [
             (
                 one.number,
-                self._distributions.decoded(one.params) if one.params else {},
+                self._distributions.decoded(one.params) if self._distributions.are_all_in(one.params) else {},
                 one.state.name.lower(),
                 one.value,
                 one.user_attrs.get(_RUN),

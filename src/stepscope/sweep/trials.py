@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 __all__ = ["OVER", "History", "State", "Trial", "replay"]
 
-State = Literal["running", "finished", "pruned", "diverged", "timeout", "failed", "interrupted"]
-"""failed: crashed, and not to be tried again · interrupted: by Ctrl-C or a kill; run again when the sweep goes on."""
+State = Literal["running", "finished", "pruned", "diverged", "timeout", "failed", "interrupted", "requeued"]
+"""failed: crashed, and not to be tried again · interrupted: by Ctrl-C or a kill; run again when the sweep goes on ·
+requeued: the worker was lost, and its settings went back to all workers."""
 OVER: frozenset[State] = frozenset({"finished", "pruned", "diverged", "timeout", "failed"})
 
 
@@ -62,6 +63,9 @@ class History:
     spent_s: float = 0.0
     """Time that earlier starts of the sweep have taken."""
     starts: int = 0
+    name: str | None = None
+    began: float = 0.0
+    """When the last start was."""
 
     @property
     def next_number(self) -> int:
@@ -79,6 +83,7 @@ def replay(entries: Iterable[Mapping[str, Any]]) -> History:
             began = at
             history.raw, history.seed = entry.get("raw"), entry.get("seed")
             history.starts += 1
+            history.name, history.began = entry.get("name"), at
         else:
             _apply(history.trials, entry, at)
         last = at

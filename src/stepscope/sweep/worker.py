@@ -12,10 +12,11 @@ import numpy.typing as npt
 from stepscope import fence
 from stepscope.errors import Conflict
 from stepscope.runs.format.writer_identity import host_name
-from stepscope.sweep.journal import Journal, folder_of
+from stepscope.sweep.journal import WORKER, Journal, folder_of
 from stepscope.sweep.live import Live, Verdict
 from stepscope.sweep.optuna_pruner import OptunaPruner
 from stepscope.sweep.past import Past
+from stepscope.sweep.pausing import pause_of
 from stepscope.sweep.runner import Runner
 from stepscope.sweep.shared_study import SharedStudy
 from stepscope.sweep.spec import Sweep
@@ -34,8 +35,8 @@ class Worker(Runner):
         super().__init__(sweep, past, study, store)  # type: ignore[arg-type]
         self.study = study
         self._pruner = None if sweep.metric is None else _Pruner(sweep, study)
-        self._asked = self._counted = 0.0
-        self._is_over = False
+        self._asked = self._counted = self._looked = 0.0
+        self._is_over = self._is_paused = False
 
     @property
     def best(self) -> Trial | None:
@@ -46,6 +47,10 @@ class Worker(Runner):
         sign = 1.0 if metric.goal == "min" else -1.0
         number, params, _, value, run, _ = min(found, key=lambda one: sign * (one[3] or 0.0))
         return Trial(number, dict(params), "finished", value=value, run=run)
+
+    @property
+    def is_paused(self) -> bool:
+        return self._is_paused
 
     def _take_up(self) -> None:
         for trial, process in self.past.unfinished():
@@ -58,8 +63,8 @@ class Worker(Runner):
             if live is not None and not over:  # another worker has it now
                 live.process.stop(time.time(), at_once=True)
             self.study.release(trial.number)
-            trial.state = "failed"
-            self._note("end", trial, state="failed", reason="this worker was stopped; queued again")
+            trial.state = "requeued"
+            self._note("end", trial, state="requeued", reason="this worker was stopped")
 
     def _drawn(self) -> Trial | None:
         now = time.monotonic()
@@ -81,6 +86,11 @@ class Worker(Runner):
 
     def _keep_up(self) -> None:
         fence.call("a heartbeat of the sweep", self.study.keep_up)
+        now = time.monotonic()
+        if now - self._looked >= ASK_S:
+            self._looked = now
+            pause = pause_of(self.journal.folder.parent)
+            self._is_paused = bool(fence.call("asking whether it is paused", self.study.is_paused, pause))
 
     def _over(self, live: Live, verdict: Verdict, code: int | None) -> None:
         trial = live.trial
@@ -119,7 +129,7 @@ def open_worker(sweep: Sweep, store: Path, url: str) -> Worker:
     study = SharedStudy(sweep, url, folder)
     number = 0
     while True:
-        journal = Journal(folder / f"worker-{host_name()}-{number}")
+        journal = Journal(folder / f"{WORKER}{host_name()}-{number}")
         try:
             journal.open()
             break

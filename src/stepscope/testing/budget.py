@@ -15,6 +15,7 @@ import pytest
 from stepscope.common.units import bytes_text, time_text
 from stepscope.testing.baseline import NAME, Measured, known
 from stepscope.testing.measure import peak_bytes, reference_ms, timed
+from stepscope.testing.report_properties import MEASURED, NOTED
 
 if TYPE_CHECKING:
     from stepscope.testing.marker import Wishes
@@ -75,8 +76,6 @@ class Budget:
 
     def properties(self) -> list[tuple[str, str]]:
         """What goes to the process that ends the session."""
-        from stepscope.testing.plugin import MEASURED, NOTED
-
         found = [(NOTED, note) for note in self.notes]
         if self.wishes.baseline and self.renews and self.measured is not None:
             found.append((MEASURED, json.dumps(asdict(self.measured))))

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from stepscope.testing.report_properties import MEASURED, NOTED
+
 __all__: list[str] = []
 
 MARK = "stepscope"
 FIXTURES = ("training_step", "stepscope_step")
-MEASURED = "stepscope-measured"
-NOTED = "stepscope-noted"
 _watched = pytest.StashKey[Any]()
 """Of an item: its `Watched`."""
 

@@ -1,4 +1,4 @@
-"""What the script prints, kept with the run. Progress bars, `isatty`, colours and return values stay as they are.
+"""What the script prints, kept with the run. Progress bars, `isatty`, colors and return values stay as they are.
 
 The stream stays the object it was (`events.streams`), so that nothing about it looks different.
 """

@@ -113,7 +113,7 @@ def past_of(path: Path) -> Past:
 
 
 def _next_step(folder: RunFolder) -> int:
-    """The step after the last one at which the training, not the machine's meters, logged anything."""
+    """The step after the last one at which the training, not the system metrics, logged anything."""
     names = [name for name in folder.metrics() if not name.startswith("system/")]
     steps = [folder.metric_summary(name).last_step for name in names]
     steps += [media.step for media in folder.media()]

@@ -28,7 +28,7 @@ class Rate:
 
 
 class Sampler:
-    """Reads the machine's meters; the first look only opens them, because most are differences."""
+    """Reads the system metrics; the first look only opens them, because most are differences."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,6 +1,6 @@
 """From what people log to numbers: one converter per type, found once.
 
-A converter gives back a Python number, or raises `Refused` with the reason. Tensors on a device are recognised here
+A converter gives back a Python number, or raises `Refused` with the reason. Tensors on a device are recognized here
 and read later (`gpu.py`), because reading one now would make the training wait for the device.
 """
 

@@ -15,7 +15,7 @@ from stepscope.runs.catalogue.index import cache_folder
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
-from stepscope.views.live import Notice
+from stepscope.views.notice import Notice
 
 __all__ = ["AlertLog", "Watched", "alert_file"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from stepscope.views.context import Context
-from stepscope.views.live import Notice
+from stepscope.views.notice import Notice
 from stepscope.views.route import Empty, route
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import weakref
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
-from stepscope.common.metric_direction import Goal, goal_of
+from stepscope.common.metric_direction import goal_of
 from stepscope.runs.catalogue.catalogue import Catalogue
-from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.selection import Selection
 from stepscope.runs.query.query import Field
 
 __all__ = ["best_values"]
@@ -17,38 +17,34 @@ __all__ = ["best_values"]
 _COMPARED = {"last", "min", "max", "mean"}
 """A count or a step is neither good nor bad."""
 
-_kept: weakref.WeakKeyDictionary[Catalogue, tuple[Hashable, dict[Field, float | None]]] = weakref.WeakKeyDictionary()
+_kept: weakref.WeakKeyDictionary[Catalogue, tuple[object, dict[Field, float | None]]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def best_values(
-    catalogue: Catalogue, of: Hashable, entries: list[RunEntry], fields: Sequence[Field | None]
+    catalogue: Catalogue, version: int, asked: Selection, fields: Sequence[Field | None]
 ) -> list[float | None]:
-    """One value per field. What was found for the same question `of` is not looked for again while one scrolls."""
+    """One value per field. What was found for the same selection is not looked for again while one scrolls."""
+    asked = replace(asked, sort="created", descending=True, group_by=None)  # the best is so in any order
+    question = (version, asked)
     with _lock:
         known = _kept.get(catalogue)
-        if known is None or known[0] != of:
-            known = _kept[catalogue] = (of, {})
+        if known is None or known[0] != question:
+            known = _kept[catalogue] = (question, {})
     found = known[1]
-    unknown = [field for field in fields if field is not None and field not in found]
-    outspoken = [entry for entry in entries if entry.head.goals] if unknown else []
-    wanted = {field: goal for field in unknown if (goal := _goal(field, outspoken)) is not None}
-    catalogue.prefetch(entries, list(wanted))
-    for field, goal in wanted.items():
-        found[field] = _best((entry.value(field) for entry in entries if entry.status == "finished"), goal)
-    return [None if field is None else found.get(field) for field in fields]
+    unknown = [field for field in dict.fromkeys(fields) if field is not None and field not in found]
+    found.update(_best(catalogue, asked, unknown))
+    return [None if field is None else found[field] for field in fields]
 
 
-def _goal(field: Field, entries: list[RunEntry]) -> Goal | None:
-    """As the newest run that has a word on it says, else as the name says."""
-    if field.source not in ("metric", "summary") or (field.stat or "last") not in _COMPARED:
-        return None
-    said = max((entry for entry in entries if field.name in entry.goals), key=lambda entry: entry.id, default=None)
-    return goal_of(field.name) if said is None else said.goals[field.name]
-
-
-def _best(values: Iterable[object], goal: Goal) -> float | None:
-    """The best finite number; None with fewer than two runs, or when all are alike."""
-    finite = [float(one) for one in values if isinstance(one, (int, float)) and math.isfinite(one)]
-    low, high = min(finite, default=0.0), max(finite, default=0.0)
-    return None if low == high else low if goal == "min" else high
+def _best(catalogue: Catalogue, asked: Selection, fields: list[Field]) -> dict[Field, float | None]:
+    """The best finite numbers; None with fewer than two runs, when all are alike, or when no direction is known."""
+    compared = [one for one in fields if one.source in ("metric", "summary") and (one.stat or "last") in _COMPARED]
+    best: dict[Field, float | None] = dict.fromkeys(fields)
+    said = catalogue.goals(asked, {field.name for field in compared}) if compared else {}
+    goals = {field: goal for field in compared if (goal := said.get(field.name) or goal_of(field.name)) is not None}
+    ends = catalogue.finished_ranges(asked, list(goals)) if goals else {}
+    for field, (low, high) in ends.items():
+        if low != high:
+            best[field] = low if goals[field] == "min" else high
+    return best

@@ -9,10 +9,11 @@ from collections import Counter
 import msgspec
 import numpy as np
 
+from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.runs.query.query import parse_field
 from stepscope.views.context import Context
 from stepscope.views.route import route
-from stepscope.views.runs import ARCHIVED, Cell, cell
+from stepscope.views.runs import Cell, cell
 
 __all__ = ["ColumnValues", "column_values"]
 

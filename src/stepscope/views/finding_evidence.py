@@ -23,6 +23,8 @@ MAX_NAME = 200
 MAX_METRICS = 2
 _NOT_SERIES = ("shape", "shapes", "size", "sizes", "dims", "kernel", "stride", "padding", "axis", "steps", "epochs")
 """Last words of names whose lists are no values over time."""
+_IN_WORDS = {"measured"}
+"""A trial's gain, noise and number of steps are no values of one kind; the gain is said in words."""
 _ABOUT_LOSS = {"amp", "autograd", "data", "eval", "grad", "init", "loss", "math", "metric", "mode", "num", "opt", "rl"}
 """Groups of rules whose fault is seen on the loss."""
 _ABOUT_GRADIENTS = {"amp", "grad", "init", "num", "opt"}
@@ -47,6 +49,8 @@ def evidence_series(evidence: Mapping[str, Any]) -> list[EvidenceSeries]:
     """
     found = []
     for name, value in evidence.items():
+        if name in _IN_WORDS:
+            continue
         words = str(name)[:MAX_NAME].replace("_", " ")
         if isinstance(value, Mapping) and len(value) > 1 and all(map(_is_number, value.values())):
             named = list(value.items())[:MAX_VALUES]

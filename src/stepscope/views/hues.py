@@ -14,7 +14,7 @@ from stepscope.views.hue_book import hue_book
 __all__ = ["HUES", "Spread", "hues", "told_apart"]
 
 HUES = 8
-"""How many the page's palette has (web/src/lib/colour.ts)."""
+"""How many the page's palette has (web/src/lib/color.ts)."""
 APART = 7
 """With so many before it a run shares none: eight runs in a row have eight hues."""
 
@@ -89,7 +89,7 @@ def hues(catalogue: Catalogue) -> dict[str, int]:
 
 
 def told_apart(runs: Sequence[str], own: dict[str, int]) -> dict[str, int]:
-    """A look for each run of a picture, `hue + 8 * dash`, as the page draws it (assignSlots in web/src/lib/colour.ts).
+    """A look for each run of a picture, `hue + 8 * dash`, as the page draws it (assignSlots in web/src/lib/color.ts).
 
     The hue is always the run's own; where an earlier run has it too, a dash tells them apart.
 

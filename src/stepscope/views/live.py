@@ -6,16 +6,15 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
-from typing import Literal
 
 import msgspec
 
 from stepscope.errors import StepscopeError
-from stepscope.records import Severity
 from stepscope.views.context import Context
+from stepscope.views.notice import Notice
 from stepscope.views.route import Empty, route
 
-__all__ = ["Hub", "Live", "Notice", "NoticeKind", "RunChange", "TooMany", "live"]
+__all__ = ["Hub", "Live", "RunChange", "TooMany", "live"]
 
 MAX_NOTICES = 50
 
@@ -24,26 +23,6 @@ class RunChange(msgspec.Struct):
     id: str
     version: int
     status: str
-
-
-NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped"]
-
-
-class Notice(msgspec.Struct):
-    """What a person wants to hear of without looking."""
-
-    run: str
-    title: str
-    text: str
-    level: Severity
-    kind: NoticeKind = "alert"
-    """failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
-    that was found. alert: `run.alert`. dropped: values could not be recorded."""
-    id: str = ""
-    """The same thing has the same id, so that it is told once."""
-    time: float = 0.0
-    name: str = ""
-    project: str = ""
 
 
 class Live(msgspec.Struct):

@@ -11,6 +11,7 @@ from stepscope.records import Status
 from stepscope.runs.catalogue.columns import default_columns, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.ordering import grouped
+from stepscope.runs.catalogue.selection import Selection
 from stepscope.runs.query.query import Field, parse_field
 from stepscope.views.best import best_values
 from stepscope.views.context import Context
@@ -23,8 +24,6 @@ from stepscope.views.route import route
 MAX_ROWS = 1000
 MAX_COLUMNS = 200
 MAX_IDS = 10_000
-ARCHIVED = "archived"
-"""Runs with this tag are out of the way unless they are asked for."""
 
 Cell = float | str | bool | None
 """NaN and infinities travel as the strings "NaN", "Infinity" and "-Infinity": JSON has no numbers for them."""
@@ -107,6 +106,8 @@ class RunsPage(msgspec.Struct):
     """The catalogue's version, to compare with live events."""
     unread: int = 0
     """Runs that a long first look has found and not read yet: the rest of the answer is about those that it has."""
+    exact: bool = True
+    """Whether `matched` was counted. A server with very many runs estimates what would take long to count."""
     best: list[float | None] = []
     """Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
     runs have the same."""
@@ -130,26 +131,29 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
     """A window of the table."""
     catalogue = ctx.catalogue
     version = catalogue.version  # before the entries: a change in between is then seen as news
-    found = catalogue.entries(request.query, request.sort, request.descending, request.group_by)
-    if request.runs:
-        wanted = set(request.runs)
-        found = [entry for entry in found if entry.id in wanted]
-    if not request.archived:
-        found = [entry for entry in found if ARCHIVED not in entry.tags]
-    start = max(0, request.offset)
-    window = found[start : start + min(max(0, request.limit), MAX_ROWS)]
+    asked = Selection(
+        query=request.query,
+        sort=request.sort,
+        descending=request.descending,
+        group_by=request.group_by,
+        archived=request.archived,
+        runs=frozenset(request.runs) if request.runs else None,
+    )
+    page = catalogue.page(asked, max(0, request.offset), min(max(0, request.limit), MAX_ROWS))
+    wanted_ids = min(max(0, request.ids), MAX_IDS)
     fields = [_field(column) for column in request.columns[:MAX_COLUMNS]]
     now = time.time()
     of_run = hues(catalogue)
     return RunsPage(
-        rows=[_row(entry, fields, now, of_run.get(entry.id, 0)) for entry in window],
-        matched=len(found),
+        rows=[_row(entry, fields, now, of_run.get(entry.id, 0)) for entry in page.entries],
+        matched=page.matched,
+        exact=page.exact,
         total=len(catalogue),
-        ids=[entry.id for entry in found[: min(max(0, request.ids), MAX_IDS)]],
-        groups=None if request.group_by is None else _groups(ctx, found, parse_field(request.group_by), fields, now),
+        ids=[entry.id for entry in catalogue.page(asked, 0, wanted_ids).entries] if wanted_ids else [],
+        groups=None if request.group_by is None else _groups(ctx, asked, parse_field(request.group_by), fields, now),
         version=version,
         unread=catalogue.unread,
-        best=best_values(catalogue, (version, request.query, request.archived, tuple(request.runs)), found, fields),
+        best=best_values(catalogue, version, asked, fields),
     )
 
 
@@ -209,7 +213,8 @@ def _row(entry: RunEntry, fields: list[Field | None], now: float, hue: int) -> R
     )
 
 
-def _groups(ctx: Context, found: list[RunEntry], by: Field, fields: list[Field | None], now: float) -> list[RunGroup]:
+def _groups(ctx: Context, asked: Selection, by: Field, fields: list[Field | None], now: float) -> list[RunGroup]:
+    found = ctx.catalogue.selected(asked)
     ctx.catalogue.prefetch(found, [one for one in fields if one is not None and is_averaged(one)])
     return [
         RunGroup(

@@ -11,7 +11,7 @@ __all__ = ["names_of", "rows_of", "thinned"]
 
 
 def names_of(run: RunFolder) -> list[str]:
-    """What the script logged, without the machine's meters."""
+    """What the script logged, without the system metrics."""
     return [name for name in run.metrics() if not name.startswith("system/")]
 
 

@@ -72,7 +72,7 @@ class Image:
     """A picture: an array HW or HWC, a tensor CHW, a PIL image, a matplotlib figure or the path of a file.
 
     Values from 0 to 1 and from -1 to 1 are stretched, others are cut to 0 to 255. Boxes are drawn over the picture,
-    masks beside it, each as a coloured copy.
+    masks beside it, each as a colored copy.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Segmentation masks, drawn: the picture in grey with a colour for each class, or the colours alone."""
+"""Segmentation masks, drawn: the picture in gray with a color for each class, or the colors alone."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Api:
         for folder in run_folders(self.store):
             try:
                 yield PublicRun(folder)
-            except (StepscopeError, OSError):  # a damaged neighbour must not hide the others
+            except (StepscopeError, OSError):  # a damaged neighbor must not hide the others
                 continue
 
     def run(self, path: str = "") -> PublicRun:

@@ -18,7 +18,7 @@ __all__ = ["Rows"]
 
 IDLE_S = 2.0
 """A row that nothing was added to for so long is written, so that a chart does not lag an epoch behind, and a kill
-costs at most this. What is added to it afterwards is a second row at the same step."""
+costs at most this. What is added to it afterward is a second row at the same step."""
 
 
 class Rows:

@@ -113,7 +113,7 @@ def test_what_was_looked_at_is_reported(written: Written) -> None:
     written.update({"lr": 0.1})
     written.printed("hello\n")
     found = written.diagnose()
-    assert found.looked_at == ["2 losses and metrics", "the console", "the config", "the machine's meters"]
+    assert found.looked_at == ["2 losses and metrics", "the console", "the config", "the system metrics"]
 
 
 def test_a_finding_of_the_watched_run_explains_those_of_the_folder(written: Written) -> None:

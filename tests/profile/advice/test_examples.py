@@ -1,8 +1,9 @@
 """Every rule over profiles is held to its examples: `tests/diagnose/rules/perf/<rule>.md`.
 
-Blocks are scripts that train for a few steps, run with the facts gathered; or, for what only an accelerator shows, they
-make a trace (`gpu = Gpu(...)`) and `facts`. Under `## Buggy: ...` the rule must find something, at the line with the
-comment `# cause` where there is one; under `## Healthy: ...` it must not.
+Blocks are scripts that train for a few steps, run with the facts gathered, in CPU time and on a machine whose figures
+are known, so that other programs change nothing; or, for what only an accelerator shows, they make a trace (`gpu =
+Gpu(...)`) and `facts`. Under `## Buggy: ...` the rule must find something, at the line with the comment `# cause` where
+there is one; under `## Healthy: ...` it must not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pytest
 import torch
 import torch.utils.data.dataloader as dataloader
 from tests.diagnose.rules.test_examples import EVERY, asked_of
+from tests.profile.advice.cpu_clock import cpu_clock
 
 from stepscope import fence
 from stepscope.profile.advice.verdict import Verdict, verdict
@@ -28,6 +30,8 @@ from stepscope.records.profile import ProfileMeta
 HERE = Path(__file__).parent
 PRELUDE = "import time\nimport numpy as np\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n\
 from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
+MACHINE = {"op_ns": 2_500.0, "copy_bytes_per_ns": 8.0, "threads_gain": 1.8, "double_gain": 2.0}
+"""What operations, copies and threads cost where the examples run; a worker costs the default."""
 MADE = "from made_traces import A100, V100, Gpu, call, loader\n"
 
 
@@ -61,12 +65,12 @@ def advise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             return verdict(
                 Told(names.get("facts", {}), {n: one.events() for n, one in enumerate(ranks)})
             ), script.read_text()
-        facts = Facts()
+        facts = Facts(clock=cpu_clock(monkeypatch))
         facts.install(torch)
         facts.install_loaders(dataloader)
         try:
             runpy.run_path(str(script), run_name="__main__")
-            found = facts.result()
+            found = {**facts.result(), "machine": MACHINE}
         finally:
             facts.remove()
         return verdict(Told(found, {0: Builder().events()})), script.read_text()

@@ -270,6 +270,17 @@ def test_a_damaged_file_of_facts_costs_only_the_facts(tmp_path: Path) -> None:
     assert any("cannot be read" in note for note in found.notes)
 
 
+def test_a_damaged_trace_is_said_once_and_not_by_every_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "p0001"
+    folder.mkdir()
+    (folder / "profile.json").write_bytes(msgspec.json.encode(ProfileMeta(id="p0001", kind="pytorch", created=0.0)))
+    (folder / "rank0.events").write_bytes(b"SSEVENTS of another age")
+    found = verdict(Profile.load(folder))
+    assert "the profile is damaged" in found.headline.text
+    assert [note.split(",")[0] for note in found.notes] == ["the trace of rank 0 cannot be read"]
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("odd", [None, [], "x", -1, {"a": []}, [[]], [{}], 1e308])
 def test_facts_of_the_wrong_shape_end_nothing(odd: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for key in (

@@ -25,7 +25,7 @@ export function ColorBar({ path }: { path: string }) {
       <strong class="isolate ellipsis">{labelOf(colorBy.value)}</strong>
       {scale.value ? <Legend scale={scale.value} /> : <span class="quiet">{fault.value}</span>}
       <span class="spring" />
-      <Button kind="quiet" title="Each run in its own color again" onClick={() => (colorBy.value = "")}>
+      <Button kind="quiet" title="Give each run its own color again" onClick={() => (colorBy.value = "")}>
         <CloseIcon size={12} /> Own colors
       </Button>
     </section>
@@ -78,7 +78,7 @@ export function ColorSelect() {
       label="Color runs by"
       value={chosen}
       options={[
-        { value: "", label: "Each its own" },
+        { value: "", label: "One color per run" },
         ...offered.map((key) => ({ value: key, label: labelOf(key).slice(0, 60) })),
       ]}
       onChange={(key) => (colorBy.value = key)}

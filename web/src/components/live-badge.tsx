@@ -17,7 +17,7 @@ export function LiveBadge() {
         class="live"
         data-state="retrying"
         role="alert"
-        title="The server was started anew. Open the address that `stepscope ui` printed."
+        title="The server was restarted. Open the address that `stepscope ui` printed."
       >
         <span class="live-dot" aria-hidden="true" />
         Access ended: open the address that stepscope ui printed

@@ -164,11 +164,11 @@ function List({ onGo }: { onGo(): void }) {
       {shown.length === 0 ? (
         <p class="notices-none quiet">
           {all.length > 0
-            ? "Nothing of this kind."
-            : "Nothing yet. A run that fails, stalls, or loses its loss, and errors that are found, are told here."}
+            ? "No notifications of this kind."
+            : "Nothing yet. Runs that fail, stall or diverge, and errors that rules find, appear here."}
         </p>
       ) : (
-        <ul tabIndex={0} aria-label="Notifications, the latest first">
+        <ul tabIndex={0} aria-label="Notifications, newest first">
           {shown.slice(0, 200).map((notice) => (
             <Item key={keyOf(notice)} notice={notice} onGo={onGo} />
           ))}
@@ -221,8 +221,8 @@ function Item({ notice, onGo }: { notice: Notice; onGo(): void }) {
         <BellOffIcon size={14} />
       </IconButton>
       {choosing ? (
-        <div class="notices-mute" role="group" aria-label="Do not tell of">
-          <span class="quiet">Do not tell of</span>
+        <div class="notices-mute" role="group" aria-label="Mute">
+          <span class="quiet">Mute</span>
           {choices.map(([what, words]) => (
             <button
               key={what}

@@ -97,7 +97,7 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
           aria-controls="palette-list"
           aria-autocomplete="list"
           aria-activedescendant={flat.length > 0 ? `palette-${at}` : undefined}
-          placeholder="Go to, do, or find anything"
+          placeholder="Search everything"
           autocomplete="off"
           spellcheck={false}
           autoFocus
@@ -130,7 +130,7 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
 function status(count: number, text: string, searching: boolean, unread: number): string {
   if (text.trim() === "") return "Runs, metrics, findings, consoles, artifacts and reports are searched too.";
   if (searching) return "Searching…";
-  const rest = unread > 0 ? ` ${unread} older runs were not looked into.` : "";
+  const rest = unread > 0 ? ` ${unread} older runs were not searched.` : "";
   return count === 0 ? `Nothing has “${visibleText(text.trim())}”.${rest}` : `${count} found.${rest}`;
 }
 

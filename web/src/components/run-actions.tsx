@@ -127,9 +127,7 @@ function Ask({ runs, onDone }: Question) {
       </ul>
       <p class="ask-words">
         {weight?.bytes == null ? null : `${formatBytes(weight.bytes)} on the disk. `}
-        {runs.length === 1
-          ? "It goes to the trash, from where it can come back."
-          : "They go to the trash, from where they can come back."}
+        {runs.length === 1 ? "It goes to the trash and can be restored." : "They go to the trash and can be restored."}
       </p>
       {running > 0 ? (
         <p class="ask-warning">

@@ -65,7 +65,7 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
     if (name.trim() === "") return;
     const saved = await trying(() => saveView({ name: name.trim(), ...(same ? { over: same } : {}) }));
     if (!saved) return;
-    toast(same ? `“${visibleText(name.trim())}” is now as the page stands` : `Saved “${visibleText(name.trim())}”`);
+    toast(same ? `“${visibleText(name.trim())}” now matches this page` : `Saved “${visibleText(name.trim())}”`);
     setName("");
   };
   return (
@@ -82,7 +82,7 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
       </header>
       {list.length === 0 ? (
         <p class="quiet views-none">
-          A view keeps the page as it stands: query, columns, runs, panels. Give it a name and come back to it.
+          A view saves this page: its query, columns, runs and panels. Name it to come back to it.
         </p>
       ) : (
         <ul>
@@ -118,8 +118,8 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
       </form>
       <p class="quiet views-where">
         {shared.value
-          ? "Kept in the store, for everybody who opens it."
-          : "Kept in this browser: the store is read-only."}
+          ? "Saved in the store, for everyone who opens it."
+          : "Saved in this browser, because the store is read-only."}
       </p>
     </div>
   );
@@ -151,7 +151,7 @@ function Line({ view, pages, onPicked, onRename }: LineProps) {
         <span class="views-tools">
           {place.value.path === view.page && !isOpen(view) ? (
             <IconButton
-              label={`Overwrite ${name} with the page as it stands`}
+              label={`Overwrite ${name} with this page`}
               onClick={() => void trying(() => saveView({ name: view.name, over: view }))}
             >
               <ResetIcon size={13} />

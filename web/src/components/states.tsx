@@ -51,11 +51,11 @@ export function ErrorState({ error, title, onRetry, children }: ErrorStateProps)
 }
 
 function headline(error: ApiError | null): string {
-  if (!error) return "This page broke";
+  if (!error) return "Something went wrong on this page";
   if (error.offline) return "The server is not answering";
   if (error.status === 401 || error.status === 403) return "No access";
   if (error.status === 404) return "Not found";
-  return error.status >= 500 ? "The server made a mistake" : "The server refused this";
+  return error.status >= 500 ? "The server failed" : "The server refused this";
 }
 
 /** Grey bars where content will be. */

@@ -2,12 +2,12 @@ import type { Status } from "../lib/schema";
 
 const MEANING: Record<Status, string> = {
   running: "alive by its heartbeat",
-  finished: "ended by itself",
+  finished: "ended normally",
   stopped: "stopped with Ctrl-C",
-  preempted: "ended by SIGTERM, as a scheduler does",
+  preempted: "ended by SIGTERM, for example by a scheduler",
   failed: "ended with an exception",
-  killed: "its process is gone without a word",
-  lost: "no heartbeat, and its machine cannot be asked",
+  killed: "its process disappeared without reporting an end",
+  lost: "no heartbeat, and its machine cannot be reached",
 };
 
 /** A dot and the word: colour alone is never the message. */

@@ -78,12 +78,12 @@ export function describePageKeys(pages: readonly PageDef[]): void {
     LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, `go to ${page.title}`]] : [],
   );
   describeKeys("Everywhere", {
-    "Ctrl+K": "go, do or find anything",
+    "Ctrl+K": "search everything",
     "?": "this list",
     ...(Object.fromEntries(toPages) as Record<string, string>),
     "Ctrl+Z": "undo",
-    "Ctrl+Shift+Z": "do it again",
-    t: "light, dark or as the system",
+    "Ctrl+Shift+Z": "redo",
+    t: "light, dark or system theme",
     Esc: "close what is open",
   });
 }
@@ -123,7 +123,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
         type="button"
         class="search-button"
         aria-label={`Search ${SHORTCUT}`}
-        title="Go, do or find anything"
+        title="Search everything"
         onClick={() => (paletteOpen.value = true)}
       >
         <SearchIcon size={14} />

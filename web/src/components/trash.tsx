@@ -76,7 +76,7 @@ function Trash() {
                 <span class="quiet" title={formatTimeZone(run.deleted)}>
                   deleted {formatAge(run.deleted, now.value)}
                 </span>
-                <span class="quiet" title={`Removed for good on ${formatTimeZone(run.purged)}`}>
+                <span class="quiet" title={`Deleted permanently on ${formatTimeZone(run.purged)}`}>
                   {daysLeft(run.purged - now.value)}
                 </span>
                 <Button onClick={() => void restore([run.id])}>Restore</Button>
@@ -93,7 +93,7 @@ function Trash() {
                   Keep them
                 </Button>
                 <Button class="button-bad" kind="primary" onClick={() => void empty()}>
-                  Remove all for good
+                  Delete all permanently
                 </Button>
               </>
             ) : (

@@ -74,14 +74,14 @@ export function takeBack(wanted?: Done): Promise<void> {
 export function again(): Promise<void> {
   return inTurn(async () => {
     const step = undone.peek().at(-1);
-    if (!step?.redo) return toast("There is nothing to do again.");
+    if (!step?.redo) return toast("There is nothing to redo.");
     undone.value = undone.peek().slice(0, -1);
     try {
       await step.redo();
       done.value = [...done.peek(), step];
       toast(`Done again: ${step.words}`);
     } catch (fault) {
-      toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be done again");
+      toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be redone");
     }
   });
 }

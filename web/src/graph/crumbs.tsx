@@ -1,4 +1,4 @@
-/** Where the choice is: the boxes around it, each of which can be chosen. */
+/** Location of the selection: the boxes around it, each of which can be chosen. */
 
 import { boxesAround } from "../lib/graph-model";
 import { captionOf, cut } from "../lib/graph-words";
@@ -11,7 +11,7 @@ export function Crumbs({ state }: { state: GraphState }) {
   const known = item <= state.model.root;
   const way = known ? [...boxesAround(state.model, item), item] : [item];
   return (
-    <nav class="graph-crumbs" aria-label="Where the choice is">
+    <nav class="graph-crumbs" aria-label="Location of the selection">
       {way.map((one, at) => (
         <span key={one}>
           {at > 0 ? <span class="graph-crumb-line">›</span> : null}

@@ -18,7 +18,7 @@ export function Details({ state }: { state: GraphState }) {
   const { title, detail } = captionOf(state.shown.value, item);
   const kind = node ? (node.kind === "op" ? phaseOf(node.phase) : node.kind) : detail;
   return (
-    <aside class="graph-details" aria-label="Details of the choice">
+    <aside class="graph-details" aria-label="Details of the selection">
       <header>
         <div>
           <h2 class={node ? "mono isolate" : "isolate"}>{cut(title)}</h2>
@@ -166,7 +166,7 @@ function PartFacts({ state, item }: { state: GraphState; item: Item }) {
 
 function Trouble({ text, bad }: { text: string | null; bad: boolean }) {
   if (!text && !bad) return null;
-  return <p class="graph-trouble isolate">{text ? visibleText(text) : "Wrote a NaN or an Inf."}</p>;
+  return <p class="graph-trouble isolate">{text ? visibleText(text) : "Produced NaN or Inf."}</p>;
 }
 
 function Source({ state, site, title }: { state: GraphState; site: number | null; title: string }) {

@@ -47,12 +47,12 @@ const WITHOUT = {
 
 function Nonfinite({ state }: { state: GraphState }) {
   const first = firstNonfinite(state.model);
-  if (!state.model.data.values) return <div class="graph-legend">The values were not looked at in this recording</div>;
-  if (first === null) return <div class="graph-legend">No NaN and no Inf was written</div>;
+  if (!state.model.data.values) return <div class="graph-legend">This recording has no tensor statistics</div>;
+  if (first === null) return <div class="graph-legend">No op produced a NaN or Inf</div>;
   return (
     <div class="graph-legend">
       <span class="graph-kind-name">
-        <span class="graph-swatch graph-swatch-bad" /> wrote a NaN or Inf
+        <span class="graph-swatch graph-swatch-bad" /> produced NaN or Inf
       </span>
       <button type="button" class="graph-link" onClick={() => state.goTo(itemOfNode(state.model, first))}>
         Go to the first

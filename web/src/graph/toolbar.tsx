@@ -33,8 +33,8 @@ export function GraphBar({ state }: { state: GraphState }) {
         </IconButton>
       ) : null}
       <span class="graph-bar-line" />
-      <PathButton state={state} way="up" label="What the choice depends on (u)" />
-      <PathButton state={state} way="down" label="What depends on the choice (d)" />
+      <PathButton state={state} way="up" label="What the selection depends on (u)" />
+      <PathButton state={state} way="down" label="What depends on the selection (d)" />
       <PathButton state={state} way="both" label="Both ways (p)" />
     </div>
   );
@@ -81,10 +81,10 @@ export function ZoomBar({ state }: { state: GraphState }) {
       <IconButton label="Zoom out (−)" onClick={() => state.zoomBy(1 / 1.3, undefined, undefined, true)}>
         <MinusIcon />
       </IconButton>
-      <IconButton label="Show all of it (0)" onClick={() => state.fitAll(true, true)}>
+      <IconButton label="Fit to the window (0)" onClick={() => state.fitAll(true, true)}>
         <FitIcon />
       </IconButton>
-      <IconButton label="Boxes as they were at first" onClick={() => state.closeAll()}>
+      <IconButton label="Reset the boxes" onClick={() => state.closeAll()}>
         <ResetIcon />
       </IconButton>
     </div>

@@ -45,7 +45,7 @@ function Waiting({ state }: { state: GraphState }) {
         <p>
           This part could not be drawn: {visibleText(String((state.fault.value as Error).message ?? state.fault.value))}
         </p>
-        <Button onClick={() => state.closeAll()}>Close all boxes</Button>
+        <Button onClick={() => state.closeAll()}>Collapse all boxes</Button>
       </div>
     );
   if (state.scene.value === null)

@@ -17,7 +17,7 @@ export function functionsSheet(tree: Tree, functions: readonly FunctionTime[], w
       help: "Time in the function and all it calls; where it calls itself, counted once",
     },
     ...(tree.calls ? [{ key: "calls", label: "Calls", unit: "count", help: "How often it was called" } as Column] : []),
-    { key: "place", label: "Place", unit: "line", help: "Where it is written", hidden: true },
+    { key: "place", label: "Place", unit: "line", help: "Source location", hidden: true },
   ];
   const { names, files, lines } = tree.stack;
   return {

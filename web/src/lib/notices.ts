@@ -12,7 +12,7 @@ export const KIND_WORDS: Readonly<Record<NoticeKind, string>> = {
   nonfinite: "NaN and Inf",
   stalled: "stalled runs",
   finding: "findings",
-  alert: "alerts of the script",
+  alert: "alerts from the script",
   dropped: "dropped values",
 };
 

@@ -190,6 +190,7 @@ function runsOf(pack: Pack, request: RunsRequest): RunsPage {
     groups: null,
     version: 0,
     unread: 0,
+    exact: true,
     best: [],
   };
 }

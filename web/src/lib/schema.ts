@@ -1760,7 +1760,7 @@ export interface Parting {
   a: number | null;
   /** The means of the two sides there. */
   b: number | null;
-  /** The standard deviation of the difference by chance alone. */
+  /** The standard deviation of the difference by chance alone; None where there are too few points to tell. */
   noise: number | null;
   /** Where the noise was measured: `seeds` or `steps`. */
   noise_from: string;
@@ -1789,6 +1789,11 @@ export interface Parts {
   artifacts: number;
   /** How many ranks, of a run of several. */
   ranks: number;
+}
+
+export interface PauseRequest {
+  sweep: string;
+  paused: boolean;
 }
 
 export interface People {
@@ -2407,6 +2412,8 @@ export interface RunsPage {
   version: number;
   /** Runs that a long first look has found and not read yet: the rest of the answer is about those that it has. */
   unread: number;
+  /** Whether `matched` was counted. A server with very many runs estimates what would take long to count. */
+  exact: boolean;
   /**
    * Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
    * runs have the same.
@@ -2560,6 +2567,11 @@ export interface SetTeamRequest {
   team: string;
   /** None: there is no such team any more. */
   users: string[] | null;
+}
+
+export interface Setting {
+  name: string;
+  value: string;
 }
 
 export interface ShareReportRequest {
@@ -3024,6 +3036,52 @@ export interface Surroundings {
   env: Record<string, string>;
 }
 
+/** One setting and what became of it. */
+export interface SweepTrial {
+  number: number;
+  state: string;
+  value: number | null;
+  /** The id of its run, once there is one. */
+  run: string | null;
+  /** Of the parameters that differ. */
+  settings: Setting[];
+  started: number;
+  ended: number | null;
+  reason: string;
+}
+
+export interface SweepView {
+  /** Names it to this server: the number of its store and its folder there. */
+  id: string;
+  name: string;
+  /** stopped: some runs are missing, and no process is at work; pausing: the last ones still run */
+  state: "done" | "paused" | "pausing" | "running" | "stopped";
+  method: string;
+  metric: string | null;
+  goal: "max" | "min" | null;
+  total: number | null;
+  /** How many trials are in each state. */
+  counts: Record<string, number>;
+  /** Trials that are over, whatever came of them. */
+  results: number;
+  workers: number;
+  shared: boolean;
+  started: number;
+  active_s: number;
+  /** About how long the rest will take at the pace so far. */
+  left_s: number | null;
+  best: SweepTrial | null;
+  /** The newest first; of many, the last ones. */
+  trials: SweepTrial[];
+  can_pause: boolean;
+}
+
+export interface Sweeps {
+  /** The last one started first. */
+  sweeps: SweepView[];
+  problems: string[];
+}
+
 export interface Teams {
   teams: Record<string, string[]>;
 }
@@ -3275,6 +3333,8 @@ export interface Routes {
   "POST /api/step/op": { request: StepOpRequest; response: OpDetail };
   "POST /api/step/ops": { request: StepOpsRequest; response: StepOps };
   "POST /api/steps": { request: StepsRequest; response: RecordedSteps };
+  "POST /api/sweeps": { request: Empty; response: Sweeps };
+  "POST /api/sweeps/pause": { request: PauseRequest; response: Empty };
   "POST /api/timeline": { request: TimelineRequest; response: TimelinePage };
   "POST /api/timeline/event": { request: EventRequest; response: PickedEvent };
   "POST /api/timeline/find": { request: FindRequest; response: FoundEvents };

@@ -150,7 +150,7 @@ export interface Total {
   share: number;
 }
 
-/** The sum of each column that may be added up, over the rows that fit the filter. In a tree only leaves would be
+/** The sum of each column that may be added up, over the matching rows the filter. In a tree only leaves would be
  * right, and a node's own time is in no column: so trees have none. */
 export function totals(tree: SheetTree, filter: SheetFilter): (Total | null)[] {
   const { columns, rows } = tree.sheet;

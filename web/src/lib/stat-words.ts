@@ -36,7 +36,7 @@ export function rangeText(stats: TensorStats | null | undefined): string {
 
 /** All of it, for a tooltip. */
 export function statsTitle(stats: TensorStats | null | undefined): string {
-  if (!stats) return "the values were not looked at";
+  if (!stats) return "no statistics were recorded";
   const parts = [
     `${stats.numel.toLocaleString("en-US")} values`,
     badText(stats),

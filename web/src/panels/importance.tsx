@@ -14,6 +14,6 @@ export default {
   title: "Importance of parameters",
   hint: "which parameter matters for a metric, over ten runs or more",
   needs: 2,
-  fields: [{ name: "metric", label: "Judged by", type: "metric", hint: "what the runs seem to be about if empty" }],
+  fields: [{ name: "metric", label: "Judged by", type: "metric", hint: "the main metric if empty" }],
   Panel,
 } satisfies PanelKind;

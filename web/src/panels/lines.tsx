@@ -35,7 +35,7 @@ export default {
       required: true,
       hint: "loss, or a formula: = 1 - val/acc",
     },
-    { name: "right", label: "On the right axis", type: "metrics", hint: "metrics of another size" },
+    { name: "right", label: "On the right axis", type: "metrics", hint: "metrics on a different scale" },
     { name: "x", label: "X-axis", type: "metric", hint: "step, relative, wall, a metric or a formula" },
     { name: "smooth", label: "Smoothing", type: "smoothing" },
     { name: "log", label: "Logarithmic y-axes", type: "flag" },

@@ -21,7 +21,7 @@ export default {
   hint: "parameters and outcome of many runs as lines over axes",
   needs: 1,
   fields: [
-    { name: "metric", label: "Judged by", type: "metric", hint: "what the runs seem to be about if empty" },
+    { name: "metric", label: "Judged by", type: "metric", hint: "the main metric if empty" },
     { name: "columns", label: "Axes", type: "columns", hint: "the config that differs if empty" },
   ],
   Panel,

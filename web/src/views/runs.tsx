@@ -20,14 +20,14 @@ import { Toolbar } from "./runs/toolbar";
 describeKeys("Runs", {
   "/": "write a query",
   "j k": "next, previous run",
-  "J K": "choose while moving",
-  x: "choose the run (also Space)",
+  "J K": "select while moving",
+  x: "select the run (also Space)",
   Enter: "open the run",
   v: "hide or show its lines",
-  c: "compare the chosen runs in Charts",
-  d: "what differs between the chosen runs",
-  e: "archive the chosen runs",
-  Delete: "delete the chosen runs",
+  c: "compare the selected runs in Charts",
+  d: "what differs between the selected runs",
+  e: "archive the selected runs",
+  Delete: "delete the selected runs",
   Esc: "choose none",
 });
 
@@ -54,7 +54,9 @@ function Trouble() {
   return (
     <div class="trouble" role="alert">
       <WarningIcon size={14} />
-      <span class="isolate">These rows may be old: {fault instanceof Error ? fault.message : String(fault)}</span>
+      <span class="isolate">
+        These rows may be out of date: {fault instanceof Error ? fault.message : String(fault)}
+      </span>
       <Button onClick={retry}>Try again</Button>
     </div>
   );

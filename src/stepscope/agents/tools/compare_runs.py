@@ -70,7 +70,7 @@ def _partings(found: WhatChanged) -> str:
         f"(noise {number(one.noise)}, from {one.noise_from})"
         for one in parted[:8]
     ]
-    return "Where the curves part:\n" + "\n".join(rows) if rows else ""
+    return "Where the curves diverge:\n" + "\n".join(rows) if rows else ""
 
 
 def _metrics(found: MetricsTable) -> str:

@@ -143,7 +143,7 @@ _STARTS = ("zeros_", "ones_", "constant_", "normal_", "uniform_")
 
 
 def initialised(where: Where, function: str, words: str = "") -> Plan:
-    """`nn.init.zeros_(weight)` becomes another of torch's initialisations of the same weight."""
+    """`nn.init.zeros_(weight)` becomes another of torch's initializations of the same weight."""
 
     def make(file: SourceFile, node: ast.Call) -> Spans:
         called = node.func

@@ -86,5 +86,5 @@ def _looked_at(run: StoredRun) -> list[str]:
     found += ["the console"] if run.console else []
     found += ["the traceback"] if run.traceback else []
     found += ["the config"] if run.config else []
-    found += ["the machine's meters"] if system else []
+    found += ["the system metrics"] if system else []
     return found

@@ -1,4 +1,4 @@
-"""Meshes: TensorBoard keeps vertices, faces and colours apart; together they make a PLY file, which 3D viewers open."""
+"""Meshes: TensorBoard keeps vertices, faces and colors apart; together they make a PLY file, which 3D viewers open."""
 
 from __future__ import annotations
 

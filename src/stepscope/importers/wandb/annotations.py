@@ -1,4 +1,4 @@
-"""Boxes and masks over W&B's pictures: boxes are drawn by the page, masks stand beside it, a colour for each class."""
+"""Boxes and masks over W&B's pictures: boxes are drawn by the page, masks stand beside it, a color for each class."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _box(box: Any, names: dict[str, Any], width: int, height: int, words: str) -
 
 
 def masks_of(value: Mapping[str, Any], file: Callable[[Any], Path]) -> Iterator[tuple[str, Path]]:
-    """The masks of a picture by name, each a picture in which the grey is the number of a class."""
+    """The masks of a picture by name, each a picture in which the gray is the number of a class."""
     groups = value.get("masks")
     for name, group in groups.items() if isinstance(groups, dict) else ():
         if isinstance(group, dict) and "path" in group:
@@ -62,7 +62,7 @@ def masks_of(value: Mapping[str, Any], file: Callable[[Any], Path]) -> Iterator[
 
 
 def coloured(png: bytes) -> bytes:
-    """A grey PNG whose pixels are numbers of classes, with a colour for each; any other comes back as it is.
+    """A gray PNG whose pixels are numbers of classes, with a color for each; any other comes back as it is.
 
     The pixels stay as they are packed: only what they mean is changed, from shades to places in a palette.
     """

@@ -146,13 +146,6 @@ def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
     arguments = [text(each) for each in found.get("args", [])]
     git = message(found["git"], {1: "remote", 2: "commit"}) if "git" in found else {}
     remote, commit = text(git.get("remote")), text(git.get("commit"))
-    hardware: dict[str, Any] = {}
-    if found.get("cpu_count"):
-        hardware["cpu_count"] = found["cpu_count"]
-    if isinstance(found.get("memory"), bytes):
-        hardware["memory_bytes"] = dict(pairs(found["memory"])).get(1, 0)
-    if found.get("gpu_count"):
-        hardware["gpus"] = [{"name": text(found.get("gpu_type"))}] * min(int(found["gpu_count"]), 64)
     old = _json_file(files / "wandb-metadata.json")
     for name, other in (("os", "os"), ("python", "python"), ("program", "program"), ("host", "host")):
         facts[name] = facts[name] or str(old.get(other) or "")
@@ -167,13 +160,28 @@ def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
         "python": facts["python"].removeprefix("CPython "),
         "platform": facts["os"],
         "script": facts["program"] or None,
-        "command": [mask_text(part) for part in (facts["executable"] or "python", facts["program"], *arguments) if part]
-        if facts["program"]
-        else [],
-        "hardware": hardware,
+        "command": _command(facts["executable"], facts["program"], arguments),
+        "hardware": _hardware(found),
         "packages": _packages(files / "requirements.txt"),
         "git": GitState(commit=commit, remote=mask_text(remote) or None) if commit else None,
     }
+
+
+def _hardware(found: dict[str, Any]) -> dict[str, Any]:
+    hardware: dict[str, Any] = {}
+    if found.get("cpu_count"):
+        hardware["cpu_count"] = found["cpu_count"]
+    if isinstance(found.get("memory"), bytes):
+        hardware["memory_bytes"] = dict(pairs(found["memory"])).get(1, 0)
+    if found.get("gpu_count"):
+        hardware["gpus"] = [{"name": text(found.get("gpu_type"))}] * min(int(found["gpu_count"]), 64)
+    return hardware
+
+
+def _command(executable: str, program: str, arguments: list[str]) -> list[str]:
+    if not program:
+        return []
+    return [mask_text(part) for part in (executable or "python", program, *arguments) if part]
 
 
 def _json_file(path: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _Beside = dict[Spot, tuple["Spot | None", "Spot | None"]]
 
 
 def straighten(ranks: list[list[Spot]]) -> None:
-    """Move whole columns to where their neighbours want them, as far as what stands beside them allows."""
+    """Move whole columns to where their neighbors want them, as far as what stands beside them allows."""
     beside = _neighbours(ranks)
     columns = _columns(ranks)
     for turn in range(_PASSES):

@@ -69,7 +69,7 @@ class GraphNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
 
 class GraphBox(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One call of a module, or one turn of a loop that was recognised by its repetition."""
+    """One call of a module, or one turn of a loop that was recognized by its repetition."""
 
     id: int
     label: str
@@ -146,6 +146,6 @@ class GraphData(msgspec.Struct, frozen=True, kw_only=True):
     error: str | None = None
     """The exception that ended the step."""
     color: Literal["time", "memory", "flops", "dtype", "device", "nonfinite"] | None = None
-    """What the viewer colours by at first; None leaves it to the viewer."""
+    """What the viewer colors by at first; None leaves it to the viewer."""
     parameters: bool = False
     """Whether weights are nodes at first."""

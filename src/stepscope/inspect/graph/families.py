@@ -1,4 +1,4 @@
-"""What kind of work an op does: gives a drawing its quiet colours when none were asked for."""
+"""What kind of work an op does: gives a drawing its quiet colors when none were asked for."""
 
 from __future__ import annotations
 

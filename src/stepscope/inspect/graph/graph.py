@@ -168,7 +168,7 @@ class Graph:
         return scene_of(self._drawing(), self._color)
 
     def _as_chosen(self) -> GraphData:
-        """The data with the boxes open, the colour and the weights that were asked for."""
+        """The data with the boxes open, the color and the weights that were asked for."""
         opened = self._opened()
         boxes = [msgspec.structs.replace(box, open=box.id in opened) for box in self.data.boxes]
         if not self._fold:

@@ -38,7 +38,7 @@ class Spot:
 
 @dataclass(eq=False, repr=False)
 class Link:
-    """An edge between two spots, or one piece of it between neighbouring ranks. Offsets are from the middles."""
+    """An edge between two spots, or one piece of it between neighboring ranks. Offsets are from the middles."""
 
     upper: Spot
     lower: Spot
@@ -48,7 +48,7 @@ class Link:
 
 
 def distance(left: Spot, right: Spot) -> float:
-    """How far apart the middles of two neighbours in a rank must be."""
+    """How far apart the middles of two neighbors in a rank must be."""
     gap = BEND_GAP if left.bend or right.bend or left.side or right.side else GAP
     return (left.width + right.width) / 2 + gap
 
@@ -123,7 +123,7 @@ def _join(upper: Spot, lower: Spot, from_x: float, to_x: float) -> None:
 
 
 def _reduce_crossings(ranks: list[list[Spot]]) -> None:
-    """Sweep down and up, each rank in the order of the mean place of its neighbours; keep the best order met."""
+    """Sweep down and up, each rank in the order of the mean place of its neighbors; keep the best order met."""
     size = sum(map(len, ranks))
     best, least = [list(rank) for rank in ranks], _crossings(ranks)
     idle = 0
@@ -148,7 +148,7 @@ def _places(rank: list[Spot]) -> dict[Spot, int]:
 
 
 def _ends(spot: Spot, places: dict[Spot, int], above: bool) -> list[float]:
-    """Where a spot's neighbours are, ports of the same box told apart by a fraction."""
+    """Where a spot's neighbors are, ports of the same box told apart by a fraction."""
     links = spot.above if above else spot.below
     if above:
         return sorted(places[link.upper] + _fraction(link.from_x, link.upper) for link in links)

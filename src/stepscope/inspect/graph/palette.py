@@ -1,4 +1,4 @@
-"""Every colour of a drawing, in the light and the dark theme; the same greys as the app's."""
+"""Every color of a drawing, in the light and the dark theme; the same greys as the app's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CATEGORY_DARK = ["#202a49", "#382e17", "#1a3125", "#3d1f29", "#2e2345", "#18323
 
 
 def mix(low: str, high: str, share: float) -> str:
-    """A colour between two others.
+    """A color between two others.
 
     >>> mix("#000000", "#ff8040", 0.5)
     '#804020'

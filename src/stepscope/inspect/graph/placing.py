@@ -11,7 +11,7 @@ _ROUNDS = 10
 
 
 def place(ranks: list[list[Spot]]) -> None:
-    """Set `x` of every spot: no two overlap, and each is as near as can be to the mean of its neighbours."""
+    """Set `x` of every spot: no two overlap, and each is as near as can be to the mean of its neighbors."""
     for rank in ranks:
         left = 0.0
         for spot, after in zip(rank, [*rank[1:], None], strict=True):

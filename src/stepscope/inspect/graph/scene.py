@@ -1,4 +1,4 @@
-"""A laid-out drawing as a list of shapes with names of colours: what SVG and PNG have in common."""
+"""A laid-out drawing as a list of shapes with names of colors: what SVG and PNG have in common."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Text:
     bold: bool = False
     anchor: Literal["start", "middle", "end"] = "start"
     halo: str = ""
-    """On top of lines: kept readable by a rim in this colour."""
+    """On top of lines: kept readable by a rim in this color."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class _Painter:
 
 
 def _ground_of(item: Item) -> str:
-    """The colour inside an open box: two in turns, so that nested boxes stand out from each other."""
+    """The color inside an open box: two in turns, so that nested boxes stand out from each other."""
     depth, around = 0, item.parent
     while around is not None:
         depth, around = depth + 1, around.parent

@@ -54,7 +54,7 @@ class Sampling:
 
 
 class SampledLines(Companion):
-    """From one step to a later one; afterwards nothing is left of it."""
+    """From one step to a later one; afterward nothing is left of it."""
 
     ending = "sampling the lines of a training"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
+from stepscope import events
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.printed.read_line import is_metric
 from stepscope.launch.printed.series import PrintedSeries
@@ -13,18 +15,45 @@ __all__ = ["NothingRecognized"]
 
 _A_LOOP = 3
 """Backwards or printed results from which on a script was meant to train."""
+_A_SEARCH = 10
+"""Calls of a model with new weights, from which on a script searches for them: fewer are checkpoints that are read."""
+_MOST_CALLS = 500
 _WHAT_TO_CALL = "record its values with `run = stepscope.init()` and `run.log({'loss': loss}, step=step)`"
 
 
 class NothingRecognized(Part):
-    """Gradients or results, and not one step."""
+    """Gradients, results or ever new weights, and not one step."""
 
     ending = "saying that no step was recognized"
 
     def __init__(self, case: Case, printed: PrintedSeries) -> None:
         self._case, self._printed = case, printed
+        self._calls: events.Subscription | None = None
+        self._called = self._changed = 0
+        self._weights: list[tuple[Any, int, Any]] = []
+
+    def torch_came(self, torch: Any) -> None:
+        self._calls = events.subscribe(self.ending, model_begins=self._model_begins)
+
+    def _model_begins(self, call: Any) -> None:
+        """Until gradients show what the script does: are these the weights of the call before?"""
+        from stepscope.launch.changed_weights import has_changed, weights_of
+
+        loop = self._case.around.loop
+        self._called += 1
+        if loop.backwards or loop.steps or self._changed >= _A_SEARCH or self._called > _MOST_CALLS:
+            self._stop()
+            return
+        self._changed += has_changed(self._weights)
+        self._weights = weights_of(call.module)
+
+    def _stop(self) -> None:
+        if self._calls is not None:
+            self._calls.remove()
+        self._calls, self._weights = None, []
 
     def end(self, ended: Ended) -> None:
+        self._stop()
         around, case = self._case.around, self._case
         if ended.error is not None or around.loop.steps or case.children.steps or "torch" not in sys.modules:
             return
@@ -50,4 +79,6 @@ class NothingRecognized(Part):
             )
         if self._printed.count >= _A_LOOP and any(map(is_metric, self._printed.names)):
             return "it prints results, but no optimizer stepped and backward did not run"
+        if self._changed >= _A_SEARCH:
+            return "the weights of a model changed between its calls, but no optimizer stepped and backward did not run"
         return None

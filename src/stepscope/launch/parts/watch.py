@@ -41,7 +41,10 @@ class Watch(Part):
 
     def torch_came(self, torch: Any) -> None:
         if self._around.options.diagnose:
-            fence.call("starting the watch", self._start)
+            from stepscope.record.collector import Rested
+
+            with Rested():
+                fence.call("starting the watch", self._start)
 
     def _start(self) -> None:
         from stepscope.diagnose.engine import Engine

@@ -7,11 +7,12 @@ line.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from stepscope.launch.printed.clean_line import cleaned
 
-__all__ = ["Line", "is_metric", "read_line"]
+__all__ = ["Line", "is_metric", "read_line", "unique_name", "words"]
 
 _VALUE = re.compile(
     r"(?<![\w.@^\-/])(?P<value>[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b)"
@@ -156,20 +157,20 @@ class _Reader:
 
     def _named(self, gap: str) -> str:
         before, counter, after = gap.rstrip().rpartition("\x00")
-        above_counter = _words(before.replace("\x00", " ")) if counter else ""
+        above_counter = words(before.replace("\x00", " ")) if counter else ""
         if (above_counter and not after.strip(" :=")) or _TIED.fullmatch(after.strip()):
             return above_counter  # "Loss after epoch 3: 0.5"
         self.heading = above_counter or self.heading
         *parts, name = _HARD.split(_TIED.sub("", after).rstrip())
         if not counter or not self.heading:
-            announced = [words for part in parts if (words := _words(part)) and not self._last]
+            announced = [said for part in parts if (said := words(part)) and not self._last]
             self.heading = announced[0] if announced else self.heading
         if not name.strip(" :=()") and parts and not self._last:
             return ""
         *above, name = re.split(r":\s+", name)
-        if above and (words := _words(" ".join(above))):
-            self.heading = words
-        name = _words(_NO_NAME.sub(" ", name.lstrip(")% ")))
+        if above and (said := words(" ".join(above))):
+            self.heading = said
+        name = words(_NO_NAME.sub(" ", name.lstrip(")% ")))
         if not name or len(name) > LONGEST_NAME or not re.search(r"[^\W\d_]", name):
             return ""
         if self.heading and self.heading.lower() not in name.lower():
@@ -191,13 +192,18 @@ class _Reader:
         if name.lower() == "epoch":
             self.line.epoch = value
             return
-        number, unique = 2, name
-        while unique in self.line.numbers:
-            unique, number = f"{name} ({number})", number + 1
-        self.line.numbers[unique] = value
+        self.line.numbers[unique_name(name, self.line.numbers)] = value
 
 
-def _words(text: str) -> str:
+def unique_name(name: str, taken: Container[str]) -> str:
+    """`loss`, and where that is taken `loss (2)`."""
+    unique, number = name, 2
+    while unique in taken:
+        unique, number = f"{name} ({number})", number + 1
+    return unique
+
+
+def words(text: str) -> str:
     """A name as people would repeat it: without what frames it."""
     text = _FILLER.sub("", text.strip())
     text = _balanced(text.strip(" :=-*>#.!?~"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from stepscope.launch.printed.read_line import Line, is_metric, read_line
+from stepscope.launch.printed.counters import CounterFreeNames
+from stepscope.launch.printed.read_line import Line, is_metric, read_line, unique_name
 from stepscope.launch.source_names import printed_names
 
 __all__ = ["PrintedSeries"]
@@ -32,6 +33,7 @@ class PrintedSeries:
     def __init__(self, log: Log, step: Callable[[], int | None], has_begun: Callable[[], bool]) -> None:
         self._log, self._step, self._has_begun = log, step, has_begun
         self._at: dict[str, int] = {}
+        self._counter_free = CounterFreeNames()
         self._heading = ""
         self._header: list[str] = []
         self._epoch: float | None = None
@@ -62,7 +64,7 @@ class PrintedSeries:
         if not found.numbers and not found.nameless:
             self._note_header(text)
         self._epoch = self._epoch if found.epoch is None else found.epoch
-        values = {name: value for name, value in found.numbers.items() if self._is_wanted(name, found)}
+        values = {name: value for name, value in self._named(found, place) if self._is_wanted(name, found)}
         if not values or (is_redrawn and values == self._bar):
             return
         self._bar = values
@@ -71,6 +73,15 @@ class PrintedSeries:
         for listener in self.listeners:
             listener(values, place)
         self._write(values, found)
+
+    def _named(self, line: Line, place: Place) -> Iterator[tuple[str, float]]:
+        """The numbers of a line under the names of their series."""
+        taken: set[str] = set()
+        names = self._counter_free.of(line.numbers, self._step(), place)
+        for name, value in zip(names, line.numbers.values(), strict=True):
+            if name:
+                taken.add(unique := unique_name(name, taken))
+                yield unique, value
 
     def _is_wanted(self, name: str, line: Line) -> bool:
         """Before anything trains, numbers are settings, unless they speak of results."""

@@ -55,7 +55,7 @@ def compare_sources(manifest: Manifest) -> list[Compared]:
 
 @contextmanager
 def staged(capsule: Capsule, *, current: bool) -> Iterator[Stage]:
-    """Have the script ready to run; the process is put back afterwards.
+    """Have the script ready to run; the process is put back afterward.
 
     `current` takes the files as they are on the disk now, to see whether a change has mended the step.
     """

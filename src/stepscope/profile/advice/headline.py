@@ -25,7 +25,12 @@ class Headline:
 def headline(run: Measured) -> Headline:
     """The bottleneck: the part of the step that most of what could be gained lies in."""
     if not run.step_ns:
-        return Headline("none", "no training step was seen, so its speed is unknown")
+        why = (
+            "the profile is damaged and no training step can be read from it"
+            if run.damaged
+            else "no training step was seen"
+        )
+        return Headline("none", f"{why}, so its speed is unknown")
     found = _waiting(run) or (_device(run) if run.gpu is not None else _host(run))
     return found or _nothing(run)
 

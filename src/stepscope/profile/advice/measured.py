@@ -44,7 +44,7 @@ class Measured:
         """The ids of the rules that have found something in it so far."""
         self.withdrawn: list[str] = []
         """Advice that a trial has contradicted, and what it measured."""
-        self.damaged = ""
+        self.damaged: list[str] = []
         """What of the profile could not be read; advice is given from the rest."""
         self.facts: dict[str, Any] = self._read_facts() if facts is None else facts
 
@@ -52,12 +52,32 @@ class Measured:
         try:
             return well_formed(self.profile.facts(self.rank))
         except (BadData, msgspec.MsgspecError) as fault:
-            self.damaged = f"what was noted of the process cannot be read ({fault})"
+            self._note_damage(f"the facts about the process cannot be read ({fault})")
             return {}
 
     @cached_property
     def trace(self) -> Trace | None:
-        return self.profile.trace(self.rank)
+        return self.trace_of(self.rank)
+
+    def trace_of(self, rank: int) -> Trace | None:
+        """None where nothing was traced, and where the trace is damaged: one note says so, not every rule."""
+        try:
+            return self.profile.trace(rank)
+        except BadData as fault:
+            self._note_damage(f"the trace of rank {rank} cannot be read, so advice based on it is missing ({fault})")
+            return None
+
+    @cached_property
+    def _phases(self) -> StepParts | None:
+        try:
+            return self.profile.phases(self.rank)
+        except BadData as fault:
+            self._note_damage(str(fault))
+            return None
+
+    def _note_damage(self, what: str) -> None:
+        if what not in self.damaged:
+            self.damaged.append(what)
 
     # -- the step -------------------------------------------------------------------------------------------------
 
@@ -65,7 +85,7 @@ class Measured:
     def parts(self) -> dict[str, int]:
         """Nanoseconds of each phase of the typical step. From the clock that is always on, where there was one: a
         window of the profiler makes the host slower than it is."""
-        always_on = self.profile.phases(self.rank)
+        always_on = self._phases
         if always_on is not None and len(always_on.steps) >= 3:
             return _typical(always_on)
         traced = self._traced_phases
@@ -94,7 +114,7 @@ class Measured:
     @property
     def _is_timed(self) -> bool:
         """Whether the clock that is always on says what a step takes."""
-        always_on = self.profile.phases(self.rank)
+        always_on = self._phases
         return (always_on is not None and len(always_on.steps) >= 3) or bool(self.facts.get("steps", {}).get("wall_ns"))
 
     def part(self, key: str) -> int:

@@ -110,8 +110,7 @@ def _notes(run: Measured) -> list[str]:
     why = str(run.facts.get("look", {}).get("why_not", ""))
     notes = [f"single lines were not looked at: {why}"] if why else []
     notes += [f"tried and withdrawn: {one}" for one in run.withdrawn]
-    if run.damaged:
-        notes.append(run.damaged)
+    notes += run.damaged
     if not run.facts and run.trace is not None and run.trace.events.header.fields.get("with_stack"):
         notes.append("the trace was recorded with stacks, which makes the host slower than it is")
     return notes

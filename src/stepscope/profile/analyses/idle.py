@@ -1,4 +1,4 @@
-"""Why a device stood idle: waiting for the host, for data, after a synchronisation, or between two kernels."""
+"""Why a device stood idle: waiting for the host, for data, after a synchronization, or between two kernels."""
 
 from __future__ import annotations
 

@@ -18,15 +18,16 @@ from __future__ import annotations
 import threading
 import weakref
 from functools import wraps
-from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
+from stepscope.profile.collect.clock import Clock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.profile.collect.facts_loaders import LoaderFacts
     from stepscope.profile.collect.facts_look import Look
-    from stepscope.profile.collect.other_programs import OtherPrograms
 
 __all__ = ["FACTS_FORMAT", "Facts"]
 
@@ -43,7 +44,8 @@ _CLOCK = 80
 class Facts:
     """Gathers; see the module's docstring for how to use it."""
 
-    def __init__(self, look_after: int = 3, look_steps: int = 3) -> None:
+    def __init__(self, look_after: int = 3, look_steps: int = 3, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
         self.look_after = look_after
         self.look_steps = look_steps
         self.steps = 0
@@ -67,7 +69,7 @@ class Facts:
         self._zeroed = 0
         self._has_closure = False
         self._spoiled = True
-        self._others: OtherPrograms | None = None
+        self._others: Callable[[], float] | None = None
         self._next_memory = 5
 
     # -- to be called by the collector ----------------------------------------------------------------------------
@@ -87,7 +89,7 @@ class Facts:
         from stepscope.profile.collect.facts_look import Look
 
         self._torch = torch
-        self.look = Look()
+        self.look = Look(self.clock)
         place_warnings(self._installed)
         self._subscribe(step_begins=self._step_begins, step_ends=self._step_ends)
         self._installed.after("torch.optim:Optimizer.__init__", _WHO, self._optimizer_made)
@@ -128,14 +130,14 @@ class Facts:
         self._spoiled = True
 
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
-        self._step_began = perf_counter_ns()
+        self._step_began = self.clock.wall_ns()
         # With a closure, forward and backward run inside the step. The first of `args` is the optimizer itself.
         self._has_closure = callable(kwargs.get("closure", args[1] if len(args) > 1 else None))
         if self.look is not None:
             self.look.paused = 1
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        now = perf_counter_ns()
+        now = self.clock.wall_ns()
         if self.look is not None:
             self.look.paused = 0
         self.steps += 1
@@ -146,7 +148,7 @@ class Facts:
         if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
             self._spoiled = True
         self._wall = now - self._mark if self._mark else 0
-        self._work = thread_time_ns() - self._worked if self._mark else 0
+        self._work = self.clock.work_ns() - self._worked if self._mark else 0
         if self._mark and not self._spoiled and len(self._walls) < _KEPT:
             updating = 0 if self._has_closure else now - self._step_began
             self._walls.append((now - self._mark, self._waited, updating, self._zeroed, self._work))
@@ -160,13 +162,13 @@ class Facts:
         if look is not None:
             self._look_on(look)
         if self._others is None:
-            self._others = fence.fenced(_WHO)(_other_programs)()
+            self._others = fence.fenced(_WHO)(self.clock.others)()
         if self.steps == self._next_memory:
             self._next_memory *= 2
             self._note_memory()
         self._spoiled = look is not None and look.on
         self._waited = self._zeroed = 0
-        self._mark, self._worked = perf_counter_ns(), thread_time_ns()
+        self._mark, self._worked = self.clock.wall_ns(), self.clock.work_ns()
 
     def _look_on(self, look: Look) -> None:
         """Begin or end the look, between two steps."""
@@ -196,9 +198,9 @@ class Facts:
     def _timed_zero_grad(self, plain: Any) -> Any:
         @wraps(plain)
         def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
-            began = perf_counter_ns()
+            began = self.clock.wall_ns()
             result = plain(owner, *args, **kwargs)
-            self._zeroed += perf_counter_ns() - began
+            self._zeroed += self.clock.wall_ns() - began
             if self.looking:
                 to_none = kwargs.get("set_to_none", args[0] if args else True)
                 fence.call(_WHO, self._note_zero_grad, bool(to_none), events.caller())
@@ -233,7 +235,7 @@ class Facts:
             "torch": str(torch.__version__),
             "steps": process.step_figures(self.steps, self._walls),
             "device": process.device(torch),
-            "cpu": {**process.cpu(torch), "others": 0.0 if self._others is None else round(self._others.cores(), 2)},
+            "cpu": {**process.cpu(torch), "others": 0.0 if self._others is None else round(self._others(), 2)},
             "flags": self._flags or process.flags(torch),
             "environment": process.environment(),
             "optimizers": list(self._optimizers.values()),
@@ -246,9 +248,3 @@ class Facts:
             "memory": self._memory,
             **look.result(),
         }
-
-
-def _other_programs() -> OtherPrograms:
-    from stepscope.profile.collect.other_programs import OtherPrograms
-
-    return OtherPrograms()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import weakref
 from functools import wraps
-from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
@@ -72,6 +71,7 @@ class LoaderFacts:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._now, self._work = facts.clock.wall_ns, facts.clock.work_ns
         self._known: weakref.WeakKeyDictionary[Any, _Loader] = weakref.WeakKeyDictionary()
         self._all: list[_Loader] = []
         self._iterators: weakref.WeakKeyDictionary[Any, _Loader] = weakref.WeakKeyDictionary()
@@ -79,6 +79,7 @@ class LoaderFacts:
         self._fresh = False
         self._peeking: Any = None
         self._asked: _Loader | None = None
+        self._asked_at: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()
 
     def install(self, installed: events.Installed) -> None:
         subscription = events.subscribe(
@@ -108,17 +109,17 @@ class LoaderFacts:
 
             def timed_collate(samples: Any) -> Any:
                 nonlocal inside, worked
-                inside, worked = perf_counter_ns() - began, thread_time_ns() - working
+                inside, worked = self._now() - began, self._work() - working
                 look.fetching = False
                 return collate(samples)
 
             give_back = lend(fetcher, "collate_fn", timed_collate)
             look.fetching = True
-            began, working = perf_counter_ns(), thread_time_ns()
+            began, working = self._now(), self._work()
             try:
                 return fetch(fetcher, possibly_batched_index)
             finally:
-                ended = perf_counter_ns()
+                ended = self._now()
                 look.fetching = False
                 give_back()
                 samples = len(possibly_batched_index) if isinstance(possibly_batched_index, list) else 1
@@ -156,13 +157,14 @@ class LoaderFacts:
 
     def _is_asked(self, iterator: Any) -> None:
         self._asked = self._iterators.get(iterator)
+        self._asked_at[iterator] = self._now(), self._work()
 
     def _delivered(self, iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
-        ended, wall = perf_counter_ns(), round(1e9 * wall_s)
-        began = ended - wall
-        self._facts.waited(wall)
+        ended, worked = self._now(), self._work()
+        began, working = self._asked_at.get(iterator, (ended, worked))
+        self._facts.waited(ended - began)
         if self._asked is not None:
-            self._asked.note_wait(wall, round(1e9 * cpu_s))
+            self._asked.note_wait(ended - began, worked - working)
         known = self._iterators.get(iterator)
         if known is None:
             return
@@ -186,7 +188,7 @@ class LoaderFacts:
     def _exhausted(self, iterator: Any) -> None:
         known = self._iterators.get(iterator)
         if known is not None:
-            self._evaluated(known, perf_counter_ns())
+            self._evaluated(known, self._now())
             self._fresh = False
 
     def _peek(self, known: _Loader) -> None:

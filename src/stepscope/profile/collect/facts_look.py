@@ -10,7 +10,6 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import wraps
-from time import perf_counter_ns
 from typing import Any
 
 import torch
@@ -19,6 +18,7 @@ from stepscope import events, fence
 from stepscope.common.ops import CONTRACTIONS, DEVICE_MOVES, FACTORIES, FROM_HOST
 from stepscope.events import aside
 from stepscope.events.names import BACKWARD, SYNC, Plan
+from stepscope.profile.collect.clock import Clock
 from stepscope.profile.collect.facts_process import describe_model
 from stepscope.record.observers.own_frames import own_place
 from stepscope.records.place import Place
@@ -88,7 +88,8 @@ class Look:
     who = "looking at a call"
     under_modes = True
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._now = clock.wall_ns
         self.on = False
         self.over = False
         self.why_not = ""
@@ -134,12 +135,12 @@ class Look:
             self._installed.wrap(point, self._layer(plan))
         self._installed.add(events.follow(self))
         self.on = True
-        self._began = perf_counter_ns()
+        self._began = self._now()
 
     def stop(self) -> None:
         if self.on:
             self.on = False
-            self._wall_ns = perf_counter_ns() - self._began
+            self._wall_ns = self._now() - self._began
             self._installed.remove()
             with events.quietly():
                 self._models = [describe_model(model) for model in list(self._roots)]
@@ -213,16 +214,16 @@ class Look:
         """A call begins; its clock is read last."""
         if plan[0] == BACKWARD or plan[1].startswith("_record_function"):  # torch's own marks around loaders
             return None
-        return plan, args, kwargs or {}, frame, perf_counter_ns()
+        return plan, args, kwargs or {}, frame, self._now()
 
     def end(self, begun: Any, result: Any) -> None:
-        ended = perf_counter_ns()
+        ended = self._now()
         plan, args, kwargs, frame, began = begun
         sync = plan[0] == SYNC or plan[1] in _HIDDEN_SYNCS
         tally = self._note(plan[1], sync, args, kwargs, result, frame)
         if tally is not None:
             self._time(tally, frame.f_code, began, ended - began)
-        self._own_ns += perf_counter_ns() - ended
+        self._own_ns += self._now() - ended
 
     def fail(self, begun: Any, error: BaseException) -> None:
         """The script hears of it; there is nothing to count."""
@@ -237,7 +238,7 @@ class Look:
         last, ended = self._last
         if last is code and began - ended < _AROUND:
             tally.around += began - ended
-        self._last = code, perf_counter_ns()
+        self._last = code, self._now()
 
     def _note(self, name: str, sync: bool, args: Any, kwargs: Any, result: Any, frame: Any) -> Tally | None:
         place = own_place(frame)

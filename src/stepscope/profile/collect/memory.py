@@ -97,7 +97,7 @@ def _places(tensor: torch.Tensor) -> list[tuple[str, int, int]]:
     try:
         storage = tensor.untyped_storage()
         address, size = storage.data_ptr(), storage.nbytes()
-    except (RuntimeError, NotImplementedError, ValueError):  # not materialised yet, or a subclass that keeps no storage
+    except (RuntimeError, NotImplementedError, ValueError):  # not materialized yet, or a subclass that keeps no storage
         return []
     return [(str(tensor.device), address, size)] if address and size else []
 

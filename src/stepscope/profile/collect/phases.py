@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from stepscope.common.units import counted
 from stepscope.records.profile import Part, StepParts
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class PhaseTable:
         if self._stride > 1:
             notes.append(f"of {self.steps} steps, the first {FIRST_STEPS} and every {self._stride}th are kept")
         if self.left_out:
-            notes.append(f"{self.left_out} steps that were watched more closely are left out")
+            notes.append(f"{counted(self.left_out, 'step')} with extra instrumentation excluded")
         return spread(self._numbers.tolist(), parts_ns, notes)
 
 

@@ -23,7 +23,7 @@ class CProfiler:
         profiler.stop()
         profiler.result().sorted("tottime")[:10]
 
-    Every Python call costs about a microsecond more while it is on, so its times favour few, long calls;
+    Every Python call costs about a microsecond more while it is on, so its times favor few, long calls;
     `stepscope.profile.python.sampler` has no such bias.
     """
 

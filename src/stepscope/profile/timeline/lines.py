@@ -22,7 +22,7 @@ __all__ = ["Lines", "lay_out"]
 Ints = npt.NDArray[Any]
 
 SLACK_NS = 1_000
-"""Profilers round to microseconds: neighbours that overlap by less still share a line."""
+"""Profilers round to microseconds: neighbors that overlap by less still share a line."""
 MOST_BITS = 62
 LONG_NS = 7 * 86_400 * 1_000_000_000
 """A week: no trace is that long, but one event with a wrong clock makes it look so."""

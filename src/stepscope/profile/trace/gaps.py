@@ -48,7 +48,7 @@ class Gaps:
 
 
 def sync_rows(trace: Trace) -> Rows:
-    """Runtime calls in which the host waited for a device: synchronisations, and copies that return when done."""
+    """Runtime calls in which the host waited for a device: synchronizations, and copies that return when done."""
     events = trace.events
     calls = trace.rows(Kind.RUNTIME)
     waiting = events.named(is_sync_call)

@@ -1,4 +1,4 @@
-"""Normalisations: four operations per element for mean and variance, two to normalise, two to scale and shift."""
+"""Normalizations: four operations per element for mean and variance, two to normalize, two to scale and shift."""
 
 from __future__ import annotations
 

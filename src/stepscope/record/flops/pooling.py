@@ -1,4 +1,4 @@
-"""Pooling and resizing: one operation per value of each window, two per neighbour that is interpolated."""
+"""Pooling and resizing: one operation per value of each window, two per neighbor that is interpolated."""
 
 from __future__ import annotations
 

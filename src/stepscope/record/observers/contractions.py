@@ -1,4 +1,4 @@
-"""Finds weights that were normalised along one axis and are then added up, or chosen from, along another."""
+"""Finds weights that were normalized along one axis and are then added up, or chosen from, along another."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _norm_of(origin: Origin) -> Origin | None:
 
 
 def _along(made: Origin) -> tuple[int, ...]:
-    """The axis it was normalised along; the one torch takes when none is told."""
+    """The axis it was normalized along; the one torch takes when none is told."""
     told = axes_told(_norm_of(made) or made)
     if told is not None:
         return told

@@ -123,7 +123,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _mixing(module: Any, args: Any, kwargs: Any, first: list[Any]) -> dict[str, Any]:
-    """Replace one sample by its neighbour and see whether the answers for the others change."""
+    """Replace one sample by its neighbor and see whether the answers for the others change."""
     rows = next((t.shape[0] for t in tensors_in((args, kwargs)) if t.dim()), 0)
     if rows < 3 or not any(one.dim() and one.shape[0] == rows for one in first):
         return {}

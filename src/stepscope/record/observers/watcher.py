@@ -21,6 +21,7 @@ from stepscope.evidence.printed_numbers import PrintedNumbers
 from stepscope.evidence.progress import Progress
 from stepscope.evidence.ranks import Ranks
 from stepscope.evidence.steps import Step
+from stepscope.record.collector import Rested
 from stepscope.record.observers.fetch import patience
 from stepscope.record.observers.module_records import ModuleRecords
 from stepscope.record.observers.observer import Observer
@@ -252,7 +253,7 @@ class Watcher(Progress):
         if not self.governor.is_deep:
             self._tell(self._steady[what], what, facts)
         elif self._listeners[what]:
-            with quietly():
+            with quietly(), Rested():
                 self._tell(self._listeners[what], what, facts)
 
     def _tell(self, listeners: list[Callable[..., None]], what: str, facts: tuple[Any, ...]) -> None:

@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.common.metric_direction import Goal
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.columns import RunColumn, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.index import Index, RunIndex
 from stepscope.runs.catalogue.ordering import grouped, ordered
+from stepscope.runs.catalogue.resolve import choose
+from stepscope.runs.catalogue.selection import RunPage, Selection, newest_goals, ranges_of
 from stepscope.runs.catalogue.store_scan import StoreScan
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.query.query import Field, Query, check_field, parse, parse_field
@@ -193,6 +196,26 @@ class Catalogue:
             return [entry for _, members in grouped(found, lambda entry: entry.value(group, now)) for entry in members]
         return found
 
+    def selected(self, asked: Selection) -> list[RunEntry]:
+        """All runs of a selection, in order."""
+        found = self.entries(asked.query, asked.sort, asked.descending, asked.group_by)
+        return [entry for entry in found if asked.admits(entry)]
+
+    def page(self, asked: Selection, offset: int = 0, limit: int = 50) -> RunPage:
+        """A window of a selection, and how many runs there are in it."""
+        found = self.selected(asked)
+        return RunPage(found[offset : offset + limit], len(found))
+
+    def finished_ranges(self, asked: Selection, fields: list[Field]) -> dict[Field, tuple[float, float]]:
+        """The least and the greatest finite number of fields over the finished runs of a selection."""
+        found = self.selected(asked)
+        self.prefetch(found, fields)
+        return ranges_of(found, fields)
+
+    def goals(self, asked: Selection, metrics: Collection[str]) -> dict[str, Goal]:
+        """Which way metrics are good, as the newest run of a selection that says so has it."""
+        return {name: goal for name, (_, goal) in newest_goals(self.selected(asked), metrics).items()}
+
     def every(self) -> list[RunEntry]:
         """All runs, the newest first."""
         return list(self._all())
@@ -230,8 +253,6 @@ class Catalogue:
         """The opened run with this id (or another way to name it, see `resolve.py`), as of the last refresh."""
         entry = self._entries.get(ref) or self._not_seen_yet(ref)
         if entry is None:
-            from stepscope.runs.catalogue.resolve import choose
-
             entry = choose(ref, self._all())
         with self._lock:
             for scan in self._scans:

@@ -81,5 +81,5 @@ def sparkline(values: npt.NDArray[np.float64]) -> list[float | None]:
     finite = np.isfinite(values)
     with np.errstate(all="ignore"):
         sums = np.add.reduceat(np.where(finite, values, 0.0), edges[:-1])
-        means = sums / np.add.reduceat(finite.astype(np.float64), edges[:-1])
-    return [float(mean) if np.isfinite(mean) else None for mean in means.astype(np.float32)]
+        means = (sums / np.add.reduceat(finite.astype(np.float64), edges[:-1])).astype(np.float32)
+    return [float(mean) if np.isfinite(mean) else None for mean in means]

@@ -1,20 +1,15 @@
-"""Which run is meant: a path, an id or the beginning of one, a name, `project/name`, `last` or `@2`."""
+"""Which of several runs is meant: an id or the beginning of one, a name, `project/name`, `last` or `@2`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stepscope.errors import Ambiguous, NotFound
-from stepscope.runs.catalogue.discover import find_run_folders
-from stepscope.runs.format.ids import is_run_id
-from stepscope.runs.format.layout import is_run_folder
 
-__all__ = ["Choosable", "choose", "find_run"]
+__all__ = ["Choosable", "age_of", "choose"]
 
 _SHORTEST_PREFIX = 4
 _MOST_LISTED = 8
@@ -34,35 +29,6 @@ class Choosable(Protocol):
 
 
 R = TypeVar("R", bound=Choosable)
-
-
-def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
-    """The folder of the run that `ref` names, in a store or anywhere by its path."""
-    text = os.fspath(ref)
-    path = Path(text).expanduser()
-    if is_run_folder(path):
-        return path
-    if is_run_id(text) or _age_of(text) is not None:
-        named = _by_listing(text, [found.path for found in find_run_folders(store)])
-        if named is not None:
-            return named
-    if os.sep in text and path.exists():
-        raise NotFound(f"{path} is not a run folder: it has no meta.json; give the folder of a run, or its name or id")
-    from stepscope.runs.catalogue.catalogue import Catalogue
-
-    with Catalogue(store) as catalogue:
-        return choose(text, catalogue.entries()).path
-
-
-def _by_listing(ref: str, paths: Sequence[str]) -> Path | None:
-    """The run with this id or age, from the names of the folders alone: ids begin with the time."""
-    ids = {os.path.basename(path): path for path in paths}
-    if ref in ids:
-        return Path(ids[ref])
-    number = _age_of(ref)
-    if number is None or not all(map(is_run_id, ids)) or not 1 <= number <= len(ids):
-        return None
-    return Path(ids[sorted(ids, reverse=True)[number - 1]])
 
 
 def choose(ref: str, runs: Sequence[R]) -> R:
@@ -85,7 +51,7 @@ def choose(ref: str, runs: Sequence[R]) -> R:
     raise NotFound(f"there is no run {ref!r}{_suggestion(ref, runs)}")
 
 
-def _age_of(ref: str) -> int | None:
+def age_of(ref: str) -> int | None:
     """`last` and `@1` are the newest run, `@2` the one before it."""
     if ref == "last":
         return 1
@@ -93,7 +59,7 @@ def _age_of(ref: str) -> int | None:
 
 
 def _by_age(runs: Sequence[R], ref: str) -> R | None:
-    number = _age_of(ref)
+    number = age_of(ref)
     if number is None:
         return None
     newest = sorted(runs, key=lambda run: (run.created, run.id), reverse=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from stepscope.errors import MissingExtra, NotFound
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.resolve import find_run
+from stepscope.runs.catalogue.find_run import find_run
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:

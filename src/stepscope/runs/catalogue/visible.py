@@ -5,15 +5,18 @@ A test compares it with `Catalogue`: what that one can be asked must be answered
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stepscope.common.metric_direction import Goal
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.catalogue import Catalogue, Changes
 from stepscope.runs.catalogue.columns import RunColumn, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import choose
+from stepscope.runs.catalogue.selection import RunPage, Selection
 from stepscope.runs.query.query import Field, Query
 
 if TYPE_CHECKING:
@@ -62,6 +65,25 @@ class VisibleCatalogue(Catalogue):
         self, query: str | Query = "", sort: str = "created", descending: bool = True, group_by: str | None = None
     ) -> list[RunEntry]:
         return [entry for entry in self._inner.entries(query, sort, descending, group_by) if self.shows(entry)]
+
+    def selected(self, asked: Selection) -> list[RunEntry]:
+        return self._inner.selected(self._limited(asked))
+
+    def page(self, asked: Selection, offset: int = 0, limit: int = 50) -> RunPage:
+        return self._inner.page(self._limited(asked), offset, limit)
+
+    def finished_ranges(self, asked: Selection, fields: list[Field]) -> dict[Field, tuple[float, float]]:
+        return self._inner.finished_ranges(self._limited(asked), fields)
+
+    def goals(self, asked: Selection, metrics: Collection[str]) -> dict[str, Goal]:
+        return self._inner.goals(self._limited(asked), metrics)
+
+    def _limited(self, asked: Selection) -> Selection:
+        if self._run is None:
+            own = self._projects if asked.projects is None else asked.projects & self._projects
+            return replace(asked, projects=own)
+        own = frozenset((self._run,))
+        return replace(asked, runs=own if asked.runs is None else asked.runs & own)
 
     def every(self) -> list[RunEntry]:
         return [entry for entry in self._inner.every() if self.shows(entry)]

@@ -63,7 +63,7 @@ def downsample(
 ) -> Buckets:
     """Put points into at most `buckets` buckets between `lo` and `hi`.
 
-    `is_sorted` saves a look at `x` when the caller knows. `neighbours` adds the point before and the one after the
+    `is_sorted` saves a look at `x` when the caller knows. `neighbors` adds the point before and the one after the
     range, so that a line enters and leaves a zoomed chart as it should. A `pyramid` of the same values makes the cost
     independent of how many there are; it only helps when x is sorted.
 

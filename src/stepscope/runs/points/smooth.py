@@ -1,6 +1,6 @@
 """Smoothing over all points of a series, before a chart thins them out.
 
-Values that are not finite are skipped: they neither spoil their neighbours nor break the line. No method subtracts
+Values that are not finite are skipped: they neither spoil their neighbors nor break the line. No method subtracts
 large running sums, so one huge spike costs no precision elsewhere. A million points take some tens of milliseconds.
 """
 
@@ -43,7 +43,7 @@ def smooth(kind: str, values: Floats, amount: float, x: npt.NDArray[Any] | None 
 
 
 def ema(values: Floats, weight: float, x: npt.NDArray[Any] | None = None) -> Floats:
-    """The exponential moving average, without the pull of its start towards zero.
+    """The exponential moving average, without the pull of its start toward zero.
 
     With `x`, the weight is for a usual distance between points (the median): after a longer gap the past counts less.
     Where no finite value has come yet the result is NaN.

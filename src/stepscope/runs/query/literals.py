@@ -31,7 +31,7 @@ class Literal:
 
 
 def literal(token: Token) -> Literal:
-    """What a name token means as a value; anything that is not recognised is text."""
+    """What a name token means as a value; anything that is not recognized is text."""
     text = token.text
     if any(quoted for _, quoted in token.parts):
         return Literal("text", text)

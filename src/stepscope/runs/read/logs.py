@@ -33,6 +33,8 @@ _KNOWN = {int(kind) for kind in Kind}
 _WINDOW = 64 << 10
 _WIDEST = 8 << 20
 _MANY = 32
+_AFTER_CHAIN = 4
+"""A chain stops before a header and a definition; behind these the next one begins."""
 _RETRIES = 200
 """How often a hole is tried again before it is taken for good."""
 _SEARCH_BYTES = 1 << 30
@@ -118,10 +120,12 @@ class LogReader:
         if self.holes and self._retries < _RETRIES:
             self._retries += 1
             self._heal(source, work)
+        few = _MANY
         while self.offset < source.size and self.unsupported is None:
-            if self._one_by_one(source, work):
-                self._chains(source, work)
+            if self._one_by_one(source, work, few):
+                few = _AFTER_CHAIN if self._chains(source, work) else _MANY
                 continue
+            few = _MANY
             frame = self._next(source, final)
             if frame is None:
                 break
@@ -131,8 +135,8 @@ class LogReader:
         work.close(self._keysets, self.header)
         return [batch for batch in done if batch]
 
-    def _one_by_one(self, source: ByteSource, work: _Work) -> bool:
-        """Read frames from what is loaded; True when there were so many that more can be expected.
+    def _one_by_one(self, source: ByteSource, work: _Work, few: int) -> bool:
+        """Read frames from what is loaded; True when there were as many as `few`, so that more can be expected.
 
         Setting out for a chain costs as much as reading fifty frames by themselves, so it waits for signs.
         """
@@ -141,7 +145,7 @@ class LogReader:
         position = self.offset - source.base
         work.base = source.base
         count = 0
-        while count < _MANY and self.unsupported is None:
+        while count < few and self.unsupported is None:
             frame = decode_at(data, position)
             if frame is None:
                 break
@@ -150,7 +154,7 @@ class LogReader:
             count += 1
         self.offset = source.base + position
         work.base = 0
-        return count == _MANY
+        return count == few
 
     def _next(self, source: ByteSource, final: bool) -> Frame | None:
         """The frame at the reader's place, or behind the damage there; None to wait."""
@@ -162,14 +166,15 @@ class LogReader:
                 self._retries = 0
         return frame
 
-    def _chains(self, source: ByteSource, work: _Work) -> None:
-        """Read frames many at a time, as long as there are many."""
+    def _chains(self, source: ByteSource, work: _Work) -> bool:
+        """Read frames many at a time, as long as there are many; whether there were."""
         window = _WINDOW
         work.flush(self._keysets)
         while self.unsupported is None:
             source.load(self.offset, window)
             start = self.offset - source.base
-            chain = read_chain(source.data, start, min(len(source.data), start + window), self.seq)
+            stop = min(len(source.data), start + window)
+            chain = read_chain(source.data, start, stop, self.seq)
             self._keysets.add(chain.rows)
             self.duplicates += chain.duplicates
             self.missing += max(0, chain.seq - self.seq - (chain.frames - chain.duplicates))
@@ -179,9 +184,10 @@ class LogReader:
                 self._content(frame, work)
             work.base = 0
             self.offset = source.base + chain.end
-            if chain.frames < _MANY:
-                return
+            if chain.frames < _MANY or source.base + stop >= source.size:
+                return chain.frames >= _MANY
             window = min(_WIDEST, window * 4)
+        return False
 
     def _take(self, frame: Frame, work: _Work) -> None:
         """One frame, read by itself."""

@@ -44,10 +44,10 @@ __all__ = [
 
 
 def to_media(value: Any) -> Loggable | None:
-    """What to log for a value as the user gave it, or None if it is nothing we recognise (a number, say).
+    """What to log for a value as the user gave it, or None if it is nothing we recognize (a number, say).
 
     Our own classes pass through; figures, PIL images, data frames and strings are wrapped; a list or tuple of such
-    things becomes `Several`, shown side by side. No package is imported for the sake of recognising its objects.
+    things becomes `Several`, shown side by side. No package is imported for the sake of recognizing its objects.
     """
     if isinstance(value, Loggable) and type(value).__module__.startswith("stepscope."):
         return value

@@ -37,7 +37,7 @@ def wide_bins(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[flo
 
 
 def _finite(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Without the outermost bins that go on for ever; what lay in them is put into their neighbours."""
+    """Without the outermost bins that go on for ever; what lay in them is put into their neighbors."""
     inner = [edge for edge in edges if math.isfinite(edge)]
     if not inner:
         raise UsageError("edges of a histogram must be finite")

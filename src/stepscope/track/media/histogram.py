@@ -118,7 +118,7 @@ def _moments(values: Array, low: float, high: float) -> tuple[float, float]:
 
 
 def _edges(low: float, high: float, bins: int) -> Floats:
-    """Even edges; a range too narrow for its own float64 neighbours is widened until every bin has a width."""
+    """Even edges; a range too narrow for its own float64 neighbors is widened until every bin has a width."""
     import numpy as np
 
     size = max(abs(low), abs(high))

@@ -38,7 +38,7 @@ class Image:
 
     `layout` names the axes where the shape alone is ambiguous, `mode="BGR"` is for OpenCV's order, `value_range` fixes
     what is black and what is white, `columns` shapes the grid, `grid=False` keeps a batch as separate images and
-    `grid=True` shows a stack of grey images (NHW) as a grid. At most `max_images` of a batch are kept. `boxes` are
+    `grid=True` shows a stack of gray images (NHW) as a grid. At most `max_images` of a batch are kept. `boxes` are
     drawn over the image: corners (x0, y0, x1, y1) in pixels, or dicts with `box`, `label` and `score`.
     """
 

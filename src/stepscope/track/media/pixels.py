@@ -139,7 +139,7 @@ def _mark_bad(pixels: Pixels, values: Array, meta: dict[str, Any]) -> tuple[Pixe
 
 
 def arrange(images: Sequence[Pixels], columns: int | None) -> tuple[Pixels, dict[str, Any]]:
-    """Images in reading order on a grey sheet, two pixels apart; smaller ones stand at the top left of their cell."""
+    """Images in reading order on a gray sheet, two pixels apart; smaller ones stand at the top left of their cell."""
     import numpy as np
 
     images = _same_channels(images)
@@ -162,7 +162,7 @@ def arrange(images: Sequence[Pixels], columns: int | None) -> tuple[Pixels, dict
 
 
 def _same_channels(images: Sequence[Pixels]) -> Sequence[Pixels]:
-    """Grey beside colour becomes colour; if one image has transparency, all get it."""
+    """Grey beside color becomes color; if one image has transparency, all get it."""
     import numpy as np
 
     found = {image.shape[2] for image in images}
@@ -180,7 +180,7 @@ def _same_channels(images: Sequence[Pixels]) -> Sequence[Pixels]:
 
 
 def from_pil(image: Any) -> Any:
-    """A PIL image as an array of the pixels one sees (palettes and other colour spaces resolved); all else as it is."""
+    """A PIL image as an array of the pixels one sees (palettes and other color spaces resolved); all else as it is."""
     if not comes_from(image, "PIL", "Image"):
         return image
     import numpy as np

@@ -1,4 +1,4 @@
-"""A small PNG and animated-PNG writer: 8-bit grey, grey+alpha, RGB and RGBA, losslessly, with zlib alone."""
+"""A small PNG and animated-PNG writer: 8-bit gray, gray+alpha, RGB and RGBA, losslessly, with zlib alone."""
 
 from __future__ import annotations
 

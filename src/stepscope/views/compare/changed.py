@@ -198,17 +198,17 @@ def _duration(seconds: Sequence[float]) -> str:
 def _differs(entries: tuple[list[RunEntry], list[RunEntry]], partings: Sequence[Parting], main: str | None) -> bool:
     """Whether how they went differs beyond noise. Where no curve can be compared it may."""
     broken = [any(is_broken(entry, main) for entry in side) for side in entries]
-    if not partings or broken[0] != broken[1]:
+    if all(one.noise is None for one in partings) or broken[0] != broken[1]:
         return True
     return any(one.step is not None or one.a_lost != one.b_lost for one in partings)
 
 
 def _no_difference(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
-    curves = "the curve of the metric they share never parts" if len(partings) == 1 else "none of the curves part"
+    curves = "the one metric they share never diverges" if len(partings) == 1 else "none of the curves diverge"
     words = f"No difference beyond noise: {curves}."
     if not changes:
         return f"{words} Nothing that was recorded differs either."
-    return f"{words} {counted(len(changes), 'recorded difference')} had no effect that can be seen here."
+    return f"{words} {counted(len(changes), 'recorded difference')} had no visible effect."
 
 
 def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
@@ -216,7 +216,7 @@ def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
     telling = [change for change in changes if change.likely == "likely"]
     rest = len(changes) - len(telling)
     if not changes:
-        words = "Nothing that was recorded differs: not config, code, packages nor machine. What is left is chance."
+        words = "Nothing that was recorded differs: same config, code, packages and machine. What remains is chance."
     elif not telling:
         words = f"{counted(len(changes), 'difference')}, none of which usually matters much."
     else:
@@ -226,7 +226,7 @@ def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
     first = next((one for one in partings if one.step is not None), None)
     if first is None:
         return words
-    return f"{words} The curves part at step {first.step:,}, first in `{first.key}`."
+    return f"{words} The curves diverge at step {first.step:,}, first in `{first.key}`."
 
 
 def _less(rest: int) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.diagnose.show import place_of
-from stepscope.records import Finding, GitState
+from stepscope.records import Artifact, ArtifactUse, Finding, GitState
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.lineage import artifacts_of
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.compare.code import changed_files
 from stepscope.views.compare.facts import Facts, environment_facts, said_value
@@ -22,7 +23,8 @@ Folders = Sequence[RunFolder]
 MOST_PACKAGES = 40
 MOST_VALUES = 3
 LONGEST_VALUE = 40
-_INPUTS = {"dataset", "data", "model", "checkpoint"}
+_DATA = {"dataset", "data"}
+"""Kinds of artifacts that a run logs because it trains on them."""
 
 
 def differences(
@@ -169,27 +171,28 @@ def _side(lines: Iterable[Any], at: int) -> list[str]:
 
 
 def _artifacts(sides: tuple[Folders, Folders], same: list[str]) -> list[Change]:
-    """Named files that have other content on each side."""
-    found = []
-    for side in sides:
-        by_name: dict[str, dict[str, str]] = {}
-        for folder in side:
-            for one in folder.artifacts:
-                by_name.setdefault(one.name, {})[one.digest] = f"v{one.version} ({one.digest[:8]})"
-        kinds = {one.name: one.type for folder in side for one in folder.artifacts}
-        found.append((by_name, kinds))
-    (a, kinds), (b, more) = found
+    """Data and models that went in. What a run made follows from how it went and explains nothing."""
+    inputs = [_inputs(side) for side in sides]
     out = []
-    for name in dict.fromkeys([*a, *b]):
-        kind = kinds.get(name) or more.get(name) or "file"
-        left, right = a.get(name, {}), b.get(name, {})
+    for name, kind in dict.fromkeys([*inputs[0], *inputs[1]]):
+        left, right = (side.get((name, kind), {}) for side in inputs)
         if set(left) == set(right):
             same.append(f"{kind} {name}")
-        elif kind in _INPUTS or (left and right):
-            score = 70 if kind in _INPUTS and left and right else 45 if kind in _INPUTS else 20
-            words = [_said(side.values()) if side else None for side in (left, right)]
-            out.append(Change.of("data", name, (words[0], words[1]), score, f"a {kind}"))
+            continue
+        words = [_said(side.values()) if side else None for side in (left, right)]
+        out.append(Change.of("data", name, (words[0], words[1]), 70 if left and right else 45, f"a {kind}"))
     return out
+
+
+def _inputs(side: Folders) -> dict[tuple[str, str], dict[str, str]]:
+    """By name and kind the contents that a side used, or logged as its data: their version by their digest."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for folder in side:
+        both = artifacts_of(folder)
+        inputs: list[Artifact | ArtifactUse] = [*both.used, *(one for one in both.logged if one.type in _DATA)]
+        for one in inputs:
+            found.setdefault((one.name, one.type), {})[one.digest] = f"v{one.version} ({one.digest[:8]})"
+    return found
 
 
 # -- surroundings ----------------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ FACTOR = 4.0
 STAY = 0.02
 """For which share of the curve they have to stay apart, so that a spike is no parting."""
 LEAST_STAY = 3
+LEAST_POINTS = 5
+"""From fewer points of two single runs nobody can tell how much the curves jump by chance."""
 
 
 class Parting(msgspec.Struct):
@@ -35,7 +37,7 @@ class Parting(msgspec.Struct):
     b: float | None
     """The means of the two sides there."""
     noise: float | None
-    """The standard deviation of the difference by chance alone."""
+    """The standard deviation of the difference by chance alone; None where there are too few points to tell."""
     noise_from: str
     """Where the noise was measured: `seeds` or `steps`."""
     a_end: float | None
@@ -66,20 +68,20 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
     lost_a, lost_b = (_lost(side) for side in sides)
     seeded = max(len(left), len(right)) > 1
     noise = _seed_noise(left, right) if seeded else _step_noise(mean_a, mean_b)
-    at = _first_apart(mean_a, mean_b, noise)
+    known = seeded or len(grid) >= LEAST_POINTS or np.array_equal(mean_a, mean_b, equal_nan=True)
+    at = _first_apart(mean_a, mean_b, noise) if known else None
     step = None if at is None else math.floor(grid[at])
-    lost = [one for one in (lost_a, lost_b) if one is not None]
-    if lost and lost_a != lost_b and (step is None or min(lost) < step):
-        step = min(lost)
-        at = int(np.searchsorted(grid, step))
-        at = min(at, len(grid) - 1)
+    first_lost = _one_lost(lost_a, lost_b)
+    if first_lost is not None and (step is None or first_lost < step):
+        step = first_lost
+        at = min(int(np.searchsorted(grid, step)), len(grid) - 1)
     shown = np.unique(np.linspace(0, len(grid) - 1, min(SHOWN, len(grid))).astype(np.int64))
     return Parting(
         key=key,
         step=step,
         a=None if at is None else _number(mean_a[at]),
         b=None if at is None else _number(mean_b[at]),
-        noise=_number(noise[at] if at is not None else np.median(noise)),
+        noise=_number(noise[at] if at is not None else np.median(noise)) if known else None,
         noise_from="seeds" if seeded else "steps",
         a_end=_end(sides[0]),
         b_end=_end(sides[1]),
@@ -89,6 +91,12 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
         a_line=[_number(value) for value in mean_a[shown]],
         b_line=[_number(value) for value in mean_b[shown]],
     )
+
+
+def _one_lost(a: int | None, b: int | None) -> int | None:
+    """The step from which only one side is not finite any more."""
+    lost = [step for step in (a, b) if step is not None]
+    return min(lost) if lost and a != b else None
 
 
 def _grid(series: Sequence[Series]) -> Floats | None:
@@ -134,6 +142,8 @@ def _mean(values: Floats) -> Floats:
 
 def _seed_noise(left: Floats, right: Floats) -> Floats:
     """At each step the standard error of the difference of the means, as the seeds spread around it."""
+    scale = _scale(left, right)
+    left, right = left / scale, right / scale
     total = np.zeros(left.shape[1])
     for side in (left, right):
         if len(side) < 2:  # one run: taken to spread like the other side
@@ -144,18 +154,25 @@ def _seed_noise(left: Floats, right: Floats) -> Floats:
         with np.errstate(all="ignore"):
             variance = np.nansum((side - _mean(side)) ** 2, axis=0) / max(1, len(side) - 1)
         total += share * _smooth(np.nan_to_num(variance))
-    noise: Floats = np.sqrt(total)
+    noise: Floats = scale * np.sqrt(total)
     return noise
 
 
 def _step_noise(a: Floats, b: Floats) -> Floats:
-    """The same for two single runs: from how much the curves jump between neighbours, which a trend hardly does."""
+    """The same for two single runs: from how much the curves jump between neighbors, which a trend hardly does."""
+    scale = _scale(a, b)
     variance = 0.0
     for side in (a, b):
-        jumps = np.diff(side[np.isfinite(side)])
+        jumps = np.diff(side[np.isfinite(side)] / scale)
         if len(jumps):
             variance += (1.4826 * float(np.median(np.abs(jumps - np.median(jumps)))) / math.sqrt(2)) ** 2
-    return np.full(len(a), math.sqrt(variance))
+    return np.full(len(a), scale * math.sqrt(variance))
+
+
+def _scale(a: Floats, b: Floats) -> float:
+    """The largest finite size: the square of a value near 1e300 is more than a float holds."""
+    sizes = np.abs(np.concatenate([a.ravel(), b.ravel()]))
+    return float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
 
 
 def _smooth(values: Floats) -> Floats:
@@ -171,7 +188,7 @@ def _first_apart(a: Floats, b: Floats, noise: Floats) -> int | None:
     """The first place from which the two are apart, and stay so for a while, always on the same side."""
     scale = np.nanmax(np.abs(np.concatenate([a, b, [0.0]])))
     least = 1e-9 * (scale if math.isfinite(scale) else 1.0)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         difference = a - b
         apart = np.abs(difference) > np.maximum(FACTOR * noise, least)
     apart &= np.isfinite(difference)

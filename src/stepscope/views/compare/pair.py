@@ -87,7 +87,7 @@ def _alike(
         a = min(works, key=lambda column: (_distance(entries, column, other), -_newest(entries[column.id])))
     count = _distance(entries, a, b)[1]
     values = {0: "no config value differs", 1: "1 config value differs"}.get(count, f"{count} config values differ")
-    return a, b, f"one that does not work, and the most alike that does ({values})"
+    return a, b, f"a run that fails and the most similar one that works ({values})"
 
 
 def _distance(entries: Entries, one: CompareColumn, other: CompareColumn) -> tuple[int, int, int]:

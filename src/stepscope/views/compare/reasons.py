@@ -26,7 +26,7 @@ _CONFIG: list[tuple[str, int, str]] = [
     (r"optim(izer)?|momentum|betas?\d?|weight_?decay|eps(ilon)?", 72, "changes the update"),
     (r"clip|clipping|max_?norm|grad_?norm", 72, "changes the update"),
     (r"precision|amp|dtype|fp16|bf16|fp32|tf32|autocast|quantiz\w*", 72, "changes the numbers' precision"),
-    (r"loss|criterion|label_?smoothing|temperature", 72, "changes what is minimised"),
+    (r"loss|criterion|label_?smoothing|temperature", 72, "changes what is minimized"),
     (r"schedul\w*|warm_?up|decay|anneal\w*|gamma", 68, "changes the learning rate over time"),
     (r"data\w*|split|augment\w*|transform\w*|tokenizer|vocab\w*|shuffle|fold|normali[sz]e", 68, "changes the data"),
     (r"batch(_?size)?|accum\w*|grad_?accum\w*", 66, "changes the batch"),

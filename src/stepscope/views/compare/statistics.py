@@ -90,7 +90,7 @@ def student_t(probability: float, df: float) -> float:
 
 
 def _beta_share(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function, by its continued fraction."""
+    """The regularized incomplete beta function, by its continued fraction."""
     if x <= 0 or x >= 1:
         return min(max(x, 0.0), 1.0)
     if x > (a + 1) / (a + b + 2):  # where the fraction would converge slowly, the other tail does so fast

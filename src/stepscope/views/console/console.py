@@ -246,7 +246,7 @@ class ConsoleCopyRequest(msgspec.Struct):
 
 class ConsoleCopy(msgspec.Struct):
     text: str
-    """Without colours."""
+    """Without colors."""
     lines: int
     cut: bool = False
     """There is more than fits."""

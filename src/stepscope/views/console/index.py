@@ -241,7 +241,7 @@ class ConsoleIndex:
         return found
 
     def text(self, number: int) -> str:
-        """A line as a terminal shows it, colours included."""
+        """A line as a terminal shows it, colors included."""
         piece = self.pieces[self._piece.all[number]]
         return last_form(piece.text[self._start.all[number] : self._end.all[number]])
 

@@ -25,7 +25,7 @@ def last_form(line: str) -> str:
 
 
 def plain_line(line: str) -> str:
-    """The line without colours and other escapes, as it is searched.
+    """The line without colors and other escapes, as it is searched.
 
     >>> plain_line("\\x1b[1;31merror\\x1b[0m: out of memory")
     'error: out of memory'

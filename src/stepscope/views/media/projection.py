@@ -37,7 +37,7 @@ MAX_WIDTH = 50
 """t-SNE and UMAP start from so many principal components: what lies beyond is mostly noise, and costs time."""
 
 LEAST_ROWS = 8
-"""Fewer points have no neighbourhoods to keep, and some versions of UMAP fail on them."""
+"""Fewer points have no neighborhoods to keep, and some versions of UMAP fail on them."""
 _one_umap = threading.Lock()
 """Numba's own threads end the whole process when two callers meet in them, where neither TBB nor OpenMP is there."""
 
@@ -52,7 +52,7 @@ class ProjectionRequest(msgspec.Struct):
     method: Method = "pca"
     dims: int = 2
     perplexity: float = 30.0
-    """t-SNE: about how many neighbours each point has. UMAP: the same, as `n_neighbors`."""
+    """t-SNE: about how many neighbors each point has. UMAP: the same, as `n_neighbors`."""
 
 
 class PointColumn(msgspec.Struct):
@@ -267,7 +267,7 @@ def _umap(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
         # One thread: with a fixed seed UMAP uses no more, and would warn that it was asked to.
         made = umap.UMAP(n_components=request.dims, n_neighbors=neighbours, random_state=0, n_jobs=1)
         places = np.asarray(made.fit_transform(vectors), dtype=np.float32)
-    job.note = f"UMAP, {neighbours} neighbours"
+    job.note = f"UMAP, {neighbours} neighbors"
     return places
 
 

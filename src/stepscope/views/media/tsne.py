@@ -28,7 +28,7 @@ _EXAGGERATION = 12.0
 
 
 def principal(vectors: Floats, dims: int) -> tuple[Floats, float]:
-    """The first principal components of centred vectors, signs fixed, and the share of the variance they hold.
+    """The first principal components of centered vectors, signs fixed, and the share of the variance they hold.
 
     >>> places, share = principal(np.array([[0.0, 0.0], [2.0, 0.0], [7.0, 0.0]], dtype=np.float32), 2)
     >>> places[:, 0].tolist(), round(share, 6)
@@ -114,7 +114,7 @@ def _squared_distances(points: Floats) -> Floats:
 
 
 def _affinities(vectors: Floats, perplexity: float) -> Floats:
-    """How near each pair is, as parts of one, each point having about `perplexity` neighbours that count."""
+    """How near each pair is, as parts of one, each point having about `perplexity` neighbors that count."""
     scale = np.float32(max(float(np.abs(vectors - vectors.mean(axis=0)).max()), 1e-12))
     distances = _squared_distances((vectors - vectors.mean(axis=0)) / scale)
     np.fill_diagonal(distances, np.inf)

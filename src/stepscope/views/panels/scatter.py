@@ -54,7 +54,7 @@ def write(bound: Bound, out: Pictures) -> str:
     if x is None or y is None:
         chosen = [name for name in (bound.options.x, bound.options.y) if name]
         return parallel.as_table(found, chosen, out)
-    few = len(found.ids) <= 12  # beyond, colours say nothing
+    few = len(found.ids) <= 12  # beyond, colors say nothing
     points = [
         DrawnPoint(name, out.hues.get(run, 0) % HUES if few else 0, across, up)
         for run, name, across, up in zip(found.ids, found.names, x.values, y.values, strict=True)

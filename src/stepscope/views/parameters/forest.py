@@ -1,4 +1,4 @@
-"""A small forest of extremely randomised trees in numpy: which parameters a metric depends on, and how.
+"""A small forest of extremely randomized trees in numpy: which parameters a metric depends on, and how.
 
 A tree is grown on a bootstrap sample of the runs, all nodes of a level at once. Each node tries some splits, each at a
 random parameter and at the value of a random run, and takes the one that leaves the least variance. Runs outside a

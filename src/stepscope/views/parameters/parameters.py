@@ -9,13 +9,13 @@ import msgspec
 
 from stepscope.common.metric_direction import Goal, goal_of
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.runs.query.query import Field
 from stepscope.views.context import Context
 from stepscope.views.hues import hues
 from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.parameters.columns import ParameterColumn, column_of, parameter_columns
 from stepscope.views.route import route
-from stepscope.views.runs import ARCHIVED
 
 __all__ = ["Chosen", "ParametersRequest", "chosen_runs", "goal_for", "parameters"]
 

@@ -13,12 +13,12 @@ from stepscope.records import Status
 from stepscope.report.text import Fault, Piece, ReportText
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import choose
+from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.views.context import Context
 from stepscope.views.hues import hues
 from stepscope.views.plain import plain
 from stepscope.views.report.panel import MOST_RUNS, USUAL_RUNS, Bound, PanelKind, names_of, panel_named, read_options
 from stepscope.views.route import route
-from stepscope.views.runs import ARCHIVED
 
 __all__ = ["BoundReport", "MarkdownBlock", "PanelBlock", "ReportProblem", "ReportRun", "bind", "preview"]
 

@@ -13,6 +13,7 @@ from stepscope.errors import NotFound, StepscopeError, UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import panel_text
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import PanelInfo, PanelsRequest, panels
 from stepscope.views.context import Context
@@ -21,7 +22,6 @@ from stepscope.views.profile.profile import ProfilesRequest, profiles
 from stepscope.views.report.panel import USUAL_RUNS
 from stepscope.views.report.pictures import markdown_text
 from stepscope.views.route import route
-from stepscope.views.runs import ARCHIVED
 from stepscope.views.step.model import StepsRequest, steps
 
 __all__ = ["TEMPLATES", "Template", "draft", "draft_text"]

@@ -184,7 +184,7 @@ def _given(request: msgspec.Struct) -> dict[str, Any]:
 
 
 def _rows(ctx: Context, ids: Iterable[str]) -> list[RunRow]:
-    """Names, colours and small lines of the runs; not their tags and notes, which a person keeps for themself."""
+    """Names, colors and small lines of the runs; not their tags and notes, which a person keeps for themself."""
     of_run = hues(ctx.catalogue)
     found = []
     for id in ids:

@@ -13,12 +13,13 @@ from stepscope.report.site_index import SiteReport, SiteRun, site_index
 from stepscope.report.text import cut
 from stepscope.runs.catalogue.columns import default_columns, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.runs.query.query import parse_field
 from stepscope.views.context import Context
 from stepscope.views.report.blocks import bind
 from stepscope.views.report.draft import draft_text
 from stepscope.views.report.file import made_page, page_of
-from stepscope.views.runs import ARCHIVED, cell
+from stepscope.views.runs import cell
 
 __all__ = ["Site", "site_of", "site_pages"]
 

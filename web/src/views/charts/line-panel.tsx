@@ -355,7 +355,7 @@ function Marks({ scope, scene: source }: { scope: ChartScope; scene: ReadonlySig
         <button
           type="button"
           class="link"
-          title="Left out of the y-range, so that the rest can be read"
+          title="Outside the y-range, so that the rest stays readable"
           onClick={() => (scope.settings.clip.value = "never")}
         >
           {out}

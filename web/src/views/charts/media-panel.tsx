@@ -189,7 +189,7 @@ function Steps({ media, most }: { media: MediaState; most: number }) {
         <span class="pager">
           <button
             type="button"
-            aria-label="Previous of the list"
+            aria-label="Previous in the list"
             disabled={index === 0}
             onClick={() => setIndex(index - 1)}
           >
@@ -198,7 +198,7 @@ function Steps({ media, most }: { media: MediaState; most: number }) {
           {Math.min(index, most - 1) + 1} / {most}
           <button
             type="button"
-            aria-label="Next of the list"
+            aria-label="Next in the list"
             disabled={index >= most - 1}
             onClick={() => setIndex(index + 1)}
           >

@@ -64,14 +64,14 @@ export function Toolbar() {
       {zoomed ? (
         <Button
           kind="quiet"
-          title="Show everything again (0, or double-click a chart)"
+          title="Reset the zoom (0, or double-click a chart)"
           onClick={() => (settings.zooms.value = {})}
         >
           <ResetIcon size={14} /> Reset zoom
         </Button>
       ) : null}
       {settings.mark.value ? (
-        <Button kind="quiet" title="Take the mark away" onClick={() => (settings.mark.value = "")}>
+        <Button kind="quiet" title="Remove the marker" onClick={() => (settings.mark.value = "")}>
           <CloseIcon size={12} /> Step {visibleText(settings.mark.value)}
         </Button>
       ) : null}
@@ -218,7 +218,7 @@ function More() {
   const anchor = useRef<HTMLDivElement>(null);
   return (
     <div ref={anchor}>
-      <IconButton label="What is drawn, and how large" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <IconButton label="Chart settings" aria-expanded={open} onClick={() => setOpen(!open)}>
         <SettingsIcon />
       </IconButton>
       {open ? (

@@ -188,7 +188,7 @@ function Finder() {
             <span class="quiet">{formatAge(row.created, now.value)}</span>
           </label>
         ))}
-        {rows.value?.length === 0 ? <p class="picker-none">No run is named like that.</p> : null}
+        {rows.value?.length === 0 ? <p class="picker-none">No run matches that name.</p> : null}
         {matched.value > FOUND ? (
           <p class="picker-none">{(matched.value - FOUND).toLocaleString("en-US")} more: type to find them.</p>
         ) : null}

@@ -40,7 +40,7 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
   }, [answer.data?.a, answer.data?.b]);
   if (!answer.data) return <Waiting answer={answer} height={220} />;
   const found = answer.data;
-  if (!found.a || !found.b) return <p class="quiet">Two runs or groups are needed to say what changed between them.</p>;
+  if (!found.a || !found.b) return <p class="quiet">Select two runs or groups to see what changed between them.</p>;
   const looks = [found.a, found.b].map((id) => lookOfRun(colours.get(id) ?? id)) as [Look, Look];
   return (
     <div class="changed" aria-busy={answer.waiting}>
@@ -104,7 +104,7 @@ function Pair({
     </span>
   );
   const ranked = found.picked.startsWith("the best");
-  const labels = !found.differs ? ["First", "Second"] : ranked ? ["Better", "Worse"] : ["Works", "Does not"];
+  const labels = !found.differs ? ["First", "Second"] : ranked ? ["Better", "Worse"] : ["Works", "Fails"];
   return (
     <div class="changed-pair">
       {side(labels[0] ?? "", found.a, looks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
@@ -114,7 +114,7 @@ function Pair({
         </IconButton>
       ) : null}
       {side(labels[1] ?? "", found.b, looks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
-      {found.picked ? <span class="quiet isolate">Chosen for you: {visibleText(found.picked)}.</span> : null}
+      {found.picked ? <span class="quiet isolate">Picked for you: {visibleText(found.picked)}.</span> : null}
     </div>
   );
 }
@@ -125,7 +125,7 @@ function Outcome({ found }: { found: Found }) {
       <table class="fact-table outcome-table">
         <thead>
           <tr>
-            <th scope="col">How it went</th>
+            <th scope="col">Outcome</th>
             <th scope="col" class="isolate">
               {nameIn(found, found.a)}
             </th>
@@ -156,9 +156,7 @@ function Outcome({ found }: { found: Found }) {
 function Curves({ found, looks }: { found: Found; looks: readonly [Look, Look] }) {
   const [all, setAll] = useState(false);
   if (found.partings.length === 0)
-    return (
-      <p class="quiet">The two share no metric over the same steps, so it cannot be said where their curves part.</p>
-    );
+    return <p class="quiet">The two share no metric over the same steps, so there are no curves to compare.</p>;
   const shown = all ? found.partings : found.partings.slice(0, MOST_CURVES);
   const noise =
     found.partings[0]?.noise_from === "seeds"
@@ -166,14 +164,14 @@ function Curves({ found, looks }: { found: Found; looks: readonly [Look, Look] }
       : "how much each curve jumps from point to point";
   return (
     <div class="partings">
-      <h3>{found.differs ? "Where the curves part" : "The curves, side by side"}</h3>
+      <h3>{found.differs ? "Where the curves diverge" : "The curves, side by side"}</h3>
       <div class="parting-grid">
         {shown.map((one) => (
           <PartingCard key={one.key} parting={one} looks={looks} />
         ))}
       </div>
       <p class="compare-note">
-        A curve has parted when the two stay more than 4 times the noise apart; the noise is {noise}.{" "}
+        Two curves diverge when they stay more than 4 times the noise apart; the noise is {noise}.{" "}
         {found.partings.length > shown.length ? (
           <button type="button" class="link" onClick={() => setAll(true)}>
             {count(found.partings.length - shown.length, "more metric")}

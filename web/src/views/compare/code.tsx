@@ -21,7 +21,7 @@ export function CodeDiff({ a, b }: { a: string; b: string }) {
       {found.command ? (
         <p class="code-command">
           What was committed in between: <code class="isolate">{visibleText(found.command)}</code>
-          <Button kind="quiet" onClick={() => void copyText(found.command, "The command is copied")}>
+          <Button kind="quiet" onClick={() => void copyText(found.command, "Command copied")}>
             <CopyIcon size={13} /> Copy
           </Button>
         </p>

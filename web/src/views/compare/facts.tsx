@@ -12,7 +12,7 @@ export interface FactsProps {
   runs: readonly string[];
   by?: readonly string[];
   base?: string;
-  /** Also what is the same everywhere. */
+  /** Show identical values everywhere. */
   everything?: boolean;
 }
 

@@ -164,7 +164,8 @@ function verdict(found: Significance, holm: number | null): string {
   if (found.why_not) return `Not tested: ${found.why_not}.`;
   const p = holm ?? found.p ?? 1;
   const few = Math.min(found.a.n, found.b.n) < 5 ? ` With n = ${found.a.n} and ${found.b.n} every test is rough.` : "";
-  if (p < CLEAR) return `Hardly chance: such a difference comes up by luck in fewer than 5 of 100 tables.${few}`;
+  if (p < CLEAR)
+    return `Unlikely to be chance: a difference like this comes up by luck in fewer than 5 of 100 tables.${few}`;
   return `May be chance.${few}`;
 }
 

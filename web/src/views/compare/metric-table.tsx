@@ -91,14 +91,14 @@ function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
         />
         {props.onStat ? (
           <Select
-            label="What stands for a run"
+            label="Value shown for each run"
             value={props.stat ?? "last"}
             options={STATS.map((value) => ({ value, label: STAT_WORDS[value] }))}
             onChange={props.onStat}
           />
         ) : null}
         {props.onDiffering ? (
-          <Toggle label="Only what differs" checked={props.onlyDiffering ?? false} onChange={props.onDiffering} />
+          <Toggle label="Only differences" checked={props.onlyDiffering ?? false} onChange={props.onDiffering} />
         ) : null}
         <Toggle label="Machine too" checked={system} onChange={onSystem} />
         <span class="quiet">
@@ -229,7 +229,7 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
           {span.end < rows.length ? <tr style={{ height: (rows.length - span.end) * ROW }} aria-hidden="true" /> : null}
         </tbody>
       </table>
-      {rows.length === 0 ? <p class="compare-note">No metric fits.</p> : null}
+      {rows.length === 0 ? <p class="compare-note">No metric matches.</p> : null}
       {open ? (
         <TestPopover
           open={open}
@@ -318,12 +318,12 @@ function ExportMenu({ table, rows, base }: { table: MetricsTable; rows: readonly
         {
           key: "copy",
           label: "Copy as Markdown",
-          onPick: () => void copyText(metricsMarkdown(made()), "The table is copied as Markdown"),
+          onPick: () => void copyText(metricsMarkdown(made()), "Table copied as Markdown"),
         },
         {
           key: "copytex",
           label: "Copy as LaTeX",
-          onPick: () => void copyText(metricsLatex(made()), "The table is copied as LaTeX"),
+          onPick: () => void copyText(metricsLatex(made()), "Table copied as LaTeX"),
         },
       ]}
     />
@@ -346,7 +346,7 @@ function Footnotes({ table, onBy }: { table: MetricsTable; onBy?(by: string[]): 
         </p>
       ) : table.compared.columns.length > 1 ? (
         <p>
-          One run a column says nothing about chance.{" "}
+          With one run per column, chance cannot be ruled out.{" "}
           {onBy ? (
             <Button kind="quiet" onClick={() => onBy([EVERYTHING])}>
               Group runs that differ only in their seed
@@ -363,7 +363,7 @@ function Footnotes({ table, onBy }: { table: MetricsTable; onBy?(by: string[]): 
         <p>{count(table.compared.omitted, "more column")} left out: choose fewer runs, or group them.</p>
       ) : null}
       {table.compared.gone.length > 0 ? (
-        <p>{count(table.compared.gone.length, "chosen run")} not in this store any more.</p>
+        <p>{count(table.compared.gone.length, "selected run")} not in this store any more.</p>
       ) : null}
     </div>
   );

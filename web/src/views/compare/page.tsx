@@ -109,15 +109,15 @@ function Sections({ shown, compared }: { shown: readonly string[]; compared: Com
   const found = useSignal<readonly [string, string] | null>(null);
   const pair = pairOf(compared, found.value);
   const all = (
-    <Toggle label="Also what is the same" checked={everything.value} onChange={(on) => (everything.value = on)} />
+    <Toggle label="Show identical values" checked={everything.value} onChange={(on) => (everything.value = on)} />
   );
   const facts = { runs: shown, by: by.value, base: base.value, everything: everything.value };
   const onPair = (a: string, b: string) => ((works.value = a), (broken.value = b));
   const two = (show: (a: string, b: string) => ComponentChildren) => () =>
-    pair ? show(...pair) : <p class="quiet">Two runs are needed.</p>;
+    pair ? show(...pair) : <p class="quiet">Select two runs.</p>;
   return (
     <>
-      <Section id="changed" title="What changed" about="between what works and what does not">
+      <Section id="changed" title="What changed" about="between a run that works and one that does not">
         {() => (
           <WhatChanged
             runs={shown}
@@ -195,9 +195,9 @@ function Waiting() {
 
 function Gone() {
   return (
-    <EmptyState title="The chosen runs are not in this store" icon={<ColumnsIcon size={24} />}>
+    <EmptyState title="The selected runs are not in this store" icon={<ColumnsIcon size={24} />}>
       <p>
-        The link may come from another store, or the runs were deleted. <a href={linkTo("/runs")}>Choose other runs</a>
+        The link may come from another store, or the runs were deleted. <a href={linkTo("/runs")}>Select other runs</a>
       </p>
     </EmptyState>
   );

@@ -45,13 +45,16 @@ export function PartingCard({ parting, looks }: { parting: Parting; looks: reado
 
 function words({ step, a, b, noise, a_end, b_end, a_lost, b_lost }: Parting): string {
   const number = (value: number | null) => (value === null ? "no value" : formatNumber(value, 3));
+  const at = (one: number) => `step ${one.toLocaleString("en-US")}`;
   const lost = [
-    a_lost !== null ? `the first is not finite from step ${a_lost.toLocaleString("en-US")}` : "",
-    b_lost !== null ? `the second is not finite from step ${b_lost.toLocaleString("en-US")}` : "",
+    a_lost !== null ? `the first is not finite from ${at(a_lost)}` : "",
+    b_lost !== null ? `the second is not finite from ${at(b_lost)}` : "",
   ]
     .filter(Boolean)
     .join("; ");
-  const ends = `Ends at ${number(a_end)} and ${number(b_end)}${lost ? ` (${lost})` : ""}.`;
-  if (step === null) return `Never parts beyond the noise (${number(noise)}). ${ends}`;
-  return `Parts at step ${step.toLocaleString("en-US")}: ${number(a)} against ${number(b)}, noise ${number(noise)}. ${ends}`;
+  const ends = `Ends at ${number(a_end)} vs. ${number(b_end)}${lost ? ` (${lost})` : ""}.`;
+  if (step === null && noise === null) return `Too few points to tell a difference from noise. ${ends}`;
+  if (step === null) return `Never diverges beyond the noise (${number(noise)}). ${ends}`;
+  const beside = noise === null ? "" : `, noise ${number(noise)}`;
+  return `Diverges at ${at(step)}: ${number(a)} vs. ${number(b)}${beside}. ${ends}`;
 }

@@ -46,7 +46,7 @@ export function Reasons({ changes, names, explain }: ReasonsProps) {
             <th scope="col" class="isolate">
               {names[1]}
             </th>
-            {explain ? <th scope="col">Why here</th> : null}
+            {explain ? <th scope="col">Why it ranks here</th> : null}
           </tr>
         </thead>
         <tbody>
@@ -64,7 +64,7 @@ export function Reasons({ changes, names, explain }: ReasonsProps) {
       ) : null}
       {explain ? (
         <p class="compare-note">
-          The order is a rule of thumb, from what usually breaks or mends training; it proves nothing by itself.
+          The order is a rule of thumb based on what usually breaks or fixes training; it proves nothing by itself.
         </p>
       ) : null}
     </div>

@@ -15,10 +15,10 @@ const OWN = `for name, weight in model.named_parameters():
 
 export function NoHistograms({ runs }: { runs: readonly string[] }) {
   return (
-    <EmptyState title={runs.length === 0 ? "No run is chosen" : "No histograms here"} icon={<ChartIcon size={28} />}>
+    <EmptyState title={runs.length === 0 ? "No run is selected" : "No histograms here"} icon={<ChartIcon size={28} />}>
       {runs.length === 0 ? (
         <p>
-          Choose runs on <a href="#/runs">Runs</a>.
+          Select runs on <a href="#/runs">Runs</a>.
         </p>
       ) : (
         <p>

@@ -40,11 +40,11 @@ export function OneStep({ run, name, beat }: { run: string; name: string; beat: 
       </header>
       <p class="quiet isolate ellipsis">{visibleText(nameOf(run))}</p>
       <div class="dist-walk">
-        <IconButton label="The step before (←)" disabled={row <= 0} onClick={() => walk(-1)}>
+        <IconButton label="Previous step (←)" disabled={row <= 0} onClick={() => walk(-1)}>
           <ChevronLeftIcon size={14} />
         </IconButton>
         <strong>step {item ? item.step.toLocaleString("en-US") : "…"}</strong>
-        <IconButton label="The step after (→)" disabled={row >= steps.length - 1} onClick={() => walk(1)}>
+        <IconButton label="Next step (→)" disabled={row >= steps.length - 1} onClick={() => walk(1)}>
           <ChevronRightIcon size={14} />
         </IconButton>
         <span class="quiet">{steps.length ? `${row + 1} of ${steps.length}` : ""}</span>

@@ -27,7 +27,7 @@ import { StepBar } from "./step-bar";
 
 describeKeys("Media", {
   "/": "find media",
-  "← →": "one step back or on",
+  "← →": "previous or next step",
   "Home End": "first step, newest step",
   Space: "play through the steps",
   "+ −": "larger or smaller pictures",

@@ -125,11 +125,11 @@ function Pager({ index, most }: { index: number; most: number }) {
   const to = (next: number) => looking.value && (looking.value = { ...looking.value, index: next });
   return (
     <span class="pager">
-      <button type="button" aria-label="Previous of the list" disabled={index <= 0} onClick={() => to(index - 1)}>
+      <button type="button" aria-label="Previous in the list" disabled={index <= 0} onClick={() => to(index - 1)}>
         ‹
       </button>
       {Math.min(index, most - 1) + 1} / {most}
-      <button type="button" aria-label="Next of the list" disabled={index >= most - 1} onClick={() => to(index + 1)}>
+      <button type="button" aria-label="Next in the list" disabled={index >= most - 1} onClick={() => to(index + 1)}>
         ›
       </button>
     </span>

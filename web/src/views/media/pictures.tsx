@@ -74,7 +74,7 @@ export function Picture({ item }: { item: MediaItem }) {
           type="button"
           class="media-open"
           style={shapeOf(item)}
-          aria-label={`Look closely at ${name}`}
+          aria-label={`Inspect ${name}`}
           onClick={() => openLarge(item, owner)}
         >
           {isNeutral(settings.adjust.value) ? (

@@ -74,7 +74,7 @@ export function Side(props: SideProps) {
         </section>
       ) : (
         <p class="quiet">
-          Click a point to see its neighbours; shift and drag picks several. After a click the wheel zooms.
+          Click a point to see its neighbors; shift and drag picks several. After a click the wheel zooms.
         </p>
       )}
       {props.note ? <p class="quiet projector-note">{props.note}</p> : null}
@@ -102,7 +102,7 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
       <section>
         <h3 class="isolate ellipsis">{visibleText(colouredBy)}</h3>
         <p class="quiet">
-          {colouring.tooMany.toLocaleString("en-US")} different values: too many to give each a colour. Find points by
+          {colouring.tooMany.toLocaleString("en-US")} different values: too many to give each a color. Find points by
           their words instead.
         </p>
       </section>

@@ -98,7 +98,7 @@ export function Projector({
           <label class="adjust-field">
             <span>{wanted.method === "umap" ? "Neighbours" : "Perplexity"}</span>
             <Slider
-              label="Neighbours of each point"
+              label="Neighbors of each point"
               min={5}
               max={100}
               step={5}

@@ -19,12 +19,12 @@ describeKeys("Model", {
   "← →": "to neighbours",
   Enter: "open or close a box",
   "⌫": "close the box around",
-  u: "what the choice depends on",
+  u: "what the selection depends on",
   d: "what depends on it",
   p: "both",
   w: "parameters as nodes",
   "+ −": "zoom",
-  "0": "show all of it",
+  "0": "fit to the window",
 });
 
 /** With `only`, the recordings of that run alone, and no choice of runs; its id is in the address as `of` already. */

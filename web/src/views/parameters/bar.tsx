@@ -12,7 +12,7 @@ const VIEWS: readonly { value: data.View; label: string; about: string }[] = [
   { value: "parallel", label: "Parallel", about: "Every run as a line over all parameters" },
   { value: "scatter", label: "Scatter", about: "Every pair of parameters" },
   { value: "importance", label: "Importance", about: "What the metric depends on" },
-  { value: "best", label: "Best so far", about: "How the best value came about" },
+  { value: "best", label: "Best so far", about: "How the best value improved over time" },
   { value: "table", label: "Table", about: "Every number" },
 ];
 
@@ -116,7 +116,7 @@ function Whose() {
           label: data.whose.value === "all" && table ? `All ${table.size + table.omitted}` : "All",
           about: "All runs that match the query",
         },
-        { value: "chosen", label: `Chosen ${chosen}`, about: "Only the chosen runs" },
+        { value: "chosen", label: `Chosen ${chosen}`, about: "Only the selected runs" },
       ]}
       onChange={(whose) => (data.whose.value = whose)}
     />

@@ -1,4 +1,4 @@
-/** How the best value came about, run after run. */
+/** How the best value improved over time, run after run. */
 
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { bestAt, bestBox, bestPixel, type BestPlot, drawBest } from "../../charts/draw-param-best";
@@ -19,7 +19,7 @@ const axis = param<X>("bestx", "ended", oneOf<X>("ended", "started", "number"), 
 
 export function Best({ scope }: { scope: ParamScope }) {
   const { metric, goal } = scope.table.value;
-  if (!metric) return <p class="importance-none">These runs have logged no metric to judge them by.</p>;
+  if (!metric) return <p class="importance-none">These runs have no metric to rank them by.</p>;
   if (!goal)
     return (
       <div class="best-ask">
@@ -101,10 +101,10 @@ function BestBody({ scope, goal }: { scope: ParamScope; goal: "min" | "max" }) {
             <button type="button" class="link isolate" onClick={() => go(`/run/${table.ids[winner]}`)}>
               {visibleText(table.names[winner] ?? "")}
             </button>
-            , {formatTime(so.times[last as number] as number)}; improved {count(so.improved.length, "time")} by{" "}
+            , {formatTime(so.times[last as number] as number)}; improved {count(so.improved.length, "time")} in{" "}
             {count(so.order.length, "run")}
             {so.order.length - 1 - (last as number) > 0
-              ? `, not by the last ${so.order.length - 1 - (last as number)}`
+              ? `, not in the last ${so.order.length - 1 - (last as number)}`
               : ""}
           </span>
         )}

@@ -18,12 +18,12 @@ export function NothingHere({ table }: { table: ParamTable }) {
   return (
     <EmptyState title="These runs do not differ" icon={<ChartIcon size={28} />}>
       <p>
-        {table.size === 1 ? "There is one run only" : `All ${table.size} runs have the same config`}
+        {table.size === 1 ? "There is only one run" : `All ${table.size} runs have the same config`}
         {table.unique.length ? ", apart from text that is different in every run" : ""}. Parameters are drawn when runs
         were set to different values.
       </p>
       <div class="lessons">
-        <Lesson title="Say what a run was set to" text={CONFIG} />
+        <Lesson title="Record the config of a run" text={CONFIG} />
       </div>
     </EmptyState>
   );
@@ -40,7 +40,7 @@ function NoRuns() {
       <div class="state-actions">
         {query.value ? <Button onClick={() => (query.value = "")}>Clear the query</Button> : null}
         {data.whose.value === "chosen" ? (
-          <Button onClick={() => (data.whose.value = "all")}>All runs instead of the chosen ones</Button>
+          <Button onClick={() => (data.whose.value = "all")}>All runs instead of the selected ones</Button>
         ) : null}
         {project.value ? <Button onClick={() => (project.value = "")}>All projects</Button> : null}
       </div>

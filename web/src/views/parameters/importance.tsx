@@ -76,7 +76,7 @@ export function ImportanceBody({
     return (
       <p class="importance-none">
         {found.metric === null
-          ? "These runs have logged no metric to judge them by."
+          ? "These runs have no metric to rank them by."
           : found.runs === 0
             ? "No run has a finite value of this metric."
             : `The ${count(found.runs, "run")} with a finite value of this metric ${found.runs === 1 ? "is" : "are"} set to the same.`}
@@ -150,8 +150,8 @@ function Verdict({ found }: { found: Importance }) {
   if (found.verdict === "nothing")
     return (
       <p class="importance-verdict" data-kind="warn">
-        <b>These parameters explain nothing of it.</b> On runs it has not seen the model is no better than the mean (R²{" "}
-        {formatNumber(found.r2 ?? 0, 2)}), so no importance is shown.{left}
+        <b>These parameters do not explain the metric.</b> On runs it has not seen the model is no better than the mean
+        (R² {formatNumber(found.r2 ?? 0, 2)}), so no importance is shown.{left}
       </p>
     );
   return (
@@ -239,7 +239,7 @@ function Method({ found }: { found: Importance }) {
     <details class="importance-method">
       <summary>How this is computed</summary>
       <p>
-        <b>Importance</b>: a forest of extremely randomised trees is fitted to the metric
+        <b>Importance</b>: a forest of extremely randomized trees is fitted to the metric
         {found.log ? "’s logarithm" : ""}, each tree on a bootstrap sample of the runs. A parameter’s importance is how
         much the error on the runs a tree has not seen grows when that parameter is shuffled among them, as a share of
         the metric’s variance. The whisker is one standard error over the trees. A value that is not set counts as a
@@ -262,7 +262,7 @@ function Waiting() {
   return (
     <div class="importance-wait" aria-busy="true">
       <p class="quiet" role="status">
-        Working out what each parameter does …
+        Computing parameter importance …
       </p>
       <Skeleton width="60%" height={20} />
       <Skeleton height={240} />

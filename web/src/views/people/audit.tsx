@@ -24,6 +24,7 @@ export function Audit() {
   return (
     <section aria-labelledby="audit-title">
       <h2 id="audit-title">Audit log</h2>
+      {rows.length === 0 ? <p class="quiet">Nothing has been changed yet.</p> : null}
       <table class="people-table">
         <tbody>
           {rows.map((row) => (

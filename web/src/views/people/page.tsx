@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, EmptyState, ErrorState, Skeleton } from "../../components";
 import { ApiError, call } from "../../lib/api";
 import type { Me } from "../../lib/schema";
+import { linkTo } from "../../router";
 import "../../style/people.css";
 import { Audit } from "./audit";
 import { Members } from "./members";
@@ -37,6 +38,7 @@ export function PeoplePage() {
         <h1>{me.name}</h1>
         <span class="quiet">{describe(me)}</span>
         <span class="spring" />
+        {me.kind === "link" ? null : <a href={linkTo("/storage")}>Storage</a>}
         {me.kind === "session" ? <Button onClick={() => void signOut()}>Sign out</Button> : null}
       </header>
       {me.kind === "link" ? null : <Tokens scopes={me.scopes} />}

@@ -26,7 +26,9 @@ export function Tokens({ scopes }: { scopes: readonly string[] }) {
   return (
     <section aria-labelledby="tokens-title">
       <h2 id="tokens-title">Tokens</h2>
-      <p class="quiet">For scripts, and for `stepscope login` on a machine that trains.</p>
+      <p class="quiet">
+        For scripts, and for <code>stepscope login</code> on a machine that trains.
+      </p>
       {secret ? <Secret about="The new token." text={secret} onClose={() => setSecret("")} /> : null}
       {list.found ? <Table rows={list.found.tokens} onRevoke={(id) => void revoke(id)} /> : <Skeleton height={60} />}
       <MakeToken scopes={scopes} onMade={(made) => (setSecret(made), void list.read())} />
@@ -54,7 +56,7 @@ function Table({ rows, onRevoke }: { rows: readonly TokenRow[]; onRevoke: (id: s
             <td title={row.used ? formatTimeZone(row.used) : undefined}>
               {row.used ? formatAge(row.used, now.value) : "never"}
             </td>
-            <td>{row.expires ? formatTimeZone(row.expires) : "when revoked"}</td>
+            <td>{row.expires ? formatTimeZone(row.expires) : "never"}</td>
             <td>
               <Button kind="quiet" onClick={() => onRevoke(row.id)}>
                 Revoke

@@ -52,7 +52,7 @@ export function Headline({ asked: { advice, fault } }: { asked: AskedAdvice }) {
           class="verdict-gain"
           title="If all of the advice below holds; what two tips share is counted once. Estimated."
         >
-          {advice.advice.length === 1 ? "with the advice" : "all of the advice together"}: a step of about{" "}
+          With {advice.advice.length === 1 ? "this" : "all of this"} advice, a step would take about{" "}
           <b>{formatNs(then)}</b> instead of {formatNs(advice.step_ns)} ({formatFactor(advice.step_ns / then)})
         </p>
       ) : null}
@@ -88,7 +88,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
       ))}
       {advice.advice.length === 0 && !advice.why ? (
         <p class="card-none advice-none">
-          <CheckIcon size={14} /> Nothing that is known to help would save 2% of a step.
+          <CheckIcon size={14} /> No known change would save 2% of a step or more.
         </p>
       ) : null}
       <Notes notes={advice.notes} />
@@ -116,9 +116,7 @@ function Gain({ one, step }: { one: ShownAdvice; step: number }) {
       <b class="isolate">{visibleText(typeset(one.gain))}</b>
       {one.share > 0 ? <span>concerns {formatShare(one.share)} of each step</span> : null}
       {one.how ? <span class="quiet isolate">{visibleText(one.how)}</span> : null}
-      {one.shares_with ? (
-        <span class="quiet">shares its part of the step with {visibleText(one.shares_with)}</span>
-      ) : null}
+      {one.shares_with ? <span class="quiet">overlaps with {visibleText(one.shares_with)}</span> : null}
     </p>
   );
 }

@@ -52,11 +52,11 @@ export function NothingHere({ tab, why, others }: NothingProps) {
   return (
     <EmptyState title={`${tab}: nothing in this profile`}>
       <p>
-        <Prose text={why || "There is nothing of that in this profile."} />
+        <Prose text={why || "This profile has no such data."} />
       </p>
       {others.length > 0 ? (
         <div class="profile-others">
-          <span>There is something in</span>
+          <span>There is data in</span>
           {others.map(({ name, onGo }) => (
             <Button key={name} onClick={onGo}>
               {name}

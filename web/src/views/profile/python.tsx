@@ -18,8 +18,8 @@ import { SheetTable } from "./sheet";
 
 describeKeys("Python", {
   "/": "find functions",
-  "↑ ↓ ← →": "to callers, callees and neighbours",
-  Enter: "let it fill the width",
+  "↑ ↓ ← →": "to callers, callees and neighbors",
+  Enter: "zoom in on it",
   "⌫": "one step back",
   i: "callers or callees",
   f: "flame or icicle",

@@ -46,7 +46,7 @@ export function SheetColumns({
             </div>
           ))}
           <button type="button" class="button button-quiet" onClick={() => onChange(NO_CHOICE)}>
-            As at first
+            Reset
           </button>
         </Popover>
       ) : null}

@@ -239,7 +239,7 @@ function Grid({
           />
         ))}
       </div>
-      {seen.length === 0 ? <p class="sheet-none">{isFiltered ? "No row fits." : "There are no rows."}</p> : null}
+      {seen.length === 0 ? <p class="sheet-none">{isFiltered ? "No row matches." : "There are no rows."}</p> : null}
       {totals}
     </div>
   );
@@ -294,7 +294,7 @@ function Totals({
         if (!total)
           return (
             <span key={at} role="gridcell">
-              {index === 0 ? (filter.kept ? "Sum of what fits" : "Sum") : ""}
+              {index === 0 ? (filter.kept ? "Sum of matching rows" : "Sum") : ""}
             </span>
           );
         const part = filter.kept ? ` (${formatShare(total.share)} of all)` : "";
@@ -303,7 +303,7 @@ function Totals({
             key={at}
             role="gridcell"
             class="number"
-            title={`${column?.label}: the sum of ${filter.kept ? "the rows that fit" : "all rows"}${part}`}
+            title={`${column?.label}: the sum of ${filter.kept ? "the matching rows" : "all rows"}${part}`}
           >
             {formatUnit(total.sum, column?.unit)}
           </span>

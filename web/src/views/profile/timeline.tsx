@@ -19,11 +19,11 @@ describeKeys("Timeline", {
   "a d": "earlier, later",
   "↑ ↓": "through the lanes",
   "/": "find events",
-  "n N": "to the next or previous hit",
-  f: "zoom to the chosen event",
+  "n N": "next or previous match",
+  f: "zoom to the selected event",
   v: "drag selects or moves",
   c: "open or close all lanes",
-  r: "show all of it",
+  r: "fit to the window",
 });
 
 /** The part of the axis on the screen; of one profile only, so it goes when another is chosen. */

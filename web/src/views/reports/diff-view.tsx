@@ -9,7 +9,7 @@ const WORDS = { same: "", in: "added: ", out: "removed: ", gap: "" } as const;
 export function DiffView({ older, newer }: { older: string; newer: string }) {
   const all = useMemo(() => diffLines(older, newer), [older, newer]);
   const { added, removed } = diffCount(all);
-  if (added + removed === 0) return <p class="quiet">The two are equal.</p>;
+  if (added + removed === 0) return <p class="quiet">The two versions are identical.</p>;
   return (
     <>
       <p class="diff-count">

@@ -150,18 +150,18 @@ function Conflict({ editing, onSave, onLeave }: { editing: Editing; onSave(): vo
   useEffect(() => onLeave, []);
   if (!theirs) return null;
   return (
-    <Dialog title="Somebody saved before you" onClose={() => (editing.conflict.value = null)} wide>
+    <Dialog title="Someone else saved first" onClose={() => (editing.conflict.value = null)} wide>
       <div class="conflict">
         <p>
-          You began with version {editing.base.value};{" "}
+          You started from version {editing.base.value};{" "}
           <span class="isolate">{visibleText(theirs.author) || "somebody"}</span> has saved version {theirs.version}{" "}
           since. Nothing was overwritten. Below, from their text to yours:
         </p>
         <DiffView older={theirs.text} newer={editing.text.value} />
         <footer>
-          <Button onClick={() => void copyText(editing.text.peek(), "Your text is copied")}>Copy mine</Button>
+          <Button onClick={() => void copyText(editing.text.peek(), "Text copied")}>Copy mine</Button>
           <span class="spring" />
-          <Button onClick={() => editing.settleConflict(false)}>Go on with theirs</Button>
+          <Button onClick={() => editing.settleConflict(false)}>Continue with theirs</Button>
           <Button kind="primary" onClick={() => (editing.settleConflict(true), onSave())}>
             Save mine as version {theirs.version + 1}
           </Button>

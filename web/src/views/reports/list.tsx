@@ -80,7 +80,7 @@ const matches = (row: ReportRow, find: string, chosen: string): boolean =>
 
 function NewMenu({ templates }: { templates: readonly ReportTemplate[] }) {
   const runs = selected.value.length;
-  const about = runs ? `about the ${count(runs, "chosen run")}` : "about the newest runs";
+  const about = runs ? `about the ${count(runs, "selected run")}` : "about the newest runs";
   const items: MenuItem[] = templates.map((one) => ({
     key: `t:${one.name}`,
     label: (
@@ -209,10 +209,10 @@ function Nothing({ found, deleted }: { found: Reports; deleted: boolean }) {
         <p class="state-actions">
           <Button kind="primary" onClick={() => beginReport([], found.templates[0]?.name)}>
             {selected.value.length
-              ? `Make a report of the ${count(selected.value.length, "chosen run")}`
+              ? `Make a report of the ${count(selected.value.length, "selected run")}`
               : "Make a report of the newest runs"}
           </Button>
-          <Button onClick={() => beginReport([], "blank")}>Begin with an empty page</Button>
+          <Button onClick={() => beginReport([], "blank")}>Start with an empty page</Button>
         </p>
       )}
       <p class="quiet">

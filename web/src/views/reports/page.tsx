@@ -95,9 +95,9 @@ async function bringBack(page: ReportPage, old: ReportPage, then: () => void): P
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
     toast(
-      fault.status === 409 ? "Somebody saved a newer version meanwhile; look at it first." : fault.message,
+      fault.status === 409 ? "Someone saved a newer version in the meantime; look at it first." : fault.message,
       "error",
-      "Not brought back",
+      "Not restored",
     );
   }
 }
@@ -173,7 +173,7 @@ function KeptDraft({
       </p>
       <p class="state-actions">
         <Button kind="primary" onClick={onGoOn}>
-          Go on with them
+          Continue editing
         </Button>
         <Button onClick={onDrop}>Discard them</Button>
       </p>

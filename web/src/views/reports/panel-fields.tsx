@@ -143,7 +143,7 @@ function Completed({ label, hint, value, options, onValue, onEnter }: CompletedP
       <TextInput
         label={label}
         list={list}
-        placeholder={hint || (options.length ? "begin to type a name" : "")}
+        placeholder={hint || (options.length ? "start typing a name" : "")}
         value={value}
         onInput={(next) => (onEnter && options.includes(next) ? onEnter(next) : onValue(next))}
         onKeyDown={(event) => {

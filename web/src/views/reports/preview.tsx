@@ -109,7 +109,7 @@ function Frame({ block, moving, onDrag, onEdit, onShow, onRemove, onUp, onDown, 
         >
           <DragIcon size={14} />
         </span>
-        <button type="button" class="link" title="Show it in the text" onClick={onShow}>
+        <button type="button" class="link" title="Show in the text" onClick={onShow}>
           {visibleText(title)}
         </button>
         <span class="spring" />
@@ -119,10 +119,10 @@ function Frame({ block, moving, onDrag, onEdit, onShow, onRemove, onUp, onDown, 
         <IconButton label="Move down" disabled={!onDown} onClick={onDown}>
           <ArrowDownIcon size={12} />
         </IconButton>
-        <IconButton label="Change its options" onClick={onEdit}>
+        <IconButton label="Edit its options" onClick={onEdit}>
           <PencilIcon size={13} />
         </IconButton>
-        <IconButton label="Take it out" onClick={onRemove}>
+        <IconButton label="Remove" onClick={onRemove}>
           <CloseIcon size={12} />
         </IconButton>
       </div>

@@ -63,7 +63,7 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
             <>
               {" or "}
               <button type="button" class="link" onClick={() => onBringBack(page)}>
-                bring this one back
+                restore this version
               </button>
             </>
           ) : null}

@@ -135,13 +135,13 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
         {page.editable ? (
           <form class="links-new" onSubmit={(event) => (event.preventDefault(), void make())}>
             <TextInput
-              label="Whom it is for"
-              placeholder="whom it is for (you see this)"
+              label="Recipient"
+              placeholder="recipient (only you see this)"
               value={label}
               maxLength={200}
               onInput={setLabel}
             />
-            <Select label="How long it works" value={days} options={TERMS} onChange={setDays} />
+            <Select label="Expires" value={days} options={TERMS} onChange={setDays} />
             <Button kind="primary" type="submit">
               Make a link
             </Button>
@@ -155,7 +155,7 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
             <Button onClick={() => void copyText(made, "Link copied")}>
               <CopyIcon size={14} /> Copy
             </Button>
-            <span class="quiet">It is shown this once: only a fingerprint of it is kept.</span>
+            <span class="quiet">It is shown only once; the server keeps just a fingerprint.</span>
           </p>
         ) : null}
         {fault ? (

@@ -20,8 +20,8 @@ export function Config({ config, origins = {} }: ConfigProps) {
     return (
       <Section title="Config">
         <p class="card-none">
-          Nothing was given. <code>stepscope.init(config={"{…}"})</code> keeps what a run is made with; under{" "}
-          <code>stepscope run</code> the script's arguments are kept by themselves.
+          No config was recorded. Pass one with <code>stepscope.init(config={"{…}"})</code>; <code>stepscope run</code>{" "}
+          records the script's arguments by itself.
         </p>
       </Section>
     );

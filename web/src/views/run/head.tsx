@@ -213,19 +213,19 @@ function Actions({ run }: { run: RunDetail }) {
         <Button
           kind="primary"
           onClick={compare}
-          aria-label={`Compare with the ${others} chosen`}
-          title="This run beside the chosen ones"
+          aria-label={`Compare with the ${others} selected`}
+          title="This run beside the selected ones"
         >
           <ColumnsIcon size={14} /> <span>Compare with the {others} chosen</span>
         </Button>
       ) : null}
       <Button
         aria-pressed={chosen}
-        aria-label={chosen ? "Chosen" : "Choose"}
-        title={chosen ? "Chosen: it is drawn on Charts and can be compared" : "Choose it for Charts and Compare"}
+        aria-label={chosen ? "Selected" : "Select"}
+        title={chosen ? "Selected: it is drawn on Charts and can be compared" : "Select it for Charts and Compare"}
         onClick={() => toggleSelected(run.id)}
       >
-        {chosen ? <CheckIcon size={14} /> : <PlusIcon size={14} />} <span>{chosen ? "Chosen" : "Choose"}</span>
+        {chosen ? <CheckIcon size={14} /> : <PlusIcon size={14} />} <span>{chosen ? "Selected" : "Select"}</span>
       </Button>
       <Menu label="More about this run" buttonClass="icon-button" button={<MoreIcon />} align="end" items={items} />
     </div>

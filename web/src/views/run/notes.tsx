@@ -98,7 +98,7 @@ function Editor({ run, draft, onClose }: { run: RunDetail; draft: Draft; onClose
     >
       {moved ? (
         <div class="card-line note-warn" role="alert">
-          Somebody changed the notes while you wrote.{" "}
+          Someone changed the notes while you were writing.{" "}
           <button
             type="button"
             class="link"
@@ -120,7 +120,7 @@ function Editor({ run, draft, onClose }: { run: RunDetail; draft: Draft; onClose
         <textarea
           ref={focusEnd}
           aria-label="Notes, in Markdown"
-          placeholder="What was tried, what was seen, what is next. Markdown."
+          placeholder="What you tried, what you saw, what comes next. Markdown works."
           maxLength={100_000}
           rows={Math.min(24, Math.max(6, text.split("\n").length + 1))}
           value={text}

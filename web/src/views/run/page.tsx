@@ -42,8 +42,8 @@ const BODIES = Object.fromEntries(PARTS.map((id) => [id, partOf(id)])) as Record
 
 describeKeys("Run", {
   "1 … 9": "go to a part",
-  "[ ]": "to the part before, after",
-  c: "choose it and go to Charts",
+  "[ ]": "to the previous or next part",
+  c: "select it and go to Charts",
   Esc: "back to Runs",
 });
 

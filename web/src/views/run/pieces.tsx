@@ -29,11 +29,13 @@ export function Section({ title, aside, id, class: extra = "", children }: Secti
 }
 
 /** Text of a machine: shown as it is, scrolled, copied with one click. */
-export function Code({ text, label, tall = false }: { text: string; label: string; tall?: boolean }) {
+/** `shown` is what stands there where it is not the text that is copied. */
+export function Code(props: { text: string; shown?: string; label: string; tall?: boolean }) {
+  const { text, shown = text, label, tall = false } = props;
   return (
     <div class="code">
       <pre class={tall ? "code-tall isolate" : "isolate"} tabIndex={0} role="group" aria-label={label}>
-        {visibleText(text)}
+        {visibleText(shown)}
       </pre>
       <IconButton label={`Copy: ${label}`} onClick={() => void copyText(text)}>
         <CopyIcon size={14} />

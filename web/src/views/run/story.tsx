@@ -4,6 +4,7 @@ import { StatusDot } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { count, formatBytes, formatDuration, formatTime, visibleText } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
+import { foldTraceback } from "../../lib/traceback";
 import { linkToPart } from "./place";
 import { Code, Section } from "./pieces";
 
@@ -18,7 +19,7 @@ export function Failure({ run }: { run: RunDetail }) {
         {run.exit_code !== null ? <span class="quiet">exit code {run.exit_code}</span> : null}
         <a href={linkToPart(run.id, "console")}>Console</a>
       </header>
-      {run.traceback ? <Code text={run.traceback} label="Traceback" tall /> : null}
+      {run.traceback ? <Code text={run.traceback} shown={foldTraceback(run.traceback)} label="Traceback" tall /> : null}
     </section>
   );
 }
@@ -43,9 +44,7 @@ export function Losses({ run }: { run: RunDetail }) {
           `${count(run.dropped, "value")} could not be recorded${run.dropped_reasons.length ? `: ${run.dropped_reasons.join("; ")}` : ""}`,
         ]
       : []),
-    ...(run.holes > 0
-      ? [`${count(run.holes, "stretch", "stretches")} of its files cannot be read; the rest is whole`]
-      : []),
+    ...(run.holes > 0 ? [`${count(run.holes, "part")} of its files cannot be read; the rest is intact`] : []),
     ...run.faults.map((fault) => `A fault inside Stepscope while recording: ${fault}`),
   ];
   if (lines.length === 0) return null;

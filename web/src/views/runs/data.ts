@@ -42,6 +42,8 @@ export interface Table {
   /** Ids by position; undefined where they are not known yet. */
   order: (string | undefined)[];
   matched: number;
+  /** Whether `matched` was counted: a server with very many runs estimates what would take long to count. */
+  exact: boolean;
   total: number;
   /** Found and not read yet, when many are opened for the first time. */
   unread: number;
@@ -136,21 +138,35 @@ function refuse(now: Question, fault: unknown): void {
   if (fault instanceof ApiError && fault.status === 400 && now.typed !== "") {
     const column = fault.position === null ? null : caretColumn(now.typed, fault.position, now.prefix);
     queryError.value = { message: fault.message, hint: fault.hint, column };
-    // Rows that are there stay; a page that was opened with a wrong query shows all runs beside what is wrong.
-    if (table.peek() === null) void showAll(now);
+    void showWithoutQuery(now);
     return;
   }
   failure.value = fault;
 }
 
-async function showAll(now: Question): Promise<void> {
-  // Whatever else the address asks for may be wrong too.
-  const all = { ...now, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
-  try {
-    const page = await fetchPage(all, 0, new AbortController().signal, FIRST_IDS);
-    if (table.peek() === null) takePage(all, page, 0, true, false);
-  } catch (fault) {
-    failure.value = fault;
+/** A wrong query empties nothing: the runs of the last good one stay, or all of them, in the columns and order of now. */
+async function showWithoutQuery(now: Question): Promise<void> {
+  const typed = answered?.typed ?? "";
+  const good: Question = { ...now, ...inProject(project.peek(), typed), typed };
+  if (table.peek() !== null && JSON.stringify(good) === JSON.stringify(answered)) return;
+  // What else the address asks for may be wrong too.
+  const bare: Question = {
+    ...good,
+    ...inProject(project.peek(), ""),
+    typed: "",
+    columns: [],
+    group_by: null,
+    sort: "created",
+  };
+  for (const tried of [good, bare]) {
+    try {
+      const page = await fetchPage(tried, 0, new AbortController().signal, FIRST_IDS);
+      if (queryError.peek() && now.typed === query.peek()) takePage(tried, page, 0, true, false);
+      return;
+    } catch (fault) {
+      if (table.peek() !== null) return;
+      if (tried === bare) failure.value = fault;
+    }
   }
 }
 
@@ -180,10 +196,11 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
     changed = true;
   }
   const last = table.peek();
-  const same = !whole && last !== null && last.version === page.version && last.matched === page.matched;
+  const estimated = !page.exact || last?.exact === false;
+  const same = !whole && last !== null && last.version === page.version && (estimated || last.matched === page.matched);
   const order: (string | undefined)[] =
     page.ids.length === 0 && same ? [...last.order] : page.ids.slice(0, page.matched);
-  if (order.length < page.matched) order.length = page.matched;
+  order.length = page.matched;
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
   const best = new Map(
@@ -192,6 +209,7 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   table.value = {
     order,
     matched: page.matched,
+    exact: page.exact,
     total: page.total,
     unread: page.unread,
     groups: page.groups,

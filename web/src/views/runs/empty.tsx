@@ -32,6 +32,7 @@ export function EmptyStore() {
       <div class="lessons">
         <Lesson title="Record a run" text={FIRST_RUN} />
         <Lesson title="Or run a script as it is" text="stepscope run train.py" />
+        <Lesson title="Look around with example runs first" text="stepscope demo" />
         <Lesson title="Runs are in another folder?" text="stepscope ui path/to/stepscope-runs" />
       </div>
     </EmptyState>

@@ -25,7 +25,7 @@ export function Header({ columns }: { columns: readonly RunColumn[] }) {
         <Checkbox
           checked={chosen > 0 && chosen === order.length}
           mixed={chosen > 0}
-          label="Choose all runs that match"
+          label="Select all matching runs"
           onChange={(on) => chooseMany(order, on)}
         />
         <SortButton column={NAME} />

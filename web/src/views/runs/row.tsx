@@ -173,7 +173,7 @@ export function GroupRow({
         <Checkbox
           checked={chosen > 0 && chosen === group.ids.length}
           mixed={chosen > 0}
-          label={`Choose all with ${label} ${words}`}
+          label={`Select all with ${label} ${words}`}
           onChange={(on) => chooseMany(group.ids, on)}
         />
         <button

@@ -54,7 +54,7 @@ export function chooseMany(ids: readonly (string | undefined)[], on: boolean): v
   const all = [...new Set([...selected.peek(), ...wanted])];
   if (all.length > MOST)
     toast(
-      `The first ${MOST} of ${Math.max(all.length, ids.length).toLocaleString("en-US")} runs are chosen; narrow the query to choose others.`,
+      `The first ${MOST} of ${Math.max(all.length, ids.length).toLocaleString("en-US")} runs are selected; narrow the query to select others.`,
       "warning",
     );
   setSelected(all.slice(0, MOST));

@@ -83,7 +83,7 @@ function Matched() {
   const words =
     now.matched === now.total
       ? count(now.total, "run")
-      : `${now.matched.toLocaleString("en-US")} of ${count(now.total, "run")}`;
+      : `${now.exact ? "" : "about "}${now.matched.toLocaleString("en-US")} of ${count(now.total, "run")}`;
   return (
     <span class="matched quiet" role="status">
       {words}
@@ -139,7 +139,13 @@ function ChosenMenu({ chosen }: { chosen: readonly string[] }) {
     },
   ];
   return (
-    <Menu label="More for the chosen runs" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />
+    <Menu
+      label="More for the selected runs"
+      buttonClass="icon-button"
+      button={<MoreIcon />}
+      items={items}
+      align="end"
+    />
   );
 }
 

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def dim(where: Where, axis: int) -> Plan:
-    """The axis of a reduction, a softmax or a normalisation."""
+    """The axis of a reduction, a softmax or a normalization."""
 
     def make(file: SourceFile, node: ast.Call) -> Spans:
         from stepscope.diagnose.edits.plans import argument

@@ -44,7 +44,7 @@ def no_scale(run: Evidence) -> Iterator[Proof]:
     elif crash.says(r"unscale_\(\) (has already been|is being) called", r"step\(\) has already been called since"):
         yield Proof(
             where=crash.site,
-            message="the scaler was asked twice in one step: update() is missing, or unscale_() is called again",
+            message="the scaler was called twice in one step: update() is missing, or unscale_() is called again",
             label="called again before update()",
             evidence={"error": crash.message[:200]},
             fix="call scaler.update() once at the end of every step, and unscale_() at most once before it",

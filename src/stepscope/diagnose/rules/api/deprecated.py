@@ -38,7 +38,7 @@ _REMOVED = {
     "lr_scheduler._LRScheduler": "torch.optim.lr_scheduler.LRScheduler",
     "volatile": "torch.no_grad()",
     "next": "next(iterator)",
-    "verbose": "scheduler.get_last_lr() and a print of your own",
+    "verbose": "scheduler.get_last_lr() and your own print",
     "size_average": "reduction='mean'",
     "reduce": "reduction='none'",
 }
@@ -111,7 +111,7 @@ def _removed(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=crash.site,
-        message=f"torch has no `{name}` any more",
+        message=f"torch no longer has `{name}`",
         label=f"now: {_REMOVED[name]}",
         evidence={"name": name, "replacement": _REMOVED[name]},
         fix=f"use {_REMOVED[name]}",

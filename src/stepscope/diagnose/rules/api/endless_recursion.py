@@ -51,7 +51,7 @@ def endless_recursion(run: Evidence) -> Iterator[Proof]:
         message=f"{way} without end",
         label="this call leads back to itself",
         evidence={"functions": names[:4], "times": count},
-        fix="end it on a condition, or call what was meant instead of the function itself",
+        fix="end the recursion on a condition, or call the intended function instead of itself",
     )
 
 
@@ -70,6 +70,6 @@ def _stopped_early(crash: Crash) -> Iterator[Proof]:
         message="`forward` calls itself without end",
         label="this call leads back to itself",
         evidence={"functions": ["forward"]},
-        fix="call the layer that was meant instead of self.forward",
+        fix="call the intended layer instead of self.forward",
         related=[(crash.site, "in the second round it fails here")],
     )

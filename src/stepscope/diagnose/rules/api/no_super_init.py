@@ -33,7 +33,7 @@ def no_super_init(run: Evidence) -> Iterator[Proof]:
     kind, site = crash.unmade
     yield Proof(
         where=site,
-        message=f"{kind}.__init__ uses the module before super().__init__() has made it",
+        message=f"{kind}.__init__ uses the module before super().__init__() has created it",
         label="super().__init__() is missing here",
         evidence={"class": kind},
         edit=layers.super_first(site),

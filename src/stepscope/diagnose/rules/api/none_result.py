@@ -66,13 +66,13 @@ def _explained(crash: Crash, suspect: Suspect, made: Made) -> Proof:
         returned = list(values_returned(code.file, function))
         given = [one for one in returned if one is not None and not _is_none(one)]
         if not returned:
-            where, said_, fix = node_site(code.file, function), "has no `return`, so it gives None", "return its result"
+            where, said_, fix = node_site(code.file, function), "has no `return`", "return its result"
         elif not given:
             where, said_, fix = node_site(code.file, function), "returns None on every path", "return its result"
         else:
             where, said_ = (
                 node_site(code.file, function),
-                "gives None on the path that was taken: it ends without `return`",
+                "returns None on the path taken: it ends without `return`",
             )
             fix = "return a value on every path, or raise an error"
         return Proof(
@@ -91,7 +91,7 @@ def _explained(crash: Crash, suspect: Suspect, made: Made) -> Proof:
             message=f"`{made.text}` gives None: `{called}` works in place",
             label="this is None",
             evidence={"call": made.text},
-            fix=f"call it on a line of its own, without assigning what it returns ({_better(called, node)})",
+            fix=f"call it on a separate line, without assigning its result ({_better(called, node)})",
             related=[] if same else used,
         )
     if called in _LOOKUPS:

@@ -54,7 +54,7 @@ def _optimizer(facts: Accelerated) -> Proof:
         message=f"the optimizer was not given to accelerator.prepare: {harm}",
         label="the optimizer is not among these",
         evidence={"steps": facts.steps, "between": facts.steps_between, "scaled": facts.steps_scaled},
-        fix="give the optimizer to prepare, and use the one it gives back",
+        fix="pass the optimizer to prepare, and use the one it returns",
         related=[(facts.stepped_at, "it steps here")],
         severity=severity,
     )
@@ -63,17 +63,17 @@ def _optimizer(facts: Accelerated) -> Proof:
 def _model(facts: Accelerated) -> Proof:
     severity: Severity = "error"
     if facts.processes > 1:
-        harm = f"each of the {facts.processes} processes trains one of its own"
+        harm = f"each of the {facts.processes} processes trains its own model"
     elif facts.precision != "no" and not facts.autocast_by_hand:
         harm, severity = f'mixed_precision="{facts.precision}" has no effect on it', "warning"
     else:
-        harm, severity = "with several processes each would train one of its own", "info"
+        harm, severity = "with several processes, each would train its own model", "info"
     return Proof(
         where=facts.prepared_at,
         message=f"the model was not given to accelerator.prepare: {harm}",
         label="the model is not among these",
         evidence={"processes": facts.processes, "precision": facts.precision},
-        fix="give the model to prepare, and use the one it gives back",
+        fix="pass the model to prepare, and use the one it returns",
         related=[(facts.bare_model_at, "its parameters are stepped here")],
         severity=severity,
     )

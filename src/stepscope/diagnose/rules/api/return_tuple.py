@@ -57,7 +57,7 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
         edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple else None,
-        fix="take the part that is needed, e.g. `out, _ = ...`" if is_tuple else "take the part needed",
+        fix="take the part you need, e.g. `out, _ = ...`" if is_tuple else "take the part needed",
         related=[(crash.site, "it is used as a tensor here")],
     )
 

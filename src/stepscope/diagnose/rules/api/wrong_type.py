@@ -18,7 +18,7 @@ _USES = {
     "is not iterable": "looped over",
     "is not subscriptable": "indexed",
     "has no len": "asked for its length",
-    "cannot be interpreted as an integer": "used as a whole number",
+    "cannot be interpreted as an integer": "used as an integer",
     "does not support item": "written into",
     "must be": "passed where a tensor is needed",
     "unsupported operand": "used in arithmetic",
@@ -130,20 +130,20 @@ def _fix(suspect: Suspect, made: Made) -> str:
     if kind == "float" and use in ("slice indices must be integers", "cannot be interpreted as an integer", "must be"):
         whole = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
         if whole:
-            return f"divide without remainder: `{said(node.left)} // {said(node.right)}`"
-        return f"make it a whole number: `int({made.text})`"
+            return f"use integer division: `{said(node.left)} // {said(node.right)}`"
+        return f"convert it to an integer: `int({made.text})`"
     if kind == "str" and use in ("cannot be interpreted as an integer",):
-        return f"it is text: make it a number, `int({text})` (argparse: type=int)"
+        return f"it is text: convert it to a number, `int({text})` (argparse: type=int)"
     if kind == "str" and use in ("not supported", "unsupported operand"):
-        return f"it is text: make it a number, `float({text})` (in YAML write 1.0e-3, not 1e-3)"
+        return f"it is text: convert it to a number, `float({text})` (in YAML write 1.0e-3, not 1e-3)"
     if kind == "list" and use in ("must be", "has no attribute"):
         return f"make one tensor of it: `torch.stack({text})` (or torch.tensor for plain numbers)"
     if kind == "ndarray" and use in ("must be", "has no attribute"):
         return f"make a tensor of it: `torch.from_numpy({text})`"
     if use == "is compared" and kind in ("max", "min", "sort", "topk", "tuple"):
-        return f"take the part that is needed: `{text}[1]` (of max, min, sort and topk these are the indices)"
+        return f"take the part you need: `{text}[1]` (of max, min, sort and topk these are the indices)"
     if isinstance(suspect.value, HeldLoader):
-        return "loop over the loader, and use the batches it gives"
+        return "loop over the loader, and use its batches"
     if kind in ("list", "tuple") and use == "is not callable":
         return f"index it with brackets: `{text}[...]`"
     return ""

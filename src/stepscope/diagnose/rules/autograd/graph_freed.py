@@ -10,14 +10,14 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 _SAID = {
-    "carried": "`{name}` carries the graph of the step before into this one",
-    "attribute": "`{name}` keeps the graph of the step before",
+    "carried": "`{name}` carries the graph of the previous step into this one",
+    "attribute": "`{name}` keeps the graph of the previous step",
     "outside": "`{name}` is computed once, outside the loop, and its graph is gone after the first backward",
     "shared": "both losses are computed from `{name}`, whose graph the first backward has freed",
     "again": "backward runs a second time through the graph that `{name}` has freed",
 }
 _FIX = {
-    "carried": "cut it loose between steps: {name} = {name}.detach() (each part of it, for a tuple)",
+    "carried": "detach it between steps: {name} = {name}.detach() (each part of it, for a tuple)",
     "attribute": "store it detached: {name} = ....detach()",
     "outside": "compute `{name}` inside the loop",
     "shared": "give the first loss `{name}.detach()`, or add the losses and call backward once",
@@ -58,7 +58,7 @@ def graph_freed(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=found.site,
         message=_SAID[found.kind].format(name=found.name),
-        label=f"{found.name} still hangs on an old graph",
+        label=f"{found.name} is still part of an old graph",
         evidence={"tensor": found.name, "how": found.kind},
         edit=tensors.name_replaced(found.site, found.name, _cut_loose(crash, found.name))
         if found.kind in ("carried", "shared")

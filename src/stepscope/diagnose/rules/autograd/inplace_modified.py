@@ -30,15 +30,15 @@ def inplace_modified(run: Evidence) -> Iterator[Proof]:
         return
     value = f"a tensor of shape {list(found.shape)}"
     if found.by_optimizer:
-        message = f"the optimizer changes weights {list(found.shape)} that this backward still needs as they were"
+        message = f"the optimizer changes weights {list(found.shape)} whose old values this backward still needs"
         fix = "call backward before this step, or run the forward pass again after it"
     else:
         message = f"{value}, needed by backward, is changed in place"
-        fix = "make a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"
+        fix = "create a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"
     yield Proof(
         where=found.site or crash.site,
         message=message,
-        label=f"`{found.what}` writes over it",
+        label=f"`{found.what}` overwrites it",
         evidence={"shape": list(found.shape), "made_by": found.made_by, "written_by": found.what},
         edit=None if found.by_optimizer else tensors.not_in_place(found.site),
         fix=fix,

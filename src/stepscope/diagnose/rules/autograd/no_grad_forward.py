@@ -11,7 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("autograd.no-grad-forward", severity="error", needs="crash")
 def no_grad_forward(run: Evidence) -> Iterator[Proof]:
-    """The loss has no gradient, because its way to the parameters was cut.
+    """The loss has no gradient, because the graph to the parameters was cut.
 
     Why it matters: under `no_grad`, after `.detach()`, `.data` or `.item()`, nothing leads back to the parameters, and
     backward has nothing to do.
@@ -37,7 +37,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
     if text:
         yield Proof(
             where=made,
-            message="the loss is made anew from a plain number: nothing leads from it to a parameter",
+            message="the loss is rebuilt from a plain number: nothing connects it to a parameter",
             label=f"`{text}` gives a number without a graph",
             evidence={"op": text},
             edit=tensors.without_method(made, (text.strip(".()"),)),
@@ -47,7 +47,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
     elif cut is None:
         yield Proof(
             where=crash.site,
-            message="the loss has no gradient: nothing leads from it to a parameter",
+            message="the loss has no gradient: nothing connects it to a parameter",
             fix="look for no_grad, detach, .data or .item() between the model and the loss",
         )
     elif cut.kind == "switched-off":
@@ -65,12 +65,12 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
             where=cut.site or crash.site,
             message="no parameter the loss depends on requires a gradient: all are frozen",
             related=related if cut.site is not None else [],
-            fix="set requires_grad=True on what is to be trained",
+            fix="set requires_grad=True on the parameters to train",
         )
     else:
         yield Proof(
             where=cut.site or crash.site,
-            message=f"`{cut.op}` cuts the way from the loss to the parameters",
+            message=f"`{cut.op}` cuts the graph between the loss and the parameters",
             label="no gradient beyond this",
             evidence={"op": cut.op},
             edit=tensors.without_method(cut.site, (cut.op,)),

@@ -29,10 +29,10 @@ def non_leaf_grad(run: Evidence) -> Iterator[Proof]:
     how = found.tensor.made_by
     yield Proof(
         where=found.site or crash.site,
-        message=f"`{found.name}` is computed ({how}) from a tensor that requires a gradient; it is no parameter itself",
-        label="requires_grad was asked for before the computation",
+        message=f"`{found.name}` is computed ({how}) from a tensor that requires a gradient; it is not a leaf itself",
+        label="requires_grad was set before the computation",
         evidence={"tensor": found.name, "shape": list(found.tensor.shape), "grad_fn": how},
         edit=tensors.value_appended(found.site, ".detach().requires_grad_()"),
-        fix="ask for the gradient at the end: (...).detach().requires_grad_()",
-        related=[(crash.site, "it is missed here")],
+        fix="set requires_grad at the end: (...).detach().requires_grad_()",
+        related=[(crash.site, "the gradient is missing here")],
     )

@@ -12,7 +12,7 @@ _WRAPS = frozenset({"tensor", "as_tensor", "from_numpy", "requires_grad_", "deta
 
 @rule("autograd.rewrapped-loss", severity="error", needs="steps")
 def rewrapped_loss(run: Evidence) -> Iterator[Proof]:
-    """The loss was wrapped anew, and nothing leads from it to the parameters.
+    """The loss was rewrapped, so nothing connects it to the parameters.
 
     Why it matters: `torch.tensor(loss, requires_grad=True)` and `loss.requires_grad_()` silence the error that the loss
     has no gradient. Backward runs, no parameter gets a gradient, and nothing is learned.
@@ -32,7 +32,7 @@ def rewrapped_loss(run: Evidence) -> Iterator[Proof]:
     parameters = run.models.parameters
     if not parameters or not run.models.roots or len(run.steps.steps) < 2:
         return
-    # A number that is itself optimised is a leaf too: then something changes.
+    # A number that is itself optimized is a leaf too: then something changes.
     if any(parameter.changed is not False for parameter in parameters):
         return
     cut = [b for b in run.steps.backwards if b.accumulates and b.requires_grad and _is_cut(b)]

@@ -12,7 +12,7 @@ _WARM_UP = 2
 
 @rule("compile.recompile-storm", severity="warning")
 def recompile_storm(run: Evidence) -> Iterator[Proof]:
-    """The compiled code is compiled again and again.
+    """Compiled code is recompiled repeatedly.
 
     Why it matters: each new graph costs seconds; after a few torch gives up and runs eagerly, slower than without.
 
@@ -37,7 +37,7 @@ def recompile_storm(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=run.progress.compiled,
         message=f"{graphs[-1]} graphs were compiled in {len(graphs)} steps, and new ones keep coming",
-        label=f"compiled anew in {growing} of the steps after the first {_WARM_UP}",
+        label=f"recompiled in {growing} of the steps after the first {_WARM_UP}",
         evidence={"graphs": graphs[:20]},
         fix="keep shapes and Python arguments constant from call to call, or pass dynamic=True",
     )

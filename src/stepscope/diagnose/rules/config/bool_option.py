@@ -32,7 +32,7 @@ def bool_option(run: Evidence) -> Iterator[Proof]:
         flag = option.flags[-1]
         yield Proof(
             where=option_line(run, option) or options.parsed,
-            message=f"`{flag} {option.turns_off}` gives True: type=bool takes every word for True",
+            message=f"`{flag} {option.turns_off}` gives True: type=bool turns every non-empty string into True",
             label=f'bool("{option.turns_off}") is True',
             evidence={"option": flag, "given": option.turns_off, "value": True},
             fix="use action=argparse.BooleanOptionalAction",

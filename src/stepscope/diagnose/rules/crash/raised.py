@@ -22,7 +22,7 @@ def raised(run: Evidence) -> Iterator[Proof]:
 
     Why it matters: the run is not complete.
 
-    What to do: compare the values that took part, which are listed, with what the line needs.
+    What to do: compare the values involved, which are listed, with what the line needs.
 
     How it is found: the innermost line of your own code, or, where your own code raised the error because of an
     argument, the line that passed it. The values on that line are described, with the places where they were made.

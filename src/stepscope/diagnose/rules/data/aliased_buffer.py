@@ -23,7 +23,7 @@ _MEANT = frozenset((
 
 @rule("data.aliased-buffer", severity="error")
 def aliased_buffer(run: Evidence) -> Iterator[Proof]:
-    """One array is stored again and again, so that all stored samples are the same.
+    """One array is stored repeatedly, so all stored samples are the same.
 
     Why it matters: appending an array stores a reference. When the array is then changed in place, every entry changes
     with it: a batch drawn from memory is the latest state, many times over, with other samples' rewards and labels.
@@ -53,10 +53,10 @@ def aliased_buffer(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=stored or birth(run, alike[0].origin) or alike[0].visit.place,
             message=f"the {alike[0].rows} rows of a batch for {diet.type} are all the same row",
-            label="stored without a copy; later changes reach every entry",
+            label="stored without a copy; later changes affect every entry",
             evidence={"batches": len(alike), "rows": alike[0].rows, "distinct_rows": alike[0].distinct},
             fix="store a copy: .copy() of an array, .clone() of a tensor",
-            related=[(alike[0].visit.place, "the model is given them here")],
+            related=[(alike[0].visit.place, "they are passed to the model here")],
         )
 
 

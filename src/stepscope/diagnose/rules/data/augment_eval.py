@@ -45,7 +45,7 @@ def augment_eval(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=dataset_line(run, fact) or fact.made,
             message="the evaluation gets randomly augmented samples: the same sample is different each time",
-            label="its samples change from one time to the next",
+            label="its samples change every time",
             evidence={"passes": fact.epochs, "batches": fact.batches},
             fix="use a transform without random parts for the evaluation's dataset",
             related=[(fact.made, "the loader of the evaluation")],

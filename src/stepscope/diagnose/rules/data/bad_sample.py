@@ -14,9 +14,9 @@ _FOUND = re.compile(
     r"batch must contain tensors.*; found <class '([\w.]+)'>|object of type '(NoneType)' has no len", re.I
 )
 _FIXES = {
-    "NoneType": "return a sample on every path; leave bad samples out of the dataset, or drop None in a collate_fn",
-    "Image": "make a tensor of the picture: transforms.ToTensor() (torchvision), or torch.from_numpy(np.array(image))",
-    "str": "return numbers; text has to be tokenized first, or kept apart by a collate_fn of your own",
+    "NoneType": "return a sample on every path; remove bad samples from the dataset, or drop None in a collate_fn",
+    "Image": "convert the image to a tensor: transforms.ToTensor() (torchvision), or torch.from_numpy(np.array(image))",
+    "str": "return numbers; text has to be tokenized first, or kept separate by your own collate_fn",
 }
 
 

@@ -9,7 +9,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("data.drop-last-tiny", severity="error")
 def drop_last_tiny(run: Evidence) -> Iterator[Proof]:
-    """A loader hands out no batch at all, so its loop does nothing.
+    """A loader yields no batch at all, so its loop does nothing.
 
     Why it matters: the loop runs, nothing is trained (or nothing is evaluated), and no error says so.
 
@@ -33,7 +33,7 @@ def drop_last_tiny(run: Evidence) -> Iterator[Proof]:
         many = "its samples" if size is None else f"{size} samples"
         yield Proof(
             where=fact.made or fact.iterated,
-            message=f"the loader hands out no batch: {many} do not fill one of {fact.batch_size}"
+            message=f"the loader yields no batch: {many} do not fill one of {fact.batch_size}"
             + (", and drop_last drops the rest" if fact.drop_last else ""),
             label=f"0 batches in {fact.finished} passes",
             evidence={"samples": size, "batch_size": fact.batch_size, "drop_last": fact.drop_last},

@@ -44,10 +44,10 @@ def empty(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=made.site,
         message=f"`{name}` is empty: {what}",
-        label="nothing comes out of this",
+        label="this is empty",
         evidence={"name": name, "made_by": made.text, "error": crash.type},
-        fix="check the path, pattern, filter or split that made it; raise an error here when it is empty",
-        related=[(frame.site, "it fails here, because there is nothing")] if frame.line != made.site.line else [],
+        fix="check the path, pattern, filter or split that created it; raise an error here if it is empty",
+        related=[(frame.site, "it fails here, because it is empty")] if frame.line != made.site.line else [],
     )
 
 

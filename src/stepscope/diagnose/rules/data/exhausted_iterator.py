@@ -46,10 +46,10 @@ def exhausted_iterator(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=file.site(made),
                 message=f"the iterator made here is empty after one epoch: {idle} later epochs trained on nothing",
-                label="can be gone through once",
+                label="can be iterated only once",
                 evidence={"idle_epochs": idle, "updates": run.progress.step},
-                fix="make it again inside the loop over the epochs, or keep the batches in a list",
-                related=[(file.site(loop.iter), "gone through here in every epoch")],
+                fix="recreate it inside the epoch loop, or keep the batches in a list",
+                related=[(file.site(loop.iter), "iterated here in every epoch")],
             )
             return
 

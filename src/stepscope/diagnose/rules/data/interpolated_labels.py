@@ -30,9 +30,9 @@ def interpolated_labels(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=found.place,
-            message=f"{found.values} different labels are interpolated ({found.mode}) and cut off to whole numbers "
+            message=f"{found.values} different labels are interpolated ({found.mode}) and truncated to integers "
             "again: borders get classes that are not there",
-            label="fractions of class ids end here",
+            label="fractional class ids are truncated here",
             evidence={"mode": found.mode, "labels": found.values, "times": found.count},
             fix='resize labels with mode="nearest"',
             related=[(found.interpolated, "interpolated here")] if found.interpolated is not None else [],

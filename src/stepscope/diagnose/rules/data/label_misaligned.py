@@ -55,7 +55,7 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
             mixed[pick.place] = mixed.get(pick.place, 0) + 1
     for place, times in mixed.items():
         if times >= 3:
-            yield _proof(place, "the rows are put into a random order, and their targets stay in the old one", [])
+            yield _proof(place, "the rows are shuffled, but their targets are not", [])
     if run.progress.step >= 2 or run.over:
         for file in run.source.files():
             for one, other in _apart_in_source(file):
@@ -66,7 +66,7 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
         if known is not None:
             file, function = known
             sorts = [c for c in ast.walk(function) if called_name(c) in ("sorted", "sort", "argsort", "shuffle")]
-            said = "the collate function puts samples into a new order and leaves the labels in the old"
+            said = "the collate function reorders the samples, but not the labels"
             yield _proof(file.site(sorts[0] if sorts else function), said, [])
 
 
@@ -74,7 +74,7 @@ def _proof(where: Any, message: str, related: list[tuple[Any, str]]) -> Proof:
     return Proof(
         where=where,
         message=message,
-        label="labels no longer belong to their samples",
+        label="labels no longer match their samples",
         fix="use one order for both: order = torch.randperm(n); x, y = x[order], y[order]",
         related=related,
     )

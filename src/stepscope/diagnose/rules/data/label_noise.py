@@ -43,7 +43,7 @@ def label_noise(run: Evidence) -> Iterator[Proof]:
             message=f"{clashes} of {rows} different samples come with two different labels",
             label=f"one of them is {pair[0]} in one place and {pair[1]} in another",
             evidence={"samples": rows, "with_two_labels": clashes, "example": list(pair)},
-            fix="look for doubled samples and give each one label",
+            fix="look for duplicate samples and give each one label",
             related=[(target.place, "the loss compares with them here")],
         )
 

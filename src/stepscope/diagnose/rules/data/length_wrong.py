@@ -13,7 +13,7 @@ from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor
 
 @rule("data.length-wrong", severity="error", needs="crash")
 def length_wrong(run: Evidence) -> Iterator[Proof]:
-    """A dataset says that it has more samples than it holds.
+    """A dataset reports more samples than it has.
 
     Why it matters: the loader asks for every index below `len(dataset)`. With a shuffled loader it fails at some random
     batch.

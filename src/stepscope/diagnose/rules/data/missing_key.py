@@ -12,7 +12,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("data.missing-key", severity="error", needs="crash", follows=("io.*",))
 def missing_key(run: Evidence) -> Iterator[Proof]:
-    """A dict, a batch, a config or a checkpoint is asked for a key that it does not have.
+    """A dict, a batch, a config or a checkpoint does not have the requested key.
 
     Why it matters: the script stops there. The keys that are there usually show the slip.
 
@@ -44,7 +44,7 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
     else:
         there = f"; it has {listed(missing.there)}" if missing.there else ""
         said_ = f'`{owner}` has no key "{missing.name}"{there}'
-        fix = f'use a key that is there, or {owner}.get("{missing.name}", default)'
+        fix = f'use an existing key, or {owner}.get("{missing.name}", default)'
     moved = made is not None and made.binding is not None and made.site.line != crash.last.line
     yield Proof(
         where=crash.site,

@@ -15,7 +15,7 @@ _CAUSES = (
 
 @rule("data.nan-input", severity="error", follows=_CAUSES)
 def nan_input(run: Evidence) -> Iterator[Proof]:
-    """The data holds NaN or infinite values, and they reach the loss.
+    """The data contains NaN or infinite values, and they reach the loss.
 
     Why it matters: one NaN in a batch makes the loss NaN, the gradients NaN, and after one step every weight.
 
@@ -41,7 +41,7 @@ def nan_input(run: Evidence) -> Iterator[Proof]:
             label=f"NaN from here reaches the loss at step {bad[0].step + 1}",
             evidence={"bad_values": fed.look.nan, "shape": list(fed.look.shape), "first_bad_loss_step": bad[0].step},
             fix="drop or fill these values before training, for example with torch.nan_to_num",
-            related=[(fed.visit.place, "the model is given it here")],
+            related=[(fed.visit.place, "it is passed to the model here")],
         )
         return
     for target in run.targets.all:

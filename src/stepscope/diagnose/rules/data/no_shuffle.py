@@ -19,7 +19,7 @@ _FEWEST_BATCHES = 3
 def no_shuffle(run: Evidence) -> Iterator[Proof]:
     """The training data is sorted by class and comes in that order.
 
-    Why it matters: each batch pulls the model towards the one class it holds, so the loss goes up and down like a saw
+    Why it matters: each batch pulls the model toward the one class it holds, so the loss goes up and down like a saw
     and the last class seen wins.
 
     What to do: `DataLoader(..., shuffle=True)`, or draw a new random order each epoch.

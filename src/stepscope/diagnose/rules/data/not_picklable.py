@@ -45,8 +45,8 @@ def not_picklable(run: Evidence) -> Iterator[Proof]:
     what = "a lambda" if "<lambda>" in name else f"`{name.rpartition('.')[2]}`"
     yield Proof(
         where=site or crash.site,
-        message=f"{what} cannot be pickled, and it is to go to another process or into a file",
-        label="it cannot be found again by its name" if is_function else f"holds a {name}",
+        message=f"{what} cannot be pickled, but must go to another process or into a file",
+        label="it cannot be imported by name" if is_function else f"holds a {name}",
         evidence={"what": name},
         fix="define it as a function at the top level of the file"
         if is_function

@@ -39,7 +39,7 @@ def overlapping_split(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=_split(run) or training_line(run, diet, evaluated)[0],
                 message=f"{share:.0%} of the windows {diet.type} is evaluated on overlap windows it was trained on",
-                label="neighboring windows land on both sides of the split",
+                label="neighboring windows are on both sides of the split",
                 evidence={"windows": evaluated.windows, "overlapping": evaluated.overlapping},
                 fix="split the series by time, leave a gap of one window, then cut windows from each part",
                 related=_related(diet, evaluated),

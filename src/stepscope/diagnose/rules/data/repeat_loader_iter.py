@@ -12,13 +12,13 @@ _TIMES = 5
 
 @rule("data.repeat-loader-iter", severity="warning")
 def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
-    """`next(iter(loader))` inside the loop gives the same first batch again and again.
+    """`next(iter(loader))` inside the loop always returns the same first batch.
 
-    Why it matters: the model sees one batch of the dataset, over and over, and learns that by heart.
+    Why it matters: the model sees one batch of the dataset, over and over, and memorizes it.
 
     What to do: make the iterator once, before the loop, or write `for batch in loader`.
 
-    How it is found: the loader was started anew five times and more, each time only its first batch was taken, it was
+    How it is found: the loader was restarted five times or more, each time only its first batch was taken, it was
     the same batch each time, and it trained the model. A batch taken once, before the loop, to overfit on purpose, is
     fine, and so is a loader that shuffles.
 

@@ -51,9 +51,9 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=_weights_line(run, fact) or fact.made,
-            message=f"the sampler favours the frequent class: {most} is {was:.0%} of the data and {now:.0%} of what is "
+            message=f"the sampler favors the frequent class: {most} is {was:.0%} of the data and {now:.0%} of what is "
             f"drawn, {least} is {rare_was:.1%} and {rare_now:.1%}",
-            label="weights grow with the frequency of the class",
+            label="weights increase with the frequency of the class",
             evidence={"in_dataset": dict(own.most_common(10)), "drawn": dict(drawn.most_common(10))},
             fix="weight by the inverse of the count of each class: 1.0 / counts[labels]",
             related=[(fact.made, "the loader")],
@@ -67,7 +67,7 @@ def _few_weights(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=_sampler_line(run, fact) or fact.made,
-            message=f"the sampler has {weights} weights for {delivery.rows:,} rows: only the first {weights} ever come",
+            message=f"the sampler has {weights} weights for {delivery.rows:,} rows: only the first {weights} are drawn",
             label="it needs one weight per sample, not per class",
             evidence={"weights": weights, "rows": delivery.rows},
             fix="give it the weight of each sample's class: class_weights[labels]",

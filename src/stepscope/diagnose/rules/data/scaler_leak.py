@@ -21,7 +21,7 @@ def scaler_leak(run: Evidence) -> Iterator[Proof]:
 
     What to do: split first, fit the scaler on the training part, apply it to both.
 
-    How it is found: the source fits a scaler (or takes mean and deviation) on an array that is split afterwards.
+    How it is found: the source fits a scaler (or takes mean and deviation) on an array that is split afterward.
 
     Bad:
         X = StandardScaler().fit_transform(X)

@@ -44,7 +44,7 @@ def shared_transform(run: Evidence) -> Iterator[Proof]:
                     message=f"{setting} is set for {part}, but {others[0]} has the same dataset: it is set for both",
                     label="both parts of the split share one dataset object",
                     evidence={"part": part, "shared_with": others[:4], "setting": setting},
-                    fix="make one dataset for each transform and take the same indices of both",
+                    fix="create one dataset per transform and use the same indices for both",
                 )
                 return
 

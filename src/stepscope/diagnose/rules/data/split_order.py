@@ -36,7 +36,7 @@ def split_order(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=site,
             message=f"train_test_split returns train, test, train, test; it is unpacked as {', '.join(names)}",
-            label="not in the order they come in",
+            label="in a different order than they are returned",
             evidence={"names": names},
             edit=edits.replace(site, partial(_unpacked, names=_ordered(names))),
             fix=f"unpack as {', '.join(_ordered(names))}",

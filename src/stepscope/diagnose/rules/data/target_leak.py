@@ -16,7 +16,7 @@ _FEWEST_ROWS = 48
 
 @rule("data.target-leak", severity="error")
 def target_leak(run: Evidence) -> Iterator[Proof]:
-    """The target is among the features the model is given.
+    """The target is among the model's input features.
 
     Why it matters: the model reads the answer off its input. The loss looks excellent, and in use, where nobody knows
     the answer, the model is worthless.
@@ -46,7 +46,7 @@ def target_leak(run: Evidence) -> Iterator[Proof]:
             message=f"the target is among the inputs: {what} {same} in all {target.leak_rows} rows looked at",
             label=f"{what} {same}",
             evidence={"column": column, "rows": target.leak_rows, "batches": target.leak_calls, "how": how},
-            fix=f"leave {what} out of what the model is given",
+            fix=f"remove {what} from the model's inputs",
             related=[(target.place, "the loss compares with it here")],
             severity=None if how == "same" else "warning",
         )

@@ -16,7 +16,7 @@ _COPIES = re.compile(r"auto_?enc|autoencod|\bvae\b|reconstruct|copy_?task|copyin
 
 @rule("data.target-not-shifted", severity="error")
 def target_not_shifted(run: Evidence) -> Iterator[Proof]:
-    """The language model is asked for the token it was just given.
+    """The language model has to predict the token it was just given.
 
     Why it matters: the target at each position is the input at that position, so the model learns to copy. The loss
     falls to nothing and the model predicts nothing.
@@ -38,10 +38,10 @@ def target_not_shifted(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=_where(run, target),
-            message="the target is the input itself: the model is asked for the token it was just given",
+            message="the target is the input itself: the model has to predict the token it was just given",
             label="not shifted by one position",
             evidence={"batches": target.same_ids, "op": target.op},
-            fix="make the target the next token: inputs tokens[:, :-1], targets tokens[:, 1:]",
+            fix="use the next token as the target: inputs tokens[:, :-1], targets tokens[:, 1:]",
             related=[(target.place, "the loss compares with it here")],
         )
 

@@ -12,10 +12,10 @@ from stepscope.evidence.targets import Target
 
 @rule("data.target-shifted-twice", severity="error")
 def target_shifted_twice(run: Evidence) -> Iterator[Proof]:
-    """The language model is asked for the token after the next one.
+    """The language model has to predict the token after the next one.
 
     Why it matters: the labels were shifted by one position, and the model or the loss shifts them once more. The loss
-    still falls, towards a worse floor, and generated text skips a token at every step.
+    still falls, toward a worse floor, and generated text skips a token at every step.
 
     What to do: shift once. Models of Hugging Face shift by themselves: give them `labels=input_ids`.
 
@@ -36,9 +36,9 @@ def target_shifted_twice(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=_where(run, target),
             message="the target is the token after the next one: it is shifted twice",
-            label="two places on from the input",
+            label="two positions after the input",
             evidence={"batches": batches, "op": target.op},
-            fix="shift once: where the model shifts its labels itself, give it the input ids as labels",
+            fix="shift once: if the model shifts its labels itself, pass it the input ids as labels",
             related=[(target.place, "the loss compares with it here")],
         )
 

@@ -129,7 +129,7 @@ def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sur
         message=f"{seen} of the {rows} rows {diet.type} is evaluated on were trained on before",
         label=how or f"{share:.0%} of the evaluated rows are in the training data",
         evidence={"rows": rows, "trained_on": seen, "share": round(share, 3)},
-        fix="split the data once and keep the rows of the evaluation out of training",
+        fix="split the data once and keep the evaluation rows out of training",
         related=related,
         severity="info" if folds else None if sure else "warning",
     )
@@ -144,9 +144,9 @@ def _all_nodes(run: Evidence) -> Iterator[Proof]:
             if target.whole and target.whole == target.looks >= 3 and target.rows == picked.rows:
                 yield Proof(
                     where=target.place,
-                    message=f"the loss takes all {target.rows} rows, also those picked for the test",
-                    label="the rows of the test are in the loss",
+                    message=f"the loss takes all {target.rows} rows, including those selected for the test",
+                    label="the test rows are in the loss",
                     evidence={"rows": target.rows, "test_rows": picked.count},
-                    fix="compute the loss on the rows for training only: loss(out[train_mask], y[train_mask])",
+                    fix="compute the loss only on the training rows: loss(out[train_mask], y[train_mask])",
                     related=[(picked.place, "the test rows are picked here")],
                 )

@@ -137,7 +137,7 @@ def _wrong_names(crash: Crash) -> Iterator[Proof]:
     if suspect.kind == "str" and flat and parts is not None and parts.keys:
         yield Proof(
             where=node_site(made.file, statement),
-            message=f"each batch is a dict; unpacking it gives its keys: `{suspect.text}` is a word, not a tensor",
+            message=f"each batch is a dict; unpacking it gives its keys: `{suspect.text}` is a string, not a tensor",
             label=f"the keys are {', '.join(parts.keys[:4])}",
             evidence={"names": names, "keys": list(parts.keys)},
             fix=f'for batch in loader: {names[0]} = batch["{parts.keys[0]}"]',

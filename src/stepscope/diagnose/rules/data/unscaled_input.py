@@ -19,11 +19,11 @@ def unscaled_input(run: Evidence) -> Iterator[Proof]:
     Why it matters: the first layer's outputs and gradients are as large as its inputs, so that one learning rate cannot
     fit all weights: training is slow, or blows up. Large columns drown the small ones.
 
-    What to do: standardise the features (mean 0, deviation 1, from the training part), divide pixels by 255, or put a
-    normalisation layer first.
+    What to do: standardize the features (mean 0, deviation 1, from the training part), divide pixels by 255, or put a
+    normalization layer first.
 
     How it is found: the values with which data meets the first weights, after every scaling the script does. Integers
-    for an embedding are not looked at, and neither is data that a normalisation follows.
+    for an embedding are not looked at, and neither is data that a normalization follows.
 
     Bad:
         x = torch.tensor(pixels, dtype=torch.float32)           # 0 ... 255
@@ -49,7 +49,7 @@ def unscaled_input(run: Evidence) -> Iterator[Proof]:
                 "lowest": low, "highest": high, "typical": looks[0].rms, "column_deviations": looks[0].columns[:20],
             },
             fix=_fix(low, high),
-            related=[(entrance.place, "here it meets the first weights")],
+            related=[(entrance.place, "it reaches the first weights here")],
         )  # fmt: skip
 
 
@@ -79,5 +79,5 @@ def _uneven(entrance: ModelInput) -> tuple[str, str] | None:
 
 def _fix(low: float, high: float) -> str:
     if low >= 0 and 200 < high <= 255:
-        return "divide the pixels by 255 (or normalise them) before the model"
-    return "standardise the features with the mean and deviation of the training data"
+        return "divide the pixels by 255 (or normalize them) before the model"
+    return "standardize the features with the mean and deviation of the training data"

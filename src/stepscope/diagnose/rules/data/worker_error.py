@@ -43,6 +43,6 @@ def worker_error(run: Evidence) -> Iterator[Proof]:
         message=f"{crash.type} in a worker of the loader: {crash.message[:160]}",
         label="it failed here, inside the worker",
         evidence={"function": own[-1].function, "workers": None if loader is None else loader.workers},
-        fix="run with --no-workers to see it in the main process, where it can be stepped through",
+        fix="run with --no-workers to see it in the main process, where you can step through it",
         related=[] if loader is None else [(made_at(crash, loader), "the loader")],
     )

@@ -59,7 +59,7 @@ def worker_seed(run: Evidence) -> Iterator[Proof]:
             edit=edits.replace((file, seed.args[0]), "torch.initial_seed() % 2**32")
             if seed.args and imports(file, "torch")
             else None,
-            fix="seed from torch.initial_seed() % 2**32, or leave worker_init_fn out",
+            fix="seed from torch.initial_seed() % 2**32, or remove worker_init_fn",
             related=[(fact.made, "the loader")],
         )
 

@@ -39,5 +39,5 @@ def batch_not_moved(run: Evidence) -> Iterator[Proof]:
                 "meets_at_line": None if met is None else met.line,
             },
             fix="call .to(device) on every tensor of the batch before it is used",
-            related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
+            related=[(cause.meeting.place, "it meets a tensor on the chosen device here")],
         )

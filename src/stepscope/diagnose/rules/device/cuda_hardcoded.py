@@ -19,7 +19,7 @@ _SAYS = (
 
 @rule("device.cuda-hardcoded", severity="info", needs="source, crash")
 def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
-    """A line asks for CUDA without asking whether there is any.
+    """A line requests CUDA without checking that it is available.
 
     Why it matters: the script dies on a machine without a GPU, and ignores the device chosen for the rest.
 
@@ -38,7 +38,7 @@ def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
         if crash.says(*_SAYS):
             yield Proof(
                 where=crash.site,
-                message="this line asks for a CUDA device, and there is none",
+                message="this line requests a CUDA device, but there is none",
                 label=crash.text.split("\n")[0][:80],
                 evidence={"error": crash.text[:200]},
                 fix='.to(device), with device = "cuda" if torch.cuda.is_available() else "cpu"',
@@ -50,8 +50,8 @@ def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
             if _hardcoded(node) and not _is_chosen(file, node):
                 yield Proof(
                     where=file.site(node),
-                    message="this line asks for CUDA without asking whether there is any",
-                    label="a device written out",
+                    message="this line requests CUDA without checking that it is available",
+                    label="a hard-coded device",
                     evidence={"expression": ast.unparse(node)[:120]},
                     fix="use .to(device) with the device chosen once",
                 )

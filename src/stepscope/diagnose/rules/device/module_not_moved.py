@@ -40,5 +40,5 @@ def module_not_moved(run: Evidence) -> Iterator[Proof]:
             label="made here, and never .to(device)",
             evidence={"module": module.type, "op": cause.meeting.op},
             fix="add .to(device)",
-            related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
+            related=[(cause.meeting.place, "it meets a tensor on the chosen device here")],
         )

@@ -38,7 +38,7 @@ def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
             fix=_fix(cause.root.op),
             related=[
                 *((one.where, "the same holds for this one") for one in others),
-                (cause.meeting.place, "here it meets a tensor of the chosen device"),
+                (cause.meeting.place, "it meets a tensor on the chosen device here"),
             ],
         )
 

@@ -35,5 +35,5 @@ def not_buffer(run: Evidence) -> Iterator[Proof]:
             evidence={"attribute": name, "module": kind, "shape": list(cause.root.shape)},
             edit=layers.registered(cause.where, name),
             fix=f'self.register_buffer("{name}", ...) instead of self.{name} = ...',
-            related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
+            related=[(cause.meeting.place, "it meets a tensor on the chosen device here")],
         )

@@ -36,7 +36,7 @@ def bypass_ddp(run: Evidence) -> Iterator[Proof]:
         place, times = Counter(wrap.around).most_common(1)[0]
         yield Proof(
             where=place,
-            message=f"the {wrap.inner} is called past its DistributedDataParallel: its gradients are not averaged",
+            message=f"the {wrap.inner} is called directly, bypassing DistributedDataParallel: its gradients are not averaged",
             label=f"called directly in {times} training steps; the wrapper in none",
             evidence={"direct_calls": len(wrap.around), "wrapper_calls": 0, "world_size": wrap.size},
             fix="call the DistributedDataParallel model itself: model(x), not model.module(x)",

@@ -51,7 +51,7 @@ def _parted(one: Rank, other: Rank) -> Proof | None:
             what = f"rank {one.rank} calls {mine.name} while rank {other.rank} calls {theirs.name}"
         return Proof(
             where=mine.place or theirs.place,
-            message=f"the ranks part here: {what}",
+            message=f"the ranks diverge here: {what}",
             label=f"collective number {mine.number + 1} of rank {one.rank}",
             evidence=_evidence(one, other, mine.number),
             fix="let all ranks call the same collectives in the same order, with the same shapes",
@@ -76,7 +76,7 @@ def _left_alone(one: Rank, other: Rank) -> Proof | None:
         message=f"rank {one.rank} {waits} {call.name}, which rank {other.rank} never calls",
         label=f"rank {other.rank} has ended after {there} collective{'s' * (there != 1)}",
         evidence=_evidence(one, other, there),
-        fix=f"call {call.name} on all ranks: take it out of the part that only rank {one.rank} runs",
+        fix=f"call {call.name} on all ranks: move it out of the code that only rank {one.rank} runs",
     )
 
 

@@ -48,7 +48,7 @@ def grads_not_averaged(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=first.weights[last].backward,
-        message=f"{rank_names(one.rank for one in ranks)} train the same model apart: gradients are never averaged",
+        message=f"{rank_names(one.rank for one in ranks)} train the same model separately: gradients are never averaged",
         label=f"the weights were the same at step {steps[0]} and differ on all ranks at step {last}",
         evidence={"ranks": [one.rank for one in ranks], "same_at": steps[0], "apart_at": last},
         fix="wrap the model with DistributedDataParallel, or average the gradients with dist.all_reduce",

@@ -11,7 +11,7 @@ _FEWEST_STEPS = 10
 
 @rule("dist.local-batch-norm", severity="warning", needs="steps, end, crash")
 def local_batch_norm(run: Evidence) -> Iterator[Proof]:
-    """Each rank keeps running statistics of batch norm of its own, so the same weights give different results.
+    """Each rank keeps its own batch norm statistics, so the same weights give different results.
 
     Why it matters: gradients are averaged, but in evaluation every rank normalizes with the statistics of its own
     data. Results depend on the rank, and a checkpoint holds the statistics of one part of the data.
@@ -40,7 +40,7 @@ def local_batch_norm(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=mine.place,
-        message=f"batch norm keeps other running statistics on {rank_names(apart)} than on rank {ranks[0].rank}",
+        message=f"batch norm has different running statistics on {rank_names(apart)} than on rank {ranks[0].rank}",
         label=f"the running means of {mine.names[0]} differ at step {steps[-1]}",
         evidence={"layers": mine.names, "ranks": [ranks[0].rank, *apart], "steps": steps[-2:]},
         fix="use nn.SyncBatchNorm.convert_sync_batchnorm, or leave broadcast_buffers=True",

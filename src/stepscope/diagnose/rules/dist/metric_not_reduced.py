@@ -36,7 +36,7 @@ def metric_not_reduced(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=loader.iterated,
-            message=f"each rank evaluates one of {sampler.size} parts of the data, and the parts are not put together",
+            message=f"each rank evaluates one of {sampler.size} parts of the data, and the results are not combined",
             label="no collective is called after this loop",
             evidence={"ranks": sampler.size, "passes": loader.finished},
             fix="sum the counts over the ranks with dist.all_reduce before the metric is computed",

@@ -31,6 +31,8 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))
         model = DistributedDataParallel(net)
     """
+    if not run.ranks.are_all_heard:
+        return  # so that the finding names all ranks it holds for
     ranks = [one for one in run.ranks.all if one.shares_gradients and one.trained]
     for number in sorted({number for one in ranks for number in one.trained}):
         alike = [group for group in _alike(ranks, number) if len(group) > 1]
@@ -40,7 +42,7 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
         who = ", and ".join(_names(group, len(run.ranks.all)) for group in alike)
         yield Proof(
             where=first.made,
-            message=f"{who} train on the same batches: this loader does not share the data out among all ranks",
+            message=f"{who} train on the same batches: this loader does not split the data among the ranks",
             label=f"the first {len(alike[0][0].delivered[number])} batches are the same on {who}",
             evidence={"ranks": [[one.rank for one in group] for group in alike], "sampler": first.sampler},
             fix=_mend(run, first),
@@ -89,7 +91,7 @@ def _fed_alike(rank: Rank, other: Rank, batch: Delivered) -> bool:
 
 def _mend(run: Evidence, batch: Delivered) -> str:
     if run.trainer.accelerated is not None:
-        return "give the loader to accelerator.prepare, and use the one it gives back"
+        return "pass the loader to accelerator.prepare, and use the one it returns"
     if batch.iterable:
         return "shard the data in the dataset's __iter__ by rank and world size"
     if batch.shared:

@@ -17,7 +17,7 @@ _SMALLEST = 1e-4
     follows=("dist.bypass-ddp", "dist.collective-mismatch"),
 )
 def param_divergence(run: Evidence) -> Iterator[Proof]:
-    """The ranks exchange gradients, but their parameters differ: each trains a model of its own.
+    """The ranks exchange gradients, but their parameters differ: each trains its own model.
 
     Why it matters: averaged gradients fit only models that are the same. With different weights the average is the
     gradient of none of them, and the checkpoint of rank 0 is one of several different models.
@@ -54,9 +54,9 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
             message=f"the parameters of ranks {first.rank} and {other.rank} differ {since}, yet gradients are averaged",
             label=f"{shown} and {len(names) - 1} more differ" if len(names) > 1 else f"{shown} differs",
             evidence={"steps": apart, "parameters": [name.partition(":")[2] for name in names[:10]]},
-            fix="make the model with the same seed on all ranks, or broadcast its parameters from rank 0"
+            fix="create the model with the same seed on all ranks, or broadcast its parameters from rank 0"
             if apart[0] == steps[0]
-            else "let nothing but the common steps change the parameters, on all ranks alike",
+            else "change the parameters only in the common steps, equally on all ranks",
         )
         return
 

@@ -61,7 +61,7 @@ def _of_subsets(whole: dict[int, Sampled], first: Sampled) -> Proof:
     shown = " and ".join(rank_names(ranks) for ranks in list(groups.values())[:4])
     return Proof(
         where=first.loader_made,
-        message=f"{shown} train on different subsets of {first.length} samples, though a sampler shares out one",
+        message=f"{shown} train on different subsets of {first.length} samples, though a sampler splits a single one",
         label="the indices of the dataset differ between ranks",
         evidence={"ranks": list(groups.values()), "samples": first.length},
         fix="split the data with the same seed on all ranks: random_split(..., generator=...)",

@@ -18,7 +18,7 @@ def shared_log(run: Evidence) -> Iterator[Proof]:
     Why it matters: processes that write to one file overwrite or interleave each other's lines. TensorBoard shows the
     event files of all ranks in one folder as one zigzag.
 
-    What to do: log on rank 0 only, or put the rank into the name.
+    What to do: log on rank 0 only, or add the rank to the name.
 
     How it is found: several ranks have the same regular file open and have written to it, or have event files of
     TensorBoard open in the same folder. Linux tells which files a process has open.
@@ -41,7 +41,7 @@ def shared_log(run: Evidence) -> Iterator[Proof]:
             message=f"{rank_names(who)} write to {what}: {os.path.basename(path)}",
             label=f"open on {rank_names(who)}",
             evidence={"ranks": who, "path": path},
-            fix="log on rank 0 only, or put the rank into the name",
+            fix="log on rank 0 only, or add the rank to the name",
         )
 
 

@@ -15,7 +15,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("dist.unused-params", severity="error", needs="crash")
 def unused_params(run: Evidence) -> Iterator[Proof]:
-    """Some parameters of a DistributedDataParallel model took no part in the loss.
+    """Some parameters of a DistributedDataParallel model do not contribute to the loss.
 
     Why it matters: the ranks wait for the gradient of every parameter; one that never comes ends the second step.
 
@@ -42,10 +42,10 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
     first = unused[0].rpartition(".")[0] if unused else ""
     yield Proof(
         where=made_at(crash, wrapper) or built_at(crash.modules, wrapper, "") or crash.site,
-        message=f"{len(unused)} parameters got no gradient in the step before: {', '.join(unused[:4]) or 'unknown'}",
+        message=f"{len(unused)} parameters got no gradient in the previous step: {', '.join(unused[:4]) or 'unknown'}",
         label="find_unused_parameters is off",
         evidence={"unused": unused[:20]},
-        fix="remove the layers that are not used, or pass find_unused_parameters=True",
+        fix="remove the unused layers, or pass find_unused_parameters=True",
         related=[(built_at(crash.modules, inner, first), "not used in the forward pass")] if first else [],
     )
 
@@ -68,9 +68,9 @@ def _elsewhere(crash: Crash) -> Iterator[Proof]:
             if name in ("DistributedDataParallel", "DDP"):
                 yield Proof(
                     where=node_site(file, node),
-                    message="some parameters got no gradient in the step before, and the ranks wait for all of them",
+                    message="some parameters got no gradient in the previous step, and the ranks wait for all of them",
                     label="find_unused_parameters is off",
                     evidence={"error": crash.message[:300]},
-                    fix="remove the layers that are not used, or pass find_unused_parameters=True",
+                    fix="remove the unused layers, or pass find_unused_parameters=True",
                 )
                 return

@@ -66,7 +66,7 @@ def _silent(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=calls[0].place,
-            message=f"the float labels are taken for probabilities, but their rows add up to {_span(off[0])}",
+            message=f"the float labels are interpreted as probabilities, but their rows sum to {_span(off[0])}",
             label=f"labels {list(calls[0].shapes['target'])}, rows add up to {_span(off[0])}",
             evidence={"row_sums": [list(one) for one in off[:4]], "calls": len(off)},
             fix="several labels per sample need binary_cross_entropy_with_logits; one needs class numbers (int64)",
@@ -87,8 +87,8 @@ def _span(sums: tuple[float, float]) -> str:
 def _mend(fault: DtypeFault) -> str:
     target, given = fault.tensor.shape, fault.other.shape
     if target == given and len(target) > 1:
-        return "give class numbers: target.argmax(1)"
+        return "pass class indices: target.argmax(1)"
     cast = "" if fault.tensor.dtype == "int64" else ".long()"
     if len(target) == len(given) and target[1:2] == (1,):
-        return f"give one number per sample: target.squeeze(1){cast}"
+        return f"pass one number per sample: target.squeeze(1){cast}"
     return f"convert the labels: target{cast or '.long()'}"

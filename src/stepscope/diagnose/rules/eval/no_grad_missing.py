@@ -11,7 +11,7 @@ _TIMES = 2
 
 @rule("eval.no-grad-missing", severity="info")
 def no_grad_missing(run: Evidence) -> Iterator[Proof]:
-    """The evaluation builds a graph for gradients that nobody asks for.
+    """The evaluation builds a graph for gradients that nothing uses.
 
     Why it matters: every activation is kept for a backward that never comes, which costs memory and time.
 
@@ -37,8 +37,8 @@ def no_grad_missing(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=place,
                 message=f"{diet.type} is evaluated with gradients on, and no backward uses the result",
-                label=f"{count} calls in eval mode kept a graph for nothing",
+                label=f"{count} calls in eval mode built a graph that nothing uses",
                 evidence={"calls": count},
                 edit=with_no_grad(place),
-                fix="put the evaluation under `with torch.no_grad():`",
+                fix="wrap the evaluation in `with torch.no_grad():`",
             )

@@ -48,7 +48,7 @@ def cut_in_time(run: Evidence) -> Iterator[Proof]:
                 where=place,
                 message=f"the state is cut from the graph at every time step: {min(lengths)} steps before the last "
                 "get no gradient",
-                label="no gradient goes back through time",
+                label="no gradient flows back through time",
                 evidence={"steps_cut": min(lengths), "backwards": len(lengths)},
                 edit=tensors.without_method(place, ("detach", "data")),
                 fix="remove the .detach() (or .data) on this line",

@@ -14,7 +14,7 @@ def dead_relu(run: Evidence) -> Iterator[Proof]:
 
     Why it matters: behind a layer that is dead as a whole nothing learns; the model predicts a constant.
 
-    What to do: check the initialisation of the biases and the learning rate; a leaky ReLU lets some gradient through.
+    What to do: check the initialization of the biases and the learning rate; a leaky ReLU lets some gradient through.
 
     How it is found: over at least five batches no unit of the layer was ever above zero (a warning), or fewer than one
     in ten (info).

@@ -16,14 +16,14 @@ _MANY = 100
 _SAID = {
     "detach": "is cut off from the graph here",
     "no_grad": "runs with gradients off here",
-    "rebuilt": "is copied into a new tensor here, which knows nothing of where it came from",
-    "host": "is taken out of torch and put back in here, as a new tensor",
+    "rebuilt": "is copied into a new tensor here, which has no history",
+    "host": "leaves torch and comes back as a new tensor here",
     "steps": "goes through an op without a derivative here",
 }
 _FIXES = {
     "detach": "remove the .detach() (or .data) on this line",
-    "no_grad": "run this part outside of torch.no_grad(), or leave its parameters out of the optimizer",
-    "rebuilt": "use the tensor itself instead of making a new one of it",
+    "no_grad": "run this part outside torch.no_grad(), or remove its parameters from the optimizer",
+    "rebuilt": "use the tensor itself instead of a new one made from it",
     "host": "stay in torch: numpy() and item() end the graph",
     "steps": "compute the loss from the values before this op (the scores, not their argmax); keep the op for metrics",
 }
@@ -110,7 +110,7 @@ def _of_terms(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=term.place if term.way != "no_grad" else _around(term.cut),
-            message=f"a term of the loss trains nothing: what it is computed from {_SAID[term.way]}",
+            message=f"a term of the loss trains nothing: its input {_SAID[term.way]}",
             label="no gradient beyond this",
             evidence={"op": term.cut.op, "backwards": term.backwards},
             fix=_FIXES[term.way],

@@ -25,7 +25,7 @@ def exploding(run: Evidence) -> Iterator[Proof]:
     Why it matters: one step then throws the weights away; the loss jumps to huge values or NaN.
 
     What to do: clip the gradients (`clip_grad_norm_`), start from smaller recurrent weights, use an LSTM or
-    normalisation layers.
+    normalization layers.
 
     How it is found: from the first backward on, gradients are more than a thousand times larger than the weights they
     belong to, nothing clips them, and the loss explodes too.
@@ -55,7 +55,7 @@ def exploding(run: Evidence) -> Iterator[Proof]:
             label="the loss goes " + " -> ".join(f"{loss:.3g}" for loss in losses[:3]),
             evidence={"gradient_to_weight": {layer.name: layer.sizes[0] for layer in layers}, "losses": losses[:8]},
             trials=_clips(backward.place, model),
-            fix="clip after this line: clip_grad_norm_(model.parameters(), 1.0), and start from smaller weights",
+            fix="clip after this line: clip_grad_norm_(model.parameters(), 1.0), and use smaller initial weights",
             related=[(worst.module.made, "the layer is made here")] if least else (),
         )
 

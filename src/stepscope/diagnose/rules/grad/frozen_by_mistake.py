@@ -11,14 +11,14 @@ from stepscope.evidence.modules import Module, Parameter
 
 _LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "Bilinear")
 _FRESH = 4
-"""How often a new layer's weights have been written to, at most: its initialisation, and one of the user's."""
+"""How often a new layer's weights have been written to, at most: its initialization, and one of the user's."""
 
 
 @rule("grad.frozen-by-mistake", severity="warning")
 def frozen_by_mistake(run: Evidence) -> Iterator[Proof]:
     """The output layer is frozen at its random start, and hardly anything is left to train.
 
-    Why it matters: fine-tuning needs at least a head that learns. Here only normalisation layers or biases move, and
+    Why it matters: fine-tuning needs at least a head that learns. Here only normalization layers or biases move, and
     the loss stays where it is.
 
     What to do: freeze the backbone only; look at which names the condition really matches.
@@ -55,7 +55,7 @@ def frozen_by_mistake(run: Evidence) -> Iterator[Proof]:
         path = next((name for name, part in module.named_modules() if part is head), "")
         yield Proof(
             where=_frozen_at(run) or head.made,
-            message=f"{path or 'the last layer'} of {model.type} is frozen at its random start: only {share:.1%} of "
+            message=f"{path or 'the last layer'} of {model.type} is frozen at its random weights: only {share:.1%} of "
             "the parameters train",
             label=f"what still trains: {', '.join(_names(trained)[:3])}",
             evidence={"frozen_head": path, "trainable": _names(trained)[:20], "share": share},

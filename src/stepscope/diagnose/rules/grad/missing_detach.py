@@ -24,7 +24,7 @@ _DIFFERENCES = frozenset({"sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_lo
 def missing_detach(run: Evidence) -> Iterator[Proof]:
     """A target, an advantage or a fake sample is not detached, so the gradient goes where it should not.
 
-    Why it matters: the network is pulled towards its own moving target from both sides, or a generator is
+    Why it matters: the network is pulled toward its own moving target from both sides, or a generator is
     differentiated for nothing in every step of its critic.
 
     What to do: `target.detach()`, `fake.detach()`, or compute it under `torch.no_grad()`.
@@ -57,7 +57,7 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
             continue
         visit = reaches[-1].feeds[before, after]
         mixed = _mixed(run, reaches[0], before, after)
-        fate = "its optimizer steps with them" if mixed else "they are thrown away"
+        fate = "its optimizer steps with them" if mixed else "they are discarded"
         yield Proof(
             where=visit.place,
             message=f"the input of {visit.type} is not detached: backward also computes gradients for what made it, "
@@ -66,7 +66,7 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
             evidence={"rounds": len(reaches), "backward_line": None if place is None else place.site.line},
             edit=tensors.argument_appended(visit.place, 0, "input", ".detach()"),
             fix="pass it .detach()ed, or make it under torch.no_grad()",
-            related=[(place, "this backward goes all the way")],
+            related=[(place, "this backward reaches it")],
         )
 
 

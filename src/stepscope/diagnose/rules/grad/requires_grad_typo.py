@@ -86,7 +86,7 @@ def _no_assignment(file: SourceFile) -> Iterator[Proof]:
             where=file.site(node),
             message="this statement does nothing: "
             + ("== compares, it does not assign" if compared else "the method is not called"),
-            label="a comparison whose result nobody uses" if compared else "without parentheses",
+            label="a comparison whose result is unused" if compared else "without parentheses",
             evidence={"statement": ast.unparse(node)},
             edit=edits.replace((file, node), ast.unparse(node).replace("==", "=")) if compared else None,
             fix=ast.unparse(node).replace("==", "=") if compared else f"{ast.unparse(value)}(False)",

@@ -15,7 +15,7 @@ def saturated(run: Evidence) -> Iterator[Proof]:
 
     Why it matters: hardly any gradient passes, so the layers before it learn very slowly.
 
-    What to do: smaller initial weights (Xavier), inputs of mean 0 and size 1, or normalisation before it.
+    What to do: smaller initial weights (Xavier), inputs of mean 0 and size 1, or normalization before it.
 
     How it is found: in at least five calls, from the first one on, about four of five values or more were within one
     percent of an end.
@@ -33,8 +33,8 @@ def saturated(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=one.place,
-            message=f"{share:.0%} of the values of this {one.op} are at its ends: hardly any gradient passes",
+            message=f"{share:.0%} of the values of this {one.op} are saturated: almost no gradient passes",
             label=f"in each of {len(one.shares)} batches",
             evidence={"shares": one.shares, "module": one.path},
-            fix="start from smaller weights, or normalise what goes in",
+            fix="start from smaller weights, or normalize what goes in",
         )

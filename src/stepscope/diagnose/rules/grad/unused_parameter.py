@@ -62,7 +62,7 @@ def _proof(run: Evidence, parameter: Parameter) -> Iterator[Proof]:
     yield Proof(
         where=made or module.made,
         message=f"self.{name} of {module.type} is a parameter that nothing uses",
-        label="made here, and never read" if not reads else "it never got a gradient",
+        label="created here, and never read" if not reads else "it never got a gradient",
         evidence={"parameter": parameter.title, "shape": list(parameter.shape), "reads": reads},
         fix=f"use self.{name} in forward, or remove it",
         severity=None if not reads and made is not None else "info",

@@ -39,13 +39,13 @@ def unused_result(run: Evidence) -> Iterator[Proof]:
         said.update(map(id, starved))
         use = fate_of_name(run.source, unused.place)
         names = [parameter.title for parameter in starved]
-        called = f"`{use.name}`" if use is not None else "what is computed here"
+        called = f"`{use.name}`" if use is not None else "the result computed here"
         yield Proof(
             where=unused.place,
             message=f"{called} is never used, so {', '.join(names[:3])}{' ...' if len(names) > 3 else ''} never learn",
             label=f"computed {unused.count} times and thrown away",
             evidence={"parameters": names[:20], "steps": unused.steps, "results": unused.count},
-            fix=f"use {called} in what is returned, or remove it",
+            fix=f"use {called} in the return value, or remove it",
             # What a model returns may be left aside by who calls it, on purpose.
             severity=None if use is not None else "info",
         )

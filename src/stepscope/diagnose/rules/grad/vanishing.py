@@ -15,9 +15,9 @@ _ENOUGH = 8
 def vanishing(run: Evidence) -> Iterator[Proof]:
     """The gradient shrinks from layer to layer until nothing is left for the first ones.
 
-    Why it matters: the first layers get a millionth of the last layer's gradient, and stay as they were initialised.
+    Why it matters: the first layers get a millionth of the last layer's gradient, and stay as they were initialized.
 
-    What to do: ReLU or GELU instead of sigmoid or tanh, residual connections, normalisation, a matching initialisation.
+    What to do: ReLU or GELU instead of sigmoid or tanh, residual connections, normalization, a matching initialization.
 
     How it is found: in every backward looked at, the gradient of the first layer was less than a millionth of that of
     the last one, relative to the weights, and it shrank over several layers in between.
@@ -44,5 +44,5 @@ def vanishing(run: Evidence) -> Iterator[Proof]:
             f"{last.name} gets",
             label=f"shrinks over {len(layers)} layers, in each of {len(pairs)} backwards",
             evidence={"layers": [layer.name for layer in layers], "gradient_to_weight": between},
-            fix="use ReLU or GELU, residual connections or normalisation layers",
+            fix="use ReLU or GELU, residual connections or normalization layers",
         )

@@ -32,10 +32,10 @@ def device_assert(run: Evidence) -> Iterator[Proof]:
     if seen is None or seen.which != "index":
         yield Proof(
             where=crash.site,
-            message="the device stopped at an index out of range, some operations before this line",
+            message="the device failed on an index out of range, some operations before this line",
             label="noticed here, not caused here",
             evidence={"error": crash.text.split("\n")[0][:200]},
-            fix="run it once more with CUDA_LAUNCH_BLOCKING=1 set, or on a CPU: then it stops at the line that did it",
+            fix="rerun with CUDA_LAUNCH_BLOCKING=1, or on a CPU, to stop at the line that caused it",
         )
         return
     yield Proof(

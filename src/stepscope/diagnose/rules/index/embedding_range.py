@@ -32,7 +32,7 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     right = fault.high + 1
     yield Proof(
         where=fault.site if fault.low < 0 else site or fault.site,
-        message=f"{name} has {fault.size} rows, 0 to {fault.size - 1}, and was asked for row {bad}",
+        message=f"{name} has {fault.size} rows, 0 to {fault.size - 1}, but row {bad} was requested",
         label=f"ids {fault.low} to {fault.high}, table of {fault.size}",
         evidence={
             "rows": fault.size,

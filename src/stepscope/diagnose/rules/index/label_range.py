@@ -25,7 +25,7 @@ def label_range(run: Evidence) -> Iterator[Proof]:
     outputs, fail as soon as the largest label comes along.
 
     What to do: shift the labels to begin at 0, or give the last layer as many outputs as there are classes. A mask that
-    was stored as an image has grey levels: turn them into class ids.
+    was stored as an image has gray levels: turn them into class ids.
 
     Bad:
         loss = F.cross_entropy(logits, y)            # y is 1 ... 10, logits have 10 columns
@@ -71,19 +71,19 @@ def label_range(run: Evidence) -> Iterator[Proof]:
 
 
 def _are_grey_levels(fault: RangeFault, low: int, high: int) -> bool:
-    """A mask with one label for each pixel, up to the brightest grey, for a model of a few classes."""
+    """A mask with one label for each pixel, up to the brightest gray, for a model of a few classes."""
     is_mask = fault.tensor is not None and fault.tensor.ndim >= 3
     return is_mask and low == 0 and high == _WHITE and fault.size <= _FEW
 
 
 def _grey_levels(fault: RangeFault, labels: Site, evidence: dict[str, int]) -> Proof:
-    two = "(mask > 127).long()" if fault.size == 2 else "a table from grey level to class id"
+    two = "(mask > 127).long()" if fault.size == 2 else "a table from gray level to class id"
     return Proof(
         where=labels,
-        message=f"the mask holds grey levels, 0 to {_WHITE}, where class ids 0 to {fault.size - 1} are needed",
+        message=f"the mask holds gray levels, 0 to {_WHITE}, where class ids 0 to {fault.size - 1} are needed",
         label=f"labels 0 to {_WHITE}, {fault.size} classes",
         evidence=evidence,
-        fix=f"turn grey levels into class ids: {two}; if 255 means 'no label', give the loss ignore_index=255",
+        fix=f"turn gray levels into class ids: {two}; if 255 means 'no label', give the loss ignore_index=255",
         related=[(fault.site, "it fails here")],
     )
 

@@ -33,7 +33,7 @@ def swapped_ids(run: Evidence) -> Iterator[Proof]:
     swap = fault.swap
     yield Proof(
         where=swap.site,
-        message=f"`{swap.first}` and `{swap.second}` are passed in each other's place",
+        message=f"`{swap.first}` and `{swap.second}` are swapped",
         label=f"ids up to {fault.high} for a table of {fault.size} rows",
         evidence={"rows": fault.size, "largest_id": fault.high, "arguments": [swap.first, swap.second]},
         edit=edits.call_replaced(swap.site, partial(_exchanged, names=(swap.first, swap.second))),

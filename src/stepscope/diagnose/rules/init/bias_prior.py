@@ -36,7 +36,7 @@ def bias_prior(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=_last_layer(first.input) or first.place,
-            message=f"{share:.1%} of the targets are positive, but the model starts by guessing about one half: the "
+            message=f"{share:.1%} of the targets are positive, but the model initially predicts about one half: the "
             f"first loss is {first.value:.2f} instead of {entropy:.2f}",
             label="the last bias could start at the log-odds",
             evidence={"positive": share, "first_loss": first.value, "entropy": entropy},

@@ -35,7 +35,7 @@ def constant(run: Evidence) -> Iterator[Proof]:
         where=place_of_start(first),
         message=f"all {units} units of {first.path or first.name} started with the weight {value:g} and are the same "
         "still: they get the same gradient",
-        label=f"{units} units that work like one",
+        label=f"{units} units that act as one",
         evidence={"weights": [start.name for start in same[:10]], "value": value, "units": units},
         edit=layers.initialised(place_of_start(first), "xavier_uniform_"),
         fix="start from random weights: nn.init.xavier_uniform_(weight)",

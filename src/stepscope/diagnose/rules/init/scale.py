@@ -22,7 +22,7 @@ def scale(run: Evidence) -> Iterator[Proof]:
     Why it matters: a layer should keep the size of what passes through it. With weights that are ten times too large
     each layer makes it ten times larger; the training starts with saturated outputs and exploding gradients.
 
-    What to do: leave torch's own initialisation in place, or scale by the number of inputs: `nn.init.kaiming_normal_`.
+    What to do: leave torch's own initialization in place, or scale by the number of inputs: `nn.init.kaiming_normal_`.
 
     How it is found: a layer's weights times the root of its inputs come to more than 4 (about 1 is right), and the
     first loss shows it: a cross-entropy far above the logarithm of the number of classes, or predictions thirty times
@@ -63,7 +63,7 @@ def _effect(call: LossCall) -> str | None:
         shape = call.shapes.get("input", ())
         classes = shape[1] if len(shape) > 1 else 0
         if classes > 1 and call.value > 3 * math.log(classes) + 2:
-            return f"the first loss is {call.value:.4g}, where {math.log(classes):.3g} is a blind guess"
+            return f"the first loss is {call.value:.4g}, where {math.log(classes):.3g} is chance"
     look = call.look
     if call.name in _REGRESSIONS and look is not None and look.target_low is not None:
         wanted = max(abs(look.target_low), abs(look.target_high or 0.0), 1e-12)
@@ -71,5 +71,5 @@ def _effect(call: LossCall) -> str | None:
         if got > 30 * wanted:
             return f"the first predictions go up to {got:.3g}, the targets to {wanted:.3g}"
     if call.name == "binary_cross_entropy_with_logits" and call.value is not None and call.value > 5:
-        return f"the first loss is {call.value:.4g}, where 0.69 is a blind guess"
+        return f"the first loss is {call.value:.4g}, where 0.69 is chance"
     return None

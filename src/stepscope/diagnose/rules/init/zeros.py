@@ -15,7 +15,7 @@ def zeros(run: Evidence) -> Iterator[Proof]:
     Why it matters: a layer of zeros gives zeros, and hands back zero gradients to the layers before it; with zeros
     everywhere only the last bias moves.
 
-    What to do: leave torch's own initialisation in place, or use `nn.init.kaiming_uniform_`/`xavier_uniform_`. Zeros
+    What to do: leave torch's own initialization in place, or use `nn.init.kaiming_uniform_`/`xavier_uniform_`. Zeros
     are for biases, and for the last layer of a residual branch.
 
     How it is found: weights were all zero when the model was first called; after three steps of their optimizer they
@@ -32,9 +32,9 @@ def zeros(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=place_of_start(dead[0]),
         message=f"{dead[0].name}{f' and {len(dead) - 1} more weights' if len(dead) > 1 else ''} started at zero and "
-        "cannot leave it: every gradient of theirs is zero",
+        "cannot leave it: all their gradients are zero",
         label="all zeros, with zero gradients",
         evidence={"weights": [start.name for start in dead[:10]], "count": len(dead)},
         edit=layers.initialised(place_of_start(dead[0]), "kaiming_uniform_"),
-        fix="leave torch's initialisation in place, or nn.init.kaiming_uniform_(weight)",
+        fix="keep torch's default initialization, or use nn.init.kaiming_uniform_(weight)",
     )

@@ -56,7 +56,7 @@ def load_mismatch(run: Evidence) -> Iterator[Proof]:
         message=f"the checkpoint lacks {len(missing)} of the model's names and has {len(unexpected)} it does not know",
         label=f"missing {', '.join(missing[:3])}" if missing else f"not known: {', '.join(unexpected[:3])}",
         evidence=evidence,
-        fix=_whole(unexpected) or "build the model as it was when the checkpoint was saved",
+        fix=_whole(unexpected) or "build the same model as when the checkpoint was saved",
     )
 
 
@@ -70,7 +70,7 @@ def _sizes(crash: Crash, sizes: list[tuple[str, str, str]]) -> Proof:
         message=f"{name} has shape [{saved}] in the checkpoint and [{built}] in the model",
         label=f"built as [{built}], saved as [{saved}]",
         evidence={"model": kind, "sizes": {n: {"saved": s, "model": b} for n, s, b in sizes[:8]}},
-        fix="build the layer with the size it was saved with, or leave it out of what is loaded",
+        fix="build the layer with the saved size, or do not load it",
         related=[(crash.site, "loaded here")],
     )
 

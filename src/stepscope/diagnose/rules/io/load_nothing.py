@@ -31,10 +31,10 @@ def load_nothing(run: Evidence) -> Iterator[Proof]:
         elif loading.given and loading.own == loading.given and _filled_by_nothing(run, loading):
             yield Proof(
                 where=loading.place,
-                message=f"{loading.type} is given its own values: nothing of the checkpoint is among them",
+                message=f"{loading.type} is loaded with its own values: none come from the checkpoint",
                 label=f"all {loading.given} tensors are the model's own",
                 evidence={"given": loading.given},
-                fix="compare the names in the checkpoint with those of the model; none is the same",
+                fix="compare the names in the checkpoint with those of the model; none match",
             )
 
 
@@ -44,9 +44,9 @@ def _unmatched(loading: Loading) -> Proof:
     fix = "print the result of load_state_dict, and rename the keys so that they match"
     if pair is not None and pair[0].endswith(pair[1]):
         prefix = pair[0].removesuffix(pair[1])
-        fix = f"take the prefix off: {{k.removeprefix('{prefix}'): v for k, v in state.items()}}"
+        fix = f"remove the prefix: {{k.removeprefix('{prefix}'): v for k, v in state.items()}}"
     elif pair is not None:
-        fix = f"put the prefix before: {{'{pair[1].removesuffix(pair[0])}' + k: v for k, v in state.items()}}"
+        fix = f"add the prefix: {{'{pair[1].removesuffix(pair[0])}' + k: v for k, v in state.items()}}"
     example = f"'{pair[0]}' is given, '{pair[1]}' is wanted" if pair is not None else ""
     if not example and loading.unexpected:
         example = f"'{loading.unexpected[0]}' is given, '{loading.missing[0]}' is wanted"

@@ -61,8 +61,8 @@ def _words(kind: str, path: str) -> tuple[str, str]:
     return {
         "FileNotFoundError": (f"there is no {shown}", "check the path (its folder has to exist too)"),
         "PermissionError": (
-            f"{shown} may not be opened: no permission",
-            "use a folder you may write to, or change its permissions",
+            f"{shown} cannot be opened: permission denied",
+            "use a writable folder, or change its permissions",
         ),
         "IsADirectoryError": (f"{shown} is a folder, not a file", "add the file's name to the path"),
         "NotADirectoryError": (f"a part of {shown} is a file, not a folder", "check the path"),

@@ -21,7 +21,7 @@ def optimizer_not_restored(run: Evidence) -> Iterator[Proof]:
     What to do: save `optimizer.state_dict()` in the checkpoint and give it to the new optimizer.
 
     How it is found: the weights of a file were loaded, the number of its epoch or step was read from it, training went
-    on with an optimizer that keeps a state (Adam, momentum), fresh, and nothing was loaded into it. Starting anew from
+    on with an optimizer that keeps a state (Adam, momentum), fresh, and nothing was loaded into it. Starting over from
     pretrained weights reads no epoch and is let pass.
 
     Bad:
@@ -42,7 +42,7 @@ def optimizer_not_restored(run: Evidence) -> Iterator[Proof]:
         saved = f"{read.optimizers} optimizer state in the file" if read.optimizers else "the file holds none"
         yield Proof(
             where=loading.place,
-            message=f"training goes on from a checkpoint, but {fresh[0].type} starts from nothing: its state is not "
+            message=f"training resumes from a checkpoint, but {fresh[0].type} starts fresh: its state is not "
             + ("loaded" if read.optimizers else "in the checkpoint"),
             label=f"weights are restored, the optimizer is not ({saved})",
             evidence={"keys": read.keys[:12], "optimizer": fresh[0].type, "file": read.path[:200]},

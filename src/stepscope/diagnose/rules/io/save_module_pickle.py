@@ -13,7 +13,7 @@ def save_module_pickle(run: Evidence) -> Iterator[Proof]:
     Why it matters: the file holds the paths of the classes. Rename or move one and it cannot be read; since torch 2.6
     `torch.load` refuses it by default, because reading it runs whatever code is in it.
 
-    What to do: save `model.state_dict()`, build the model anew, and load the weights into it.
+    What to do: save `model.state_dict()`, build the model again, and load the weights into it.
 
     How it is found: `torch.save` was given a module.
 

@@ -61,10 +61,10 @@ def _proof(loading: Loading, read: FileRead, scheduler: Scheduler) -> Proof:
     come = max(read.schedulers)
     return Proof(
         where=loading.place,
-        message=f"training goes on from a checkpoint, but {scheduler.type} starts again: its saved state (after {come} "
+        message=f"training resumes from a checkpoint, but {scheduler.type} starts over: its saved state (after {come} "
         "steps) is not loaded",
         label="weights and optimizer are restored, the schedule is not",
         evidence={"scheduler": scheduler.type, "had_stepped": come, "keys": read.keys[:12]},
         fix="scheduler.load_state_dict(checkpoint[...]) after the optimizer's state is loaded",
-        related=[(scheduler.place, "this scheduler begins anew")] if scheduler.place is not None else (),
+        related=[(scheduler.place, "this scheduler starts over")] if scheduler.place is not None else (),
     )

@@ -28,7 +28,7 @@ def weights_only(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=crash.site,
-        message="the file holds pickled objects, and torch.load takes only tensors unless told otherwise",
+        message="the file contains pickled objects, and torch.load accepts only tensors by default",
         label="weights_only is True by default",
         evidence={"error": crash.message[:200]},
         fix="save state_dict() instead of the object; or, for a file you trust, pass weights_only=False",

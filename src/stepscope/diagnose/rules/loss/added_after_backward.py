@@ -52,7 +52,7 @@ def added_after_backward(run: Evidence) -> Iterator[Proof]:
         term, backward = several[0]
         yield Proof(
             where=place,
-            message="this term is added to the loss after backward() has run: it is counted and never trained",
+            message="this term is added to the loss after backward() has run: it is reported but never trained",
             label=f"adds {term.value:.3g} to the number only" if term.value is not None else "adds to the number only",
             evidence={"steps": len(several), "term": term.value},
             fix="move this line before backward()",

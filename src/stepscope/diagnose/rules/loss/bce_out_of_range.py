@@ -44,16 +44,16 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     built = None if layer is None or layer.module.type != "BCELoss" else made_at(crash, layer.module)
     is_nan = found is not None and math.isnan(found[0])
     if is_nan:
-        fix = f"look for what makes the {which} NaN: 0 divided by 0, values that grew too large, holes in the data"
+        fix = f"find what makes the {which} NaN: 0 divided by 0, values that grew too large, missing data"
     elif which == "target":
-        fix = "bring the targets to 0 and 1 (or between)"
+        fix = "scale the targets to between 0 and 1"
     else:
         fix = "use BCEWithLogitsLoss (or binary_cross_entropy_with_logits), or end the model with a sigmoid"
     yield Proof(
         where=built or site,
-        message=f"the {which} of binary cross entropy must lie between 0 and 1, it holds NaN"
+        message=f"the {which} of binary cross entropy must be between 0 and 1, but it contains NaN"
         if is_nan
-        else f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
+        else f"the {which} of binary cross entropy must be between 0 and 1" + (f", it is {span}" if span else ""),
         label="NaN" if is_nan else span,
         evidence={"which": which, "range": list(found) if found and not is_nan else None},
         edit=None if is_nan or which == "target" else tensors.called_otherwise(built or site, _WITH_LOGITS),

@@ -49,7 +49,7 @@ def fresh_noise(run: Evidence) -> Iterator[Proof]:
         drawn, added = pairs[0]
         yield Proof(
             where=place,
-            message="the target is noise drawn for the loss; the noise that was added to the input is other noise",
+            message="the target is new noise, not the noise that was added to the input",
             label=f"{drawn.op} of {list(drawn.shape)}, which the model has not seen",
             evidence={"steps": len(pairs), "shape": list(drawn.shape)},
             fix="compare with the noise that was added to the input",

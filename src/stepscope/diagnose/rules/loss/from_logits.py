@@ -40,17 +40,17 @@ def from_logits(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=where,
             message=f"the last layer ends in {activation}, and the loss applies it again (from_logits=True)",
-            label="from_logits=True says that raw scores come in",
+            label="from_logits=True means raw scores",
             evidence=evidence,
             fix=f"leave out from_logits=True, or the {activation} of the last layer",
         )
     elif not takes_logits and activation == "linear":
         yield Proof(
             where=where,
-            message=f"the last layer gives raw scores, and {loss} takes them for probabilities",
-            label="the loss is not told that raw scores come in",
+            message=f"the last layer returns raw scores, and {loss} interprets them as probabilities",
+            label="the loss does not know that it gets raw scores",
             evidence=evidence,
-            fix="say from_logits=True in the loss, or end the last layer in "
+            fix="pass from_logits=True to the loss, or end the last layer in "
             + ("sigmoid" if loss.startswith("binary") else "softmax"),
         )
 

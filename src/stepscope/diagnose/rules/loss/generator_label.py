@@ -51,7 +51,7 @@ def generator_label(run: Evidence) -> Iterator[Proof]:
                 "learns to be recognized",
                 label="this asks for the verdict 'generated'",
                 evidence={"steps": len(others)},
-                fix="label the samples as real in the generator's loss (or turn the sign of the score)",
+                fix="label the samples as real in the generator's loss (or flip the sign of the score)",
                 related=[(own[0].place, "the discriminator learns here")] if own[0].place is not None else (),
             )
 

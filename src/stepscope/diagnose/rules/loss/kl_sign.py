@@ -43,7 +43,7 @@ def kl_sign(run: Evidence) -> Iterator[Proof]:
         label="exp(logvar) and mu**2 count negative in the loss",
         evidence={"steps": len(wrong), "factor_of_exp": divergence.factor, "loss": losses[:4] + losses[-1:]},
         edit=tensors.sign_turned(where.place),
-        fix="turn its sign: -0.5 * sum(1 + logvar - mu**2 - logvar.exp()), added to the loss",
+        fix="flip its sign: -0.5 * sum(1 + logvar - mu**2 - logvar.exp()), added to the loss",
     )
 
 

@@ -54,7 +54,7 @@ def negatives_raised(run: Evidence) -> Iterator[Proof]:
             + (" and lowers those of the positives" if swapped else ""),
             label="the loss falls when the score of a negative rises",
             evidence={"steps": len(scores)},
-            fix="swap the two scores" if swapped else "put a minus before the score of the negatives",
+            fix="swap the two scores" if swapped else "negate the score of the negatives",
             related=[(score.place, "the score of the negatives")] if score.place is not None else (),
         )
 

@@ -17,7 +17,7 @@ def no_valid_target(run: Evidence) -> Iterator[Proof]:
     """Every target is one that the loss ignores, so it compares with nothing.
 
     Why it matters: the mean over no target is 0 / 0: NaN, and so is every weight after the step. As a sum the loss is 0
-    and nothing is learnt.
+    and nothing is learned.
 
     What to do: look at how labels are masked; leave out rows without any label, or divide by `count.clamp_min(1)`.
 
@@ -36,9 +36,9 @@ def no_valid_target(run: Evidence) -> Iterator[Proof]:
         where = target_line(run, target) or birth(run, target.origin)
         yield Proof(
             where=where or target.place,
-            message=f"all targets are {target.ignore_index}, which the loss ignores: it compares with nothing",
+            message=f"all targets are {target.ignore_index}, which the loss ignores: there is nothing to compare with",
             label="no target is left" + (", and the mean over none is NaN" if is_broken else ""),
             evidence={"batches": target.ignored, "ignore_index": target.ignore_index, "op": target.op},
-            fix=f"give the positions that count their label; {target.ignore_index} is for those that do not",
+            fix=f"label the positions that count; {target.ignore_index} is for those that do not",
             related=[(target.place, "the loss compares here")] if where is not None else [],
         )

@@ -38,10 +38,10 @@ def not_a_tensor(run: Evidence) -> Iterator[Proof]:
     elsewhere = crash.site is not None and (crash.site.file, crash.site.line) != (where.file, where.line)
     yield Proof(
         where=where,
-        message=f"the loss is a {found[1]} when backward is to run: it has no graph any more",
+        message=f"the loss is a {found[1]} when backward should run: it no longer has a graph",
         label=f"`{text}` gives a plain number" if text else "a plain number is returned",
         evidence={"type": found[1], "made_by": text},
         edit=tensors.without_method(where, (text.strip(".()"),)) if text else None,
         fix=f"leave out `{text}` here" if text else "return the loss as a tensor",
-        related=[(crash.site, "what needs a tensor is reached from here")] if elsewhere else [],
+        related=[(crash.site, "a tensor is needed from here")] if elsewhere else [],
     )

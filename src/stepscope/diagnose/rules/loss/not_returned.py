@@ -51,6 +51,6 @@ def not_returned(run: Evidence) -> Iterator[Proof]:
         message=f"the model gets no labels, only {', '.join(received)}, and so computes no loss",
         label="no `labels` reach the model",
         evidence=evidence,
-        fix='give the targets the name "labels"; columns that `forward` does not name are taken out of the data',
+        fix='give the targets the name "labels"; columns that `forward` does not name are removed from the data',
         related=[(crash.site, "the Trainer needs a loss")],
     )

@@ -12,7 +12,7 @@ _STEPS = 3
 _SAID = {
     "unread": "is computed in every step and never used",
     "overwritten": "is replaced by another value before anything uses it",
-    "loop": "is replaced in the next turn of the loop: only the last turn counts",
+    "loop": "is replaced in the next iteration: only the last one counts",
 }
 _STATISTICS = frozenset({"max", "min", "amax", "amin", "median", "std", "var"})
 """Numbers that people look at; a loss ends in a sum, a mean or a product."""
@@ -56,7 +56,7 @@ def _proof(unused: Unused, use: NameUse | None, starved: list[str]) -> Proof:
         where=unused.place,
         severity="info" if unused.origin.op in _STATISTICS and not starved else None,
         message=f"this part of the loss {said}{lost}",
-        label=f"{unused.count} results of this line were thrown away in {unused.steps} steps",
+        label=f"{unused.count} results of this line were discarded in {unused.steps} steps",
         evidence={"steps": unused.steps, "results": unused.count, "parameters": starved[:20]},
         fix=f"add it up: {use.name} = {use.name} + ..." if is_sum and use else "add it to the loss, or remove it",
     )

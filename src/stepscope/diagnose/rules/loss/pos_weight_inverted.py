@@ -15,7 +15,7 @@ _IMBALANCE = 3.0
 
 @rule("loss.pos-weight-inverted", severity="warning")
 def pos_weight_inverted(run: Evidence) -> Iterator[Proof]:
-    """The class weights of the loss favour the frequent classes.
+    """The class weights of the loss favor the frequent classes.
 
     Why it matters: weights are there to lift rare classes. The other way round the rare class is ignored: accuracy
     looks good and its recall goes to zero.

@@ -15,7 +15,7 @@ from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.evidence.steps import Backward
 
 _WANTED = re.compile(r"adv|reward|return|gain|(^|_)(ret|rets|R|G|y|r)($|_)|target|label|one_?hot|truth", re.I)
-_FIXES = {"loss": "take the minus away", "overlap": "make it one minus this"}
+_FIXES = {"loss": "remove the minus", "overlap": "make it one minus this"}
 _UNWANTED = re.compile(r"cost|regret|penalt|loss|delta|td|neg", re.I)
 
 
@@ -57,7 +57,7 @@ def sign(run: Evidence) -> Iterator[Proof]:
             label="this has the wrong sign",
             evidence={"steps": len(several), "loss": losses[:4] + losses[-1:]},
             edit=tensors.negated(where.place) if kind != "overlap" else None,
-            fix=_FIXES.get(kind, "put a minus before it"),
+            fix=_FIXES.get(kind, "negate it"),
             severity="error" if kind in ("error", "overlap") else "warning",
         )
 

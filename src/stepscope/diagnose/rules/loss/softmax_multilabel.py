@@ -45,7 +45,7 @@ def softmax_multilabel(run: Evidence) -> Iterator[Proof]:
             label="the classes compete here",
             evidence={"calls": len(wrong), "labels_per_sample": [low, high]},
             fix="use sigmoid in place of softmax, or binary_cross_entropy_with_logits on the raw scores",
-            related=[(call.place, "each label is judged by itself here")],
+            related=[(call.place, "each label is scored independently here")],
         )
 
 

@@ -63,12 +63,12 @@ def _fault(run: Evidence, call: LossCall) -> tuple[str, str] | None:
         unused = _unused_twin(call, made)
         if unused:
             return (
-                "the target is the tensor the model was given; another one of the same shape in the batch is unused",
+                "the target is the model's own input; another tensor of the same shape in the batch is unused",
                 "compare with the other tensor of the batch",
             )
         if _is_noised(made, call.step) and any(_NOISY.search(name) for name in names[1]):
             return (
-                f"the target {names[1][-1]} is the noisy tensor the model was given",
+                f"the target {names[1][-1]} is the noisy input of the model",
                 "compare with the clean tensor, or with the noise that was added",
             )
         return None

@@ -44,10 +44,10 @@ def logdet_sign(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=join.place,
             message="the log of a scale enters the loss with the wrong sign: shrinking the scale lowers both",
-            label="the log-determinant counts the wrong way round here",
+            label="the log-determinant has the wrong sign here",
             evidence={"terms": len(wrong), "factor": term.factor, "loss": losses[:4] + losses[-1:]},
             edit=tensors.sign_turned(join.place),
-            fix="turn the sign of the log-determinant here",
+            fix="flip the sign of the log-determinant here",
             related=[(scale.place, "the scale is applied here")],
         )
         return

@@ -21,7 +21,7 @@ def mask_inverted(run: Evidence) -> Iterator[Proof]:
     """An attention mask hides what should be seen and shows what should be hidden.
 
     Why it matters: with a causal mask the wrong way round each step sees only what comes after it; with an inverted
-    neighbour mask a node sees everything but its neighbours. The model learns from the wrong places.
+    neighbor mask a node sees everything but its neighbors. The model learns from the wrong places.
 
     What to do: `scaled_dot_product_attention` takes a boolean mask in which True means "may look";
     `nn.MultiheadAttention` and `nn.Transformer` take one in which True means "must not", and `masked_fill` hides where
@@ -51,16 +51,16 @@ def _backwards(masking: Masking) -> Proof:
     made = None if masking.mask is None else masking.mask.comes_from(*_MAKERS, most=40)
     return Proof(
         where=made.place if made is not None and made.place is not None else masking.place,
-        message="the causal mask is the wrong way round: each step sees only itself and what comes after it",
+        message="the causal mask is inverted: each step sees only itself and later steps",
         label=f"of {steps} steps the first sees all, the last sees only itself",
         evidence={"steps": steps, "calls": masking.calls, "attention": masking.kind},
-        fix=_FIXES.get(masking.kind, "hide what lies above the diagonal (triu(1)), not what lies below"),
+        fix=_FIXES.get(masking.kind, "mask what is above the diagonal (triu(1)), not below"),
         related=[(masking.place, "the mask is used here")] if made is not None else [],
     )
 
 
 _FIXES = {
-    "scaled_dot_product_attention": "True means 'may look' here: use .tril(), or ~mask, or is_causal=True",
+    "scaled_dot_product_attention": "True means 'may attend' here: use .tril(), or ~mask, or is_causal=True",
 }
 
 
@@ -77,7 +77,7 @@ def _graph(run: Evidence, masking: Masking) -> Iterator[Proof]:
         return
     yield Proof(
         where=filled.place,
-        message="the mask hides each node's neighbours and shows all others",
+        message="the mask hides each node's neighbors and shows all others",
         label="where this is True the scores become minus infinity",
         evidence={"calls": masking.calls, "nodes": masking.size[0]},
         edit=tensors.inverted_mask(filled.place),

@@ -12,15 +12,15 @@ from stepscope.evidence.origins import Origin
 
 @rule("math.normalize-dim", severity="error")
 def normalize_dim(run: Evidence) -> Iterator[Proof]:
-    """Vectors are normalised along the batch instead of along themselves.
+    """Vectors are normalized along the batch instead of along themselves.
 
     Why it matters: a similarity of vectors that do not have length 1 is no cosine: it depends on the size of the batch
     and on the other samples in it, and long vectors win.
 
     What to do: `F.normalize(z, dim=-1)`.
 
-    How it is found: the normalised tensor is followed to the product that compares vectors. It runs along another axis
-    than the one that was normalised, which is the batch. Or, in a forked copy of the process, the answers for one
+    How it is found: the normalized tensor is followed to the product that compares vectors. It runs along another axis
+    than the one that was normalized, which is the batch. Or, in a forked copy of the process, the answers for one
     sample change when another sample is replaced.
 
     Bad:
@@ -41,7 +41,7 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
         seen.add(made.place)
         yield Proof(
             where=where_applied(run, made),
-            message=f"the vectors are normalised along the batch, axis 0 of ({shape}), and compared along axis "
+            message=f"the vectors are normalized along the batch, axis 0 of ({shape}), and compared along axis "
             f"{crossing.used}",
             label=f"axis 0 of ({shape}) is the batch",
             evidence={"axis": crossing.axis, "used_axis": crossing.used, "shape": list(made.shape)},
@@ -55,8 +55,8 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
         if made.place not in seen and made.requires_grad:
             yield Proof(
                 where=where_applied(run, made),
-                message=f"the vectors are normalised along the batch, axis 0 of ({', '.join(map(str, made.shape))})",
-                label=f"replacing one sample changes the answers for the others by {trial.mixing:.1%}",
+                message=f"the vectors are normalized along the batch, axis 0 of ({', '.join(map(str, made.shape))})",
+                label=f"replacing one sample changes the outputs for the others by {trial.mixing:.1%}",
                 evidence={"axis": 0, "shape": list(made.shape), "change": trial.mixing},
                 edit=tensors.dim(where_applied(run, made), -1),
                 fix="use dim=-1",
@@ -64,5 +64,5 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
 
 
 def _of_data(made: Origin) -> bool:
-    """Weights may well be normalised along their first axis."""
+    """Weights may well be normalized along their first axis."""
     return any(origin.kind not in ("parameter", "buffer") for origin in made.ancestors(2000) if not origin.inputs)

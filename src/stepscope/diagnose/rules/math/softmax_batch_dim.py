@@ -21,7 +21,7 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
     What to do: `softmax(x, dim=-1)` (or `dim=1` for `(batch, classes)`).
 
     How it is found: each axis is followed from the softmax to its use: a class is chosen, or the loss picks the
-    target's class, along an axis that was not normalised. Or the softmax runs over the first axis, and in a forked copy
+    target's class, along an axis that was not normalized. Or the softmax runs over the first axis, and in a forked copy
     of the process the answers for one sample change when another sample is replaced.
 
     Bad:
@@ -45,7 +45,7 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
         seen.add(made.place)
         yield Proof(
             where=where_applied(run, made),
-            message=f"{made.op} normalises axis {crossing.axis} of ({shape}), but classes are chosen along axis "
+            message=f"{made.op} normalizes axis {crossing.axis} of ({shape}), but classes are chosen along axis "
             f"{crossing.used}",
             label=f"axis {crossing.axis} of ({shape}){sums}",
             evidence={
@@ -56,7 +56,7 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
             },
             edit=tensors.dim(where_applied(run, made), -1 if crossing.used == len(made.shape) - 1 else crossing.used),
             fix=f"use dim={-1 if crossing.used == len(made.shape) - 1 else crossing.used}",
-            related=[(crossing.place, "the classes are told apart here")],
+            related=[(crossing.place, "the classes are compared here")],
         )
     if "math.softmax-dim" in run.found or "math.softmax-batch-dim" in run.found:
         return
@@ -65,7 +65,7 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=where_applied(run, made),
                 message=f"{made.op} runs over the batch, axis 0 of ({', '.join(map(str, made.shape))})",
-                label=f"replacing one sample changes the answers for the others by {trial.mixing:.1%}",
+                label=f"replacing one sample changes the outputs for the others by {trial.mixing:.1%}",
                 evidence={"axis": 0, "shape": list(made.shape), "change": trial.mixing},
                 edit=tensors.dim(where_applied(run, made), -1),
                 fix="use dim=-1",

@@ -18,7 +18,7 @@ _PRODUCTS = frozenset({"matmul", "bmm", "einsum", "baddbmm"})
 
 @rule("math.softmax-dim", severity="error")
 def softmax_dim(run: Evidence) -> Iterator[Proof]:
-    """Attention weights are normalised along one axis and added up along another.
+    """Attention weights are normalized along one axis and added up along another.
 
     Why it matters: the weights of one query must add up to 1 over the keys. A softmax over the queries, the heads or
     the batch gives weights that add up to anything, and lets samples or positions compete that have nothing in common.
@@ -26,7 +26,7 @@ def softmax_dim(run: Evidence) -> Iterator[Proof]:
     What to do: take the softmax over the axis that is summed over next: the last one of `(batch, heads, query, key)`.
 
     How it is found: each axis is followed from the softmax to the product that uses the weights. It adds up along an
-    axis that was not normalised; the sums of the weights along it, which should be 1, are measured.
+    axis that was not normalized; the sums of the weights along it, which should be 1, are measured.
 
     Bad:
         weights = scores.softmax(dim=1)      # (batch, query, key)
@@ -47,7 +47,7 @@ def softmax_dim(run: Evidence) -> Iterator[Proof]:
         sums = f"; the weights add up to {low:.2g} to {high:.2g} there, not 1" if crossing.sums else ""
         yield Proof(
             where=where_applied(run, made),
-            message=f"softmax normalises axis {crossing.axis} of ({shape}), but the weights are added up along axis "
+            message=f"softmax normalizes axis {crossing.axis} of ({shape}), but the weights are added up along axis "
             f"{crossing.used}",
             label=f"axis {crossing.axis} of ({shape}){sums}",
             evidence={
@@ -63,7 +63,7 @@ def softmax_dim(run: Evidence) -> Iterator[Proof]:
 
 
 def _is_attention(crossing: Crossing) -> bool:
-    """The scores are products of two things that depend on the data: queries and keys, not fixed centres."""
+    """The scores are products of two things that depend on the data: queries and keys, not fixed centers."""
     if crossing.how != "product" or not crossing.made.inputs or len(crossing.made.shape) < 3:
         return False
     scores: Origin = crossing.made.inputs[0].back_through(_SCALING)

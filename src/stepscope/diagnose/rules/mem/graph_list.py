@@ -43,7 +43,7 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
         label="one more with every step",
         evidence={"graphs_alive": alive[-8:], "most": most},
         edit=tensors.collected(where, ".detach()") if where is not None else None,
-        fix="collect loss.item() or output.detach() instead of the tensor itself",
+        fix="store loss.item() or output.detach() instead of the tensor itself",
     )
 
 

@@ -32,7 +32,7 @@ def loss_graph_kept(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=place,
             message="this line keeps the graph of every step alive",
-            label=f"{longest} steps in a row its own earlier result comes back with its graph",
+            label=f"in {longest} consecutive steps its own earlier result came back with its graph",
             evidence={"steps_in_a_row": longest},
             edit=tensors.last_added(place, ".item()"),
             fix="use loss.item() or loss.detach() here",

@@ -29,7 +29,7 @@ def printed_disagrees(run: Evidence) -> Iterator[Proof]:
     loss that `backward` is called on.
 
     How it is found: one of these, in three evaluations or over many steps. A printed accuracy is, always by the
-    same factor, not the share of right predictions in the whole pass (a hint only, where the factor could be a mask's).
+    same factor, not the accuracy in the whole pass (a hint only, where the factor could be a mask's).
     An accuracy, or a loss that is called a mean, is as many times too large as the pass has batches: it is a sum. A
     printed training loss clearly rises while the loss that backward was called on clearly falls, or the other way
     round. Running means, other units and smoothing do none of this.
@@ -59,7 +59,7 @@ def _sum(run: Evidence, one: Compared) -> Proof | None:
     if batches is None or (not trains and max(one.printed) <= 1.0):
         return None
     said, real = one.printed[-1], one.derived[-1]
-    what = "the mean loss" if trains else "the share of right predictions"
+    what = "the mean loss" if trains else "the accuracy"
     return Proof(
         where=one.site,
         message=f"the printed '{one.name}' is a sum over {batches} batches, not a mean",
@@ -96,10 +96,10 @@ def _accuracy(one: Compared) -> Proof | None:
     return Proof(
         where=one.site,
         severity=None if is_wrong else "info",  # an accuracy over some of the positions, padding left out
-        message=f"the printed '{one.name}' is {middle:.2f} times the share of right predictions",
-        label=f"{said:.3f} is printed, {real:.3f} of the predictions were right",
+        message=f"the printed '{one.name}' is {middle:.2f} times the accuracy",
+        label=f"{said:.3f} is printed, {real:.3f} of the predictions were correct",
         evidence={"printed": said, "counted": round(real, 4), "factor": round(middle, 4), "evaluations": len(pairs)},
-        fix="divide by the number of samples that were evaluated: len(loader.dataset), or a counter",
+        fix="divide by the number of evaluated samples: len(loader.dataset), or a counter",
     )
 
 
@@ -113,7 +113,7 @@ def _opposite(one: Compared) -> Proof | None:
     said_text, real_text = (f"{values[0]:.4g} to {values[-1]:.4g}" for values in (one.printed, one.derived))
     return Proof(
         where=one.site,
-        message=f"the printed '{one.name}' {way} while the loss that is trained {other}",
+        message=f"the printed '{one.name}' {way} while the training loss {other}",
         label=f"printed {said_text}, trained {real_text}",
         evidence={"printed": one.printed[:8], "trained": [round(value, 6) for value in one.derived[:8]]},
         fix="print the loss that backward is called on",

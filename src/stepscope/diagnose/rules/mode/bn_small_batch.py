@@ -16,7 +16,7 @@ _FEW = 4
 
 @rule("mode.bn-small-batch", severity="error", needs="steps, crash")
 def bn_small_batch(run: Evidence) -> Iterator[Proof]:
-    """A batch norm in training mode was given next to no values per channel to normalise by.
+    """A batch norm in training mode was given next to no values per channel to normalize by.
 
     Why it matters: one value has no spread, and torch refuses it: it is the last batch of an epoch with one sample
     left, or a single sample tried out before `eval()`. Two always come out as -1 and +1, whatever they were.
@@ -41,7 +41,7 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
 
     layer = crash.layer
     shape = [] if layer is None or layer.input is None else list(layer.input.shape)
-    name = "a normalisation layer" if layer is None else layer.name
+    name = "a normalization layer" if layer is None else layer.name
     evidence = {"layer": name, "input_shape": shape}
     for loader in crash.loaders:
         size, samples = loader.batch_size, loader.samples
@@ -58,7 +58,7 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
             return
     if len(crash.loaders) == 1 and crash.loaders[0].batch_size == 1:
         where = made_at(crash, crash.loaders[0])
-        fix = "use a batch size above 1, or a layer that does not look at the batch (GroupNorm, LayerNorm)"
+        fix = "use a batch size above 1, or a layer that does not depend on the batch (GroupNorm, LayerNorm)"
     else:
         where = None if not crash.own else _call(crash)
         fix = "call model.eval() before trying single samples, or give it more than one"
@@ -89,7 +89,7 @@ def _few_values(run: Evidence) -> Iterator[Proof]:
     where = loader.made if loader is not None and loader.made is not None else built
     yield Proof(
         where=where,
-        message=f"batch norm {path or 'layer'} normalises over {values} values per channel: that is mostly noise",
+        message=f"batch norm {path or 'layer'} normalizes over {values} values per channel: that is mostly noise",
         label=f"batches of {samples}",
         evidence={"layers": sorted(few), "batch_size": samples, "values_per_channel": values},
         fix="use larger batches, or GroupNorm or LayerNorm instead",

@@ -19,7 +19,7 @@ _FAR = 0.5
 def frozen_bn(run: Evidence) -> Iterator[Proof]:
     """A frozen part goes on moving its batch norm statistics, because `train()` on the whole model reaches it too.
 
-    Why it matters: its weights stay, but its batch norm normalises by the batch and moves its running statistics with
+    Why it matters: its weights stay, but its batch norm normalizes by the batch and moves its running statistics with
     every one, so the features that were to be kept change.
 
     What to do: call `eval()` on the frozen part again after each `train()`, or let the model's own `train` do so.

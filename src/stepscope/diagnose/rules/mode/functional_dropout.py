@@ -35,9 +35,9 @@ def functional_dropout(run: Evidence) -> Iterator[Proof]:
         attention = name == "scaled_dot_product_attention"
         yield Proof(
             where=place,
-            message=f"{name} goes on dropping values in eval mode"
+            message=f"{name} keeps dropping values in eval mode"
             if evaluated
-            else f"{name} does not know the mode: it would go on dropping values in eval mode",
+            else f"{name} does not know the mode: it would keep dropping values in eval mode",
             label=f"drops values, though the module is in eval mode ({evaluated} calls)" if evaluated else "always on",
             evidence={"function": name, "calls_in_eval_mode": evaluated, "calls_in_training": modes.count(True)},
             edit=edits.in_method(edits.keyword(place, "training", "self.training"), place) if not attention else None,

@@ -17,7 +17,7 @@ from stepscope.evidence.modules import Module
 def no_eval(run: Evidence) -> Iterator[Proof]:
     """The model is evaluated in training mode.
 
-    Why it matters: dropout goes on deleting values, so the result is random and too low; batch norm normalises with the
+    Why it matters: dropout goes on deleting values, so the result is random and too low; batch norm normalizes with the
     evaluation batch, and takes its statistics into the model.
 
     What to do: `model.eval()` before evaluating, `model.train()` before going on.
@@ -101,7 +101,7 @@ def _in_a_trainer(run: Evidence, switched: list[Forward]) -> Iterator[Proof]:
             f"behave{'' if ' and ' in what else 's'} as in training",
             label=f"{_layers(first)} in train mode",
             evidence={"layers": first.layers[:12], "stage": stage},
-            fix=f"remove this train(): {run.trainer.name} switches the model to evaluation and back by itself",
+            fix=f"remove this train(): {run.trainer.name} switches the model to eval mode and back",
             related=[(first.visit.place, "the model is called here")] if first.visit.place is not None else (),
         )
 

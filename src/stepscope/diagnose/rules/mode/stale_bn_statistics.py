@@ -20,7 +20,7 @@ def stale_bn_statistics(run: Evidence) -> Iterator[Proof]:
     Why it matters: in eval mode batch norm uses its running mean and variance. Averaging or copying parameters leaves
     these buffers at 0 and 1, so the copy gives wrong answers however good its weights are.
 
-    What to do: copy the buffers too, or gather them anew: `torch.optim.swa_utils.update_bn(loader, model)`.
+    What to do: copy the buffers too, or recompute them: `torch.optim.swa_utils.update_bn(loader, model)`.
 
     How it is found: a model in eval mode has batch norms that no batch has gone through and nothing was loaded into,
     while its weights are much like those of a model of the same shapes that the script has trained; or it is an
@@ -38,7 +38,7 @@ def stale_bn_statistics(run: Evidence) -> Iterator[Proof]:
         evaluated = _evaluated(run, found)
         yield Proof(
             where=found.written or evaluated,
-            message=f"{found.model} is evaluated with batch norm statistics that were never gathered for its weights: "
+            message=f"{found.model} is evaluated with batch norm statistics that were never computed for its weights: "
             + (_OF_LAST if found.copied else f"it has weights of {found.twin}, but means of 0 and variances of 1"),
             label="only the parameters follow the trained model, not the buffers"
             if found.written

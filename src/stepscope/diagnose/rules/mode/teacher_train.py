@@ -58,11 +58,11 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=made or noisy[0].visit.place,
             message=f"{noisy[0].model} {'is frozen' if noisy[0].visit.grad else 'only gives targets'}, but runs in "
-            f"training mode: {' and '.join(kinds)} make what it gives random",
+            f"training mode: {' and '.join(kinds)} make its output random",
             label=f"never put into eval mode; {', '.join(noisy[0].layers[:3])}",
             evidence={"layers": noisy[0].layers[:12], "calls": len(noisy)},
             edit=put_in_eval(made, noisy[0].visit.place),
-            fix="call .eval() on it once it is made",
+            fix="call .eval() on it after creating it",
             related=[(noisy[0].visit.place, "it is called here, and never learns")],
         )
 

@@ -65,7 +65,7 @@ def train_not_restored(run: Evidence) -> Iterator[Proof]:
             label="eval mode stays on for the training that follows",
             evidence={"layers": before[0].layers[:12], "trained_in_eval_mode": len(after)},
             edit=train_before(switch.place, place),
-            fix="call model.train() before training goes on",
+            fix="call model.train() before training continues",
             related=[(place, "trained here, in eval mode")] if place is not None else (),
         )
 

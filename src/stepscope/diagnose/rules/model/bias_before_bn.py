@@ -9,11 +9,11 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("model.bias-before-bn", severity="info", needs="end")
 def bias_before_bn(run: Evidence) -> Iterator[Proof]:
-    """A layer has a bias, and the batch normalisation right after it takes it away again.
+    """A layer has a bias, and the batch normalization right after it takes it away again.
 
     Why it matters: nothing breaks; the bias is a parameter that cannot do anything.
 
-    What to do: `bias=False` in the layer before a batch normalisation.
+    What to do: `bias=False` in the layer before a batch normalization.
 
     How it is found: a BatchNorm layer reads exactly what a layer with a bias returned.
 
@@ -31,7 +31,7 @@ def bias_before_bn(run: Evidence) -> Iterator[Proof]:
             if before is not None and before.module.is_a("Linear", "_ConvNd") and "bias" in before.module.own:
                 yield Proof(
                     where=before.module.made or before.place,
-                    message=f"the bias of {before.path or before.type} is taken away by {visit.path or visit.type}",
+                    message=f"the bias of {before.path or before.type} is canceled by {visit.path or visit.type}",
                     label="bias=False would do the same",
                     evidence={"layer": before.path, "norm": visit.path},
                     edit=edits.keyword(before.module.made, "bias", "False"),

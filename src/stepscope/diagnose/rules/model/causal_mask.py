@@ -69,14 +69,14 @@ def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: 
         fix = f"each step sees {ahead.ahead} step(s) too far: move the diagonal by {ahead.ahead}"
     if trial is not None and trial.leaks:
         first = trial.leaks[0]
-        changed = f"changing step {trial.length - 1} changes the answers from step {first} on"
+        changed = f"changing step {trial.length - 1} changes the outputs from step {first} on"
     else:
         changed = "nothing hides the steps that come after"
     return Proof(
         where=where,
         message="the model predicts the next step and can see it: attention looks ahead"
         if culprit is not None
-        else "the model predicts the next step and its answers depend on later steps",
+        else "the model predicts the next step, but its outputs depend on later steps",
         label=changed,
         evidence={
             "length": step.length,
@@ -84,6 +84,6 @@ def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: 
             "attention": None if culprit is None else culprit.kind,
         },
         fix=fix,
-        related=[(step.place, "the target here is the input, one step on")],
+        related=[(step.place, "the target here is the input, shifted by one step")],
         severity=None if trial is not None else "warning",
     )

@@ -40,12 +40,12 @@ def dropout_rate(run: Evidence) -> Iterator[Proof]:
             seen.add((site.file, site.line))
             yield Proof(
                 where=site,
-                message=f"{layer.type} with p = {share:g} drops {share:.0%} of what passes"
-                + ("; what it is given is called the share to keep" if kept else ""),
+                message=f"{layer.type} with p = {share:g} drops {share:.0%} of its input"
+                + ("; its argument is named like a fraction to keep" if kept else ""),
                 label=f"only {1 - share:.0%} is kept",
                 evidence={"p": share},
                 edit=edits.argument(site, 0, "p", f"{1 - share:.2g}") if kept else None,
-                fix=f"nn.Dropout(1 - ...), if {share:g} is the share to keep",
+                fix=f"nn.Dropout(1 - ...), if {share:g} is the fraction to keep",
                 severity="warning" if kept else None,
             )
 

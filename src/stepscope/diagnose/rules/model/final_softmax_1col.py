@@ -75,7 +75,7 @@ def _proof(run: Evidence, softmax: Origin) -> Proof:
     where = module.made if module is not None and is_layer else None
     return Proof(
         where=where or softmax.place,
-        message=f"this softmax goes over an axis of size 1 (shape {list(softmax.shape)}): it gives 1 for everything",
+        message=f"this softmax runs over an axis of size 1 (shape {list(softmax.shape)}): it gives 1 for everything",
         label="one column: always 1",
         evidence={"shape": list(softmax.shape), "dim": softmax.arguments.get("dim")},
         fix="use a sigmoid (nn.BCEWithLogitsLoss on the raw output), or give the last layer two outputs",

@@ -21,7 +21,7 @@ def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
 
     How it is found: a linear layer (or convolution) reads exactly what another one returned, through nothing but
     reshaping or dropout, and what is between them is not narrower than both ends (a low rank on purpose). A warning
-    when they are neighbours in one `nn.Sequential` or the whole model is linear, otherwise info.
+    when they are neighbors in one `nn.Sequential` or the whole model is linear, otherwise info.
 
     Bad:
         nn.Sequential(nn.Linear(2, 64), nn.Linear(64, 64), nn.Linear(64, 2))

@@ -61,7 +61,7 @@ def _cut_scores(run: Evidence) -> Iterator[Proof]:
                 "and those at 0 get no gradient",
                 label="negative scores are cut off here",
                 evidence={"activation": activation.op.rstrip("_"), "loss": call.name, "calls": len(cut)},
-                fix="leave the activation out of the last layer",
+                fix="remove the activation from the last layer",
                 related=[(call.place, "the loss takes raw scores")],
             )
 
@@ -142,6 +142,6 @@ def _proof(run: Evidence, one: _Compared, low: float, high: float) -> Proof:
         label=f"{name} cannot reach them",
         evidence={"activation": name, "target_low": low, "target_high": high},
         edit=tensors.left_out(_made_at(activation)),
-        fix=f"leave the {name} out of the last layer, or bring the targets into its range",
+        fix=f"leave the {name} out of the last layer, or scale the targets to its range",
         related=[(one.place, "the loss compares them here")],
     )

@@ -92,7 +92,7 @@ def _proof(run: Evidence, part: Module, name: str, tensor: LooseTensor, why: str
     return Proof(
         where=where,
         message=f"self.{name} of {part.type} is a plain tensor: it {why}, but no optimizer can have it",
-        label="not an nn.Parameter: model.parameters() leaves it out",
+        label="not an nn.Parameter: model.parameters() does not include it",
         evidence={"attribute": name, "module": part.type, "shape": list(tensor.shape)},
         edit=layers.wrapped_value(where, name, "nn.Parameter"),
         fix=f"self.{name} = nn.Parameter(...)",

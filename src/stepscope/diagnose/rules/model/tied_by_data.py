@@ -37,7 +37,7 @@ def tied_by_data(run: Evidence) -> Iterator[Proof]:
         first, second = trained[0].title, trained[1].title
         yield Proof(
             where=_tied_at(run, alias) or made.place,
-            message=f"{second} shares the memory of {first} but is a parameter of its own: "
+            message=f"{second} shares the memory of {first} but is a separate parameter: "
             f"{made.type} updates the same numbers twice in every step",
             label=f"{trained[0].size:,} numbers, updated twice",
             evidence={"parameters": [one.title for one in trained], "shape": list(trained[0].shape)},

@@ -64,6 +64,6 @@ def _proof(run: Evidence, part: Module, name: str, layer: Module, twin: str | No
         message=f"self.{name} of {part.type} is built but never called{instead}",
         label="no call, no gradient",
         evidence={"layer": name, "type": layer.type, "called_twice": twin},
-        fix=f"call self.{name} in forward" + (f" where self.{twin} is called again" if twin else ", or take it out"),
+        fix=f"call self.{name} in forward" + (f" where self.{twin} is called again" if twin else ", or remove it"),
         severity="warning" if twin is not None else None,
     )

@@ -33,7 +33,7 @@ def no_attribute(run: Evidence) -> Iterator[Proof]:
     What to do: write the name that the object has.
 
     How it is found: the name is compared with everything the object holds: its attributes, layers, parameters and
-    methods. Where a model's method is asked of something that is not a model, the line that made it is the cause.
+    methods. If a model's method is called on something that is not a model, the line that made it is the cause.
 
     Bad:
         x = self.liner1(x)

@@ -27,7 +27,7 @@ def half_eps(run: Evidence) -> Iterator[Proof]:
     for lost in run.precision_loss.lost_eps:
         yield Proof(
             where=lost.place,
-            message=f"{lost.eps:g} is 0 in {lost.dtype}, so it protects from nothing here",
+            message=f"{lost.eps:g} is 0 in {lost.dtype}, so it has no effect here",
             label=f"the smallest {lost.dtype} above zero is 6e-8",
             evidence={"eps": lost.eps, "dtype": lost.dtype, "op": lost.op},
             fix="use 1e-4 here, or compute this in float32: x.float()",

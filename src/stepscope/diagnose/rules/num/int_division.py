@@ -84,7 +84,7 @@ def _matters(cut: Truncation, origin: Origin) -> bool:
 def _floored(cut: Truncation) -> Proof:
     return Proof(
         where=cut.place,
-        message="this integer division gives 0 for every value, and the zeros go on as real numbers",
+        message="this integer division gives 0 for every value, and the zeros are used as floats",
         label="all results are 0",
         evidence={"op": cut.op},
         edit=tensors.true_division(cut.place),
@@ -96,7 +96,7 @@ def _truncated(cut: Truncation) -> Proof:
     return Proof(
         where=cut.place,
         message=f"this cast to integers throws away fractions (on average {cut.lost:.2g} of values that differ by "
-        f"{cut.spread:.2g}), and the result is used as real numbers",
+        f"{cut.spread:.2g}), and the result is used as floats",
         label=f"{cut.kinds} different values are left",
         evidence={"mean_lost": cut.lost, "std_before": cut.spread, "values_left": cut.kinds, "op": cut.op},
         fix="keep these values in a float type: .float() instead of the cast to integers",
@@ -157,8 +157,8 @@ def _in_constructor(run: Evidence) -> Iterator[Proof]:
                 yield Proof(
                     where=file.site(call),
                     message=f"{ast.unparse(value)} is a quotient, and becomes integers here: its fractions are lost "
-                    "before the loss uses it as real numbers",
-                    label="integers, made of real numbers",
+                    "before the loss uses it as floats",
+                    label="integers, converted from floats",
                     evidence={"expression": ast.unparse(call)[:120]},
                     edit=tensors.called_otherwise(
                         (file, call),

@@ -27,7 +27,7 @@ def nan_loss_continues(run: Evidence) -> Iterator[Proof]:
     Why it matters: from that step on every weight is NaN; the rest of the run is wasted, and the last checkpoint with
     it.
 
-    What to do: stop at the first loss that is not finite, and mend what made it so.
+    What to do: stop at the first loss that is not finite, and fix its cause.
 
     How it is found: a loss at `backward` was not finite, parameters were not finite after the step (or the next losses
     were bad too), and no rule knows a better name for the cause.

@@ -1,1 +1,1 @@
-"""Optimisers, schedules and the training loop."""
+"""Optimizers, schedules and the training loop."""

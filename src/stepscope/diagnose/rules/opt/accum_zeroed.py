@@ -49,7 +49,7 @@ def accum_zeroed(run: Evidence) -> Iterator[Proof]:
         many = len(rounds[0].backwards)
         yield Proof(
             where=zeroing.place,
-            message=f"gradients are cleared in every micro-batch: of {many} backwards before each step one counts",
+            message=f"gradients are cleared in every micro-batch: only one of {many} backwards before each step counts",
             label=f"throws away {rounds[0].thrown_away} of {many} gradients before every step",
             evidence={"backwards_per_step": many, "cleared_between": rounds[0].thrown_away, "rounds": len(rounds)},
             edit=edits.both(edits.remove(zeroing.place), _once(made, rounds[-1], zeroing)),

@@ -39,7 +39,7 @@ def clip_exhausted_generator(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=made or none[-1].place,
             message="the parameters given to the clipping function are used up: it clips nothing",
-            label="a generator, which can be walked through once" if made else "no parameters arrive here",
+            label="a generator, which can be iterated only once" if made else "no parameters arrive here",
             evidence={"calls": len(clips), "without_parameters": len(none)},
             edit=edits.replace(made, _listed) if made else None,
             fix="make it a list: list(model.parameters())",

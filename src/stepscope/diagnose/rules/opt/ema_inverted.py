@@ -33,7 +33,7 @@ def ema_inverted(run: Evidence) -> Iterator[Proof]:
             where=found.place,
             message=f"the moving average keeps {found.keep:.3g} of itself and takes {found.lowest:.3g} of the new "
             "weights: the factors are swapped",
-            label="this is the model of a step ago, not an average",
+            label="this is the previous step's model, not an average",
             evidence={"keeps": found.keep, "takes": found.lowest, "updates": found.count},
             fix="swap the factors: keep `decay` of the average, take `1 - decay` of the weights",
         )

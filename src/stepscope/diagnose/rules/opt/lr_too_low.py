@@ -41,9 +41,9 @@ def lr_too_low(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=made.place,
                 message=f"the learning rate is 0: {len(moves)} steps have moved no weight",
-                label="nothing is learnt",
+                label="nothing is learned",
                 evidence={"lr": 0.0, "steps": len(moves)},
-                fix="give the optimizer a learning rate above 0, or look at what its scheduler makes of it",
+                fix="give the optimizer a learning rate above 0, or check its scheduler",
                 severity="error",
             )
             continue
@@ -69,7 +69,7 @@ def lr_too_low(run: Evidence) -> Iterator[Proof]:
             label=f"{len(steps)} steps, and the loss stays at {last:.3g}",
             evidence={"lr": rates[0], "largest_update_to_weight": largest, "loss_first": first, "loss_last": last},
             trials=_rates(made, rates[0]),
-            fix="raise the learning rate a thousandfold and watch the loss",
+            fix="increase the learning rate a thousandfold and watch the loss",
         )
 
 

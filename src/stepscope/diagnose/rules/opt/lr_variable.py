@@ -110,9 +110,9 @@ def _is_used(file: SourceFile, node: ast.Name, name: str) -> bool:
 def _proof(file: SourceFile, made: Made, name: str, changed: ast.stmt, rate: float | None) -> Proof:
     return Proof(
         where=file.site(changed),
-        message=f"`{name}` is changed here, but the optimizer keeps the learning rate it was made with ({rate:g})"
+        message=f"`{name}` is changed here, but the optimizer keeps its initial learning rate ({rate:g})"
         if rate is not None
-        else f"`{name}` is changed here, but the optimizer keeps the learning rate it was made with",
+        else f"`{name}` is changed here, but the optimizer keeps its initial learning rate",
         label="only a variable: no optimizer reads it",
         evidence={"variable": name, "lr": rate},
         fix=f'set it in the optimizer: for group in optimizer.param_groups: group["lr"] = {name}',

@@ -40,7 +40,7 @@ def missing_params(run: Evidence) -> Iterator[Proof]:
             where=nearest[-1].place,
             message=f"{where} {'gets' if lost.whole else 'get'} gradients, but no optimizer updates "
             f"{'it' if lost.whole else 'them'}",
-            label=f"holds {len(nearest[-1].parameters)} parameters; {len(lost.names)} others get gradients, never move",
+            label=f"holds {len(nearest[-1].parameters)} parameters; {len(lost.names)} others get gradients, stay fixed",
             evidence={
                 "parameters": lost.names[:20],
                 "count": len(lost.names),

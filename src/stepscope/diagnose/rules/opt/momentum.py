@@ -48,7 +48,7 @@ def momentum(run: Evidence) -> Iterator[Proof]:
 def _wrong(made: Made) -> tuple[str, str, Severity | None] | None:
     momentum, betas, eps = (made.defaults.get(name) for name in ("momentum", "betas", "eps"))
     if isinstance(momentum, (int, float)) and momentum >= 1:
-        return f"momentum={momentum} never forgets an old gradient: the steps grow without end", "momentum=0.9", None
+        return f"momentum={momentum} never forgets an old gradient: the steps grow without bound", "momentum=0.9", None
     pair = tuple(float(b) for b in betas) if isinstance(betas, tuple) and len(betas) == 2 else None
     if pair is not None and pair[0] > pair[1]:
         likely = pair[0] >= 0.99 and pair[1] >= 0.5

@@ -40,13 +40,13 @@ def no_parameters(run: Evidence) -> Iterator[Proof]:
             where=crash.site,
             message="the optimizer was given an empty list of parameters",
             label="nothing to train here",
-            fix="pass model.parameters(); make a list of it where a generator is used twice: params = list(...)",
+            fix="pass model.parameters(); make a list if a generator is used twice: params = list(...)",
         )
     elif hidden is not None:
         site, text = hidden
         yield Proof(
             where=site,
-            message=f"{model.type} keeps its layers where PyTorch does not look: its parameter list is empty",
+            message=f"{model.type} keeps its layers where PyTorch does not see them: its parameter list is empty",
             label="not registered as layers",
             evidence={"model": model.type, "kept": text},
             fix="use nn.ModuleList([...]) (nn.ModuleDict, nn.Parameter), so that the model knows them",

@@ -20,7 +20,7 @@ _ENOUGH = 5
 def no_step(run: Evidence) -> Iterator[Proof]:
     """Gradients are computed, but nothing ever updates the parameters.
 
-    Why it matters: the model stays exactly as it was initialised, however long it runs.
+    Why it matters: the model stays exactly as it was initialized, however long it runs.
 
     What to do: call `optimizer.step()` after `backward()`.
 

@@ -13,14 +13,14 @@ from stepscope.evidence.steps import Backward, Step
 
 @rule("opt.no-zero-grad", severity="error")
 def no_zero_grad(run: Evidence) -> Iterator[Proof]:
-    """Gradients pile up because nothing clears them between optimizer steps.
+    """Gradients accumulate because nothing clears them between optimizer steps.
 
     Why it matters: each update uses the sum of all gradients so far, so the step grows and points the wrong way.
 
     What to do: call `optimizer.zero_grad()` once per step, before `backward()`.
 
-    How it is found: at every `backward()` the gradients are looked at; those of the step before, same tensor, same
-    version and not zero, three steps in a row, were cleared by nobody.
+    How it is found: at `backward()`, in three steps in a row, the gradients of the previous step are still there: the
+    same tensor, the same version, and not zero.
 
     Bad:
         loss.backward()

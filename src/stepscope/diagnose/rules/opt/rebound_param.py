@@ -31,7 +31,7 @@ def rebound_param(run: Evidence) -> Iterator[Proof]:
     What to do: write into the parameter: `p -= lr * p.grad` or `p.sub_(lr * p.grad)`, under `torch.no_grad()`.
 
     How it is found: parameters got gradients in at least three backwards and not one of their values has changed, and a
-    loop of the script assigns to its own variable an expression with a gradient, which nothing reads afterwards. Or a
+    loop of the script assigns to its own variable an expression with a gradient, which nothing reads afterward. Or a
     loop over the parameters of two models ends by assigning one loop variable to the other, which copies nothing.
 
     Bad:
@@ -60,7 +60,7 @@ def rebound_param(run: Evidence) -> Iterator[Proof]:
             name = ast.unparse(found.targets[0])
             yield Proof(
                 where=file.site(found),
-                message=f"{name} = ... makes a new tensor and leaves the parameter as it is: nothing is learned",
+                message=f"{name} = ... creates a new tensor and does not change the parameter: nothing is learned",
                 label=f"{len(still)} parameters get gradients and never change",
                 evidence={"parameters": len(still), "backwards": run.steps.backward_count},
                 edit=edits.replace((file, found), _in_place),
@@ -79,7 +79,7 @@ def _copies(run: Evidence) -> Iterator[Proof]:
                 name = ast.unparse(found.targets[0])
                 yield Proof(
                     where=file.site(found),
-                    message=f"{name} = ... gives the loop variable another value and leaves the parameter as it is",
+                    message=f"{name} = ... rebinds the loop variable and does not change the parameter",
                     label="nothing is written into the model",
                     evidence={"statement": ast.unparse(found)},
                     edit=edits.replace((file, found), _in_place),
@@ -127,7 +127,7 @@ def _rebound(loop: ast.For) -> ast.Assign | None:
 
 
 def _read_after(loop: ast.For, assignment: ast.Assign, name: str) -> bool:
-    """Whether the new tensor is used; `p.grad.zero_()` afterwards reads the name, but does not use it."""
+    """Whether the new tensor is used; `p.grad.zero_()` afterward reads the name, but does not use it."""
     last = assignment.end_lineno or assignment.lineno
     for node in (part for statement in loop.body for part in ast.walk(statement)):
         if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):

@@ -16,12 +16,12 @@ _OFTEN = 3
 
 @rule("opt.recreated", severity="warning")
 def recreated(run: Evidence) -> Iterator[Proof]:
-    """A new optimizer is made again and again for the same parameters.
+    """A new optimizer is created repeatedly for the same parameters.
 
     Why it matters: momentum and the running averages of Adam start from nothing each time, and a scheduler goes on
     changing the learning rate of the old one.
 
-    What to do: make the optimizer once, before the loop.
+    What to do: create the optimizer once, before the loop.
 
     How it is found: the same line has made at least three optimizers with the same settings over the same parameters,
     each of them stepped, and nothing else wrote to the parameters in between.
@@ -48,11 +48,11 @@ def recreated(run: Evidence) -> Iterator[Proof]:
         stateless = first.type in _STATELESS and not first.defaults.get("momentum")
         yield Proof(
             where=first.place,
-            message=f"a new {first.type} over the same parameters is made again and again: its state is lost each time",
+            message=f"a new {first.type} for the same parameters is created repeatedly: its state is lost each time",
             label=f"made {len(group)} times, each for {updates} step{'s' if updates > 1 else ''}",
             evidence={"made": len(group), "steps_each": updates, "settings": dict(first.defaults)},
             edit=_once(run, first),
-            fix="make the optimizer once, before the loop",
+            fix="create the optimizer once, before the loop",
             severity="info" if stateless else None,
         )
 

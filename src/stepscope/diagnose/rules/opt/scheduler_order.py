@@ -50,7 +50,7 @@ def scheduler_order(run: Evidence) -> Iterator[Proof]:
             evidence={"first_lr": scheduler.first_lr, "lr_of_first_step": steps[0].lr if steps else None},
             edit=_later(run, first.place, steps),
             fix="move this line after optimizer.step() (or after the epoch)",
-            related=[(steps[0].place, "the optimizer steps here, afterwards")] if steps else (),
+            related=[(steps[0].place, "the optimizer steps here, afterward")] if steps else (),
         )
 
 

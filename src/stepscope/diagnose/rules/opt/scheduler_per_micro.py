@@ -11,7 +11,7 @@ _ENOUGH = 10
 _SMALL = 1e-3
 _FIX = "make the schedule as long as the trainer steps it often"
 _FIXES = {
-    "Lightning": 'say in configure_optimizers what it counts, {"scheduler": ..., "interval": "epoch"} or "step", '
+    "Lightning": 'set in configure_optimizers what it counts, {"scheduler": ..., "interval": "epoch"} or "step", '
     "and make it as long as that",
 }
 

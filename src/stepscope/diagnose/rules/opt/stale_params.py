@@ -15,7 +15,7 @@ from stepscope.records.place import Place
 def stale_params(run: Evidence) -> Iterator[Proof]:
     """The optimizer holds parameters that are no longer part of the model; the ones that replaced them never learn.
 
-    Why it matters: a head replaced, or a model made again, after the optimizer was built is trained by nobody.
+    Why it matters: a head replaced, or a model rebuilt, after the optimizer was created is never trained.
 
     What to do: build the optimizer after the model has its final layers, or add the new parameters with
     `add_param_group`.

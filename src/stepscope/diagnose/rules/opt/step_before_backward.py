@@ -41,9 +41,9 @@ def step_before_backward(run: Evidence) -> Iterator[Proof]:
         empty = [step for step in steps if step.empty]
         lagging = [step for step in steps if step.lagging]
         if len(empty) >= 3 and len(empty) >= len(steps) - 1:
-            label = f"none of its parameters has a gradient here, {len(empty)} steps long"
+            label = f"none of its parameters has a gradient here, for {len(empty)} steps"
         elif len(lagging) >= 3 and len(lagging) >= len(steps) - 1:
-            label = "the gradients here are those of the batch before"
+            label = "the gradients here are those of the previous batch"
         else:
             continue
         backward = next((b for b in reversed(run.steps.backwards) if b.accumulates), None)

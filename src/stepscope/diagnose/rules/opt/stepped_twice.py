@@ -35,8 +35,8 @@ def stepped_twice(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=own[0].place,
-        message=f"{run.trainer.name or 'the trainer'} steps the optimizer by itself, and this line steps it too",
-        label="a step of your own, before that of the trainer",
+        message=f"{run.trainer.name or 'the trainer'} already steps the optimizer, and this line steps it too",
+        label="your own step, before the trainer's",
         evidence={"own_steps": len(own)},
         fix="leave out backward and step here and only return the loss, or set self.automatic_optimization = False",
         related=[(works, "with this loss the trainer runs backward and steps again")],

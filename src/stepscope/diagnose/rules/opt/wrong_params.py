@@ -15,7 +15,7 @@ def wrong_params(run: Evidence) -> Iterator[Proof]:
     Why it matters: the model that should learn stands still while another one is stepped with nothing, or with
     gradients meant for something else.
 
-    What to do: pass the optimizer the parameters of the model whose loss is minimised with it.
+    What to do: pass the optimizer the parameters of the model whose loss is minimized with it.
 
     How it is found: in every step the optimizer's own parameters have no gradient, or another optimizer already has
     them, while a model that gets gradients is in no optimizer and never changes.

@@ -8,7 +8,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("repro.no-seed", severity="info", needs="end")
 def no_seed(run: Evidence) -> Iterator[Proof]:
-    """No seed is set anywhere, so no two runs are alike.
+    """No seed is set anywhere, so no two runs are the same.
 
     Why it matters: a difference between two runs may be chance, and a failure cannot be repeated.
 

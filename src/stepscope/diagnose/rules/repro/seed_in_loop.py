@@ -17,7 +17,7 @@ _EPOCHS, _ITEMS = 3, 8
 
 @rule("repro.seed-in-loop", severity="warning")
 def seed_in_loop(run: Evidence) -> Iterator[Proof]:
-    """The seed is set to the same value again and again during training.
+    """The seed is set to the same value repeatedly during training.
 
     Why it matters: noise, dropout, augmentation and shuffling are the same in every step or epoch, so the model sees
     far less variety than it should.

@@ -18,7 +18,7 @@ _MOST = 40
 def ratio_always_one(run: Evidence) -> Iterator[Proof]:
     """The old log-probabilities are those of the current policy, so the ratio is always 1.
 
-    Why it matters: an importance ratio compares the policy that acted with the one that is being trained. Computed anew
+    Why it matters: an importance ratio compares the policy that acted with the one that is being trained. Recomputed
     in every update it is exactly 1, the clipping never works, and reusing the batch pushes the policy too far.
 
     What to do: compute the old log-probabilities once, when the actions are taken, and keep them for all updates.

@@ -16,7 +16,7 @@ _IDLE = 30.0
 
 @rule("run.gpu-idle", severity="info", needs="stored", follows=("perf.*",))
 def gpu_idle(run: StoredRun) -> Iterator[Proof]:
-    """A GPU held memory for the whole run and was idle most of the time.
+    """A GPU held memory for the whole run but was idle most of the time.
 
     Why it matters: the run paid for a GPU and used a fraction of it. Something else is the bottleneck, most often the
     data loader.

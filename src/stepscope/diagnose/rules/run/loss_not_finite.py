@@ -49,7 +49,7 @@ def _proof(run: StoredRun, series: Series, bad: np.ndarray[tuple[int], np.dtype[
     return Proof(
         where=None,
         message=f"{series.name} became {kind} at step {step:,}; {after}",
-        fix="run it with `stepscope run` to see the operation where it was born",
+        fix="run it with `stepscope run` to find the operation that produced it",
         label=f"{series.name} is {kind} from step {step:,}",
         evidence={
             "metric": series.name,

@@ -22,7 +22,7 @@ def loss_stuck(run: StoredRun) -> Iterator[Proof]:
     Why it matters: nothing was learned: the loss does not depend on the weights, or the weights never change.
 
     What to do: run the script with `stepscope run`, which checks that gradients reach the weights and that the
-    optimizer holds them. Then try one batch: a model that cannot learn it by heart has a bug.
+    optimizer holds them. Then try one batch: a model that cannot overfit it has a bug.
 
     How it is found: 20 or more values of the training loss that are equal to the last digit are a warning. A curve of
     100 or more points whose tenths differ no more than chance would have them is worth knowing.
@@ -47,7 +47,7 @@ def loss_stuck(run: StoredRun) -> Iterator[Proof]:
             yield Proof(
                 where=None,
                 message=f"{series.name} never left {trend.first:.4g}: its tenths differ only by chance",
-                fix="run it with `stepscope run`, or try to learn one batch by heart",
+                fix="run it with `stepscope run`, or try to overfit one batch",
                 evidence={"metric": series.name, "medians": list(trend.medians), "noise": trend.noise},
                 severity="info",
             )

@@ -18,7 +18,7 @@ _EARLY = 7
 def overfits(run: StoredRun) -> Iterator[Proof]:
     """The validation loss rose again while the training loss kept falling.
 
-    Why it matters: from its lowest point on, the model learned the training data by heart. The last checkpoint is worse
+    Why it matters: from its lowest point on, the model memorized the training data. The last checkpoint is worse
     than an earlier one.
 
     What to do: keep the checkpoint with the best validation loss, or stop there. Then add data, augmentation, weight

@@ -13,7 +13,7 @@ from stepscope.diagnose.rule import Proof, rule
 def grey_rgb(run: Evidence) -> Iterator[Proof]:
     """Some pictures of the dataset have another number of channels than the rest.
 
-    Why it matters: one grey picture (or one with transparency) among coloured ones ends the run in mid-epoch.
+    Why it matters: one gray picture (or one with transparency) among colored ones ends the run in mid-epoch.
 
     What to do: bring all pictures to the same mode when they are read, for instance `Image.open(path).convert("RGB")`.
 

@@ -112,7 +112,7 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
 
 
 def _lacks_channels(layer: Module, shape: tuple[int, ...], size: int) -> bool:
-    """A batch of grey pictures without their channel axis: torch takes it for one picture with many channels."""
+    """A batch of gray pictures without their channel axis: torch takes it for one picture with many channels."""
     kernel = layer.attributes.get("kernel_size", ())
     return layer.is_a("_ConvNd") and size == 1 and len(shape) == len(kernel) + 1 and shape[0] != 1
 

@@ -24,7 +24,7 @@ export function Details({ state }: { state: TimelineState }) {
   const offset = state.sources.value[source]?.offset ?? 0;
   const go = (spot: Spot) => void state.choose(source, spot.event, true);
   return (
-    <section class="timeline-panel" aria-label="The chosen event">
+    <section class="timeline-panel" aria-label="The selected event">
       <header>
         <h2 class="isolate">{visibleText(event.at.name)}</h2>
         <span class="spring" />

@@ -54,7 +54,7 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
       <IconButton label="Further away (s)" onClick={() => state.zoomBy(1 / 1.6)}>
         <MinusIcon />
       </IconButton>
-      <IconButton label="Show all of it (r)" onClick={() => state.fitAll()}>
+      <IconButton label="Zoom out fully (r)" onClick={() => state.fitAll()}>
         <ExpandIcon />
       </IconButton>
       <a
@@ -106,13 +106,13 @@ function SearchBox({ state }: { state: TimelineState }) {
             {searchWords(search)}
           </span>
           <IconButton
-            label="The hit before (Shift Enter)"
+            label="Previous match (Shift Enter)"
             disabled={search.total === 0}
             onClick={() => void state.step(-1)}
           >
             <ChevronUpIcon size={14} />
           </IconButton>
-          <IconButton label="The next hit (Enter)" disabled={search.total === 0} onClick={() => void state.step(1)}>
+          <IconButton label="Next match (Enter)" disabled={search.total === 0} onClick={() => void state.step(1)}>
             <ChevronDownIcon size={14} />
           </IconButton>
           <Button kind="quiet" onClick={() => (text.value = "")}>
@@ -127,7 +127,7 @@ function SearchBox({ state }: { state: TimelineState }) {
 function searchWords(search: TimelineState["search"]["value"]): string {
   if (search.error) return search.error;
   if (search.asking) return `${count(search.names, "name")} …`;
-  if (search.names === 0) return "no such name";
+  if (search.names === 0) return "no match";
   const total = search.total.toLocaleString("en-US");
   return search.at >= 0
     ? `${(search.at + 1).toLocaleString("en-US")} of ${total}`

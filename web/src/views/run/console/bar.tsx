@@ -166,7 +166,7 @@ function Errors({ view, info }: { view: ConsoleView; info: ConsoleWindow | null 
   const button = (
     <>
       <WarningIcon size={14} />{" "}
-      <span>{errors.length > 1 ? count(info?.error_count ?? 0, "error") : "To the error"}</span>
+      <span>{errors.length > 1 ? count(info?.error_count ?? 0, "error") : "Go to the error"}</span>
     </>
   );
   if (errors.length === 1) {

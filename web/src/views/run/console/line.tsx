@@ -74,7 +74,7 @@ export const Line = memo(function Line(props: LineProps) {
         <Text text={line.text} find={find} />
         {line.cut ? (
           <button type="button" class="con-cut" data-whole={line.number}>
-            … {line.cut.toLocaleString("en-US")} more letters: copy the whole line
+            … {line.cut.toLocaleString("en-US")} more characters: copy the whole line
           </button>
         ) : null}
       </span>

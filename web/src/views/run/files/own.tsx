@@ -45,7 +45,7 @@ function Saved({ run, one }: { run: RunDetail; one: SavedStep }) {
         <dl>
           <Command text={command} does="run it again and trace every value" />
           <Command text={`${command} --pdb`} does="open a debugger where it fails" />
-          <Command text={`${command} --current`} does="with the code as it is now: is it mended?" />
+          <Command text={`${command} --current`} does="with the current code: is it fixed?" />
         </dl>
         {one.missing?.map((what) => (
           <p key={what} class="note-warn isolate">
@@ -62,7 +62,7 @@ function Command({ text, does }: { text: string; does: string }) {
     <div>
       <dt class="mono isolate">
         {visibleText(text)}
-        <IconButton label={`Copy: ${does}`} onClick={() => void copyText(text, "Copied the command")}>
+        <IconButton label={`Copy: ${does}`} onClick={() => void copyText(text, "Command copied")}>
           <CopyIcon size={12} />
         </IconButton>
       </dt>
@@ -104,7 +104,7 @@ export function RunFolder({ files }: { files: RunFiles }) {
       ) : null}
       <Section
         title="The run folder"
-        aside={<span class="quiet">{files.damage.length === 0 ? "all files are sound" : ""}</span>}
+        aside={<span class="quiet">{files.damage.length === 0 ? "all files intact" : ""}</span>}
       >
         <div class="metric-scroll" tabIndex={0} role="group" aria-label="Files of the run folder">
           <table class="metrics">

@@ -69,7 +69,7 @@ function Head({ run, at, one, version }: VersionProps & { version: ArtifactVersi
           onChange={(value) => (against.value = value)}
         />
       ) : null}
-      <Button kind="quiet" title={restore} onClick={() => void copyText(restore, "Copied the command")}>
+      <Button kind="quiet" title={restore} onClick={() => void copyText(restore, "Command copied")}>
         <CopyIcon size={12} /> Restore
       </Button>
       <a class="button" href={addressOf("/api/artifact/zip", { run: run.id, ...at })} download="">

@@ -70,7 +70,7 @@ export function ConsolePart({ run }: { run: RunDetail }) {
         <p class="con-none">
           {settings.search.value && info.value.searched < info.value.total
             ? "Looking…"
-            : "No line passes these filters."}
+            : "No line matches these filters."}
         </p>
       ) : null}
       <Picked run={run} view={view} />
@@ -149,10 +149,10 @@ function Picked({ run, view }: { run: RunDetail; view: ConsoleView }) {
       <Button kind="quiet" onClick={() => void copyLines(view, first, last)}>
         <CopyIcon size={12} /> Copy
       </Button>
-      <Button kind="quiet" onClick={() => void copyText(link(), "Copied the link")}>
+      <Button kind="quiet" onClick={() => void copyText(link(), "Link copied")}>
         Copy link
       </Button>
-      <IconButton label="Let go of the lines" onClick={() => (settings.line.value = "")}>
+      <IconButton label="Clear line selection" onClick={() => (settings.line.value = "")}>
         <CloseIcon size={12} />
       </IconButton>
     </div>

@@ -58,7 +58,7 @@ function Nothing() {
       </p>
       <div class="lessons">
         <Lesson title="Keep a file" text={KEEP} />
-        <Lesson title="A folder, or only where something is" text={KEEP_MANY} />
+        <Lesson title="A folder, or a reference" text={KEEP_MANY} />
       </div>
     </EmptyState>
   );

@@ -114,10 +114,10 @@ function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
 }
 
 function NoFindings({ run }: { run: RunDetail }) {
-  const title = run.status === "running" ? "Nothing found so far" : "Nothing was found";
+  const title = run.status === "running" ? "No problems found so far" : "No problems found";
   return (
     <EmptyState title={run.watched ? title : "Not watched"} icon={run.watched ? <CheckIcon size={24} /> : undefined}>
-      {run.watched ? <p>The rules that watch a training saw nothing wrong in this one.</p> : null}
+      {run.watched ? <p>No rule found a problem in this run.</p> : null}
       <LookedAt run={run} />
       <div class="lessons">
         <Lesson title="Watch a whole training" text="stepscope run train.py" />
@@ -129,13 +129,13 @@ function NoFindings({ run }: { run: RunDetail }) {
 
 /** What the findings rest on: a run that nobody watched has passed nothing. */
 function LookedAt({ run }: { run: RunDetail }) {
-  const looked = run.looked_at.length > 0 ? `Looked at: ${run.looked_at.join(", ")}.` : "There was nothing to look at.";
+  const looked = run.looked_at.length > 0 ? `Checked: ${run.looked_at.join(", ")}.` : "There was nothing to check.";
   return (
     <p class="looked-at">
       {looked}
       {run.watched
         ? null
-        : " Nobody watched the script train; run it with stepscope run to have every rule look at it."}
+        : " The script was not watched while it trained; use stepscope run to check it with every rule."}
     </p>
   );
 }

@@ -80,8 +80,8 @@ function Ops({ head, pages, recording }: { head: StepHead; pages: OpPages; recor
       {head.births.length > 0 ? <Births births={head.births} recording={recording} /> : null}
       {head.has_stats ? null : (
         <p class="step-hint">
-          The values were not looked at. <code>stepscope.record(model, stats=True)</code> keeps minimum, maximum, mean
-          and what is not finite of every tensor.
+          No tensor statistics were recorded. <code>stepscope.record(model, stats=True)</code> keeps minimum, maximum,
+          mean and what is not finite of every tensor.
         </p>
       )}
       <OpFilterBar head={head} pages={pages} />

@@ -38,7 +38,7 @@ export function SystemPart({ run }: { run: RunDetail }) {
 
 function NoSystem() {
   return (
-    <EmptyState title="Nothing was measured of the machine" icon={<SystemIcon size={24} />}>
+    <EmptyState title="No system metrics were recorded" icon={<SystemIcon size={24} />}>
       <p>
         {SYSTEM_GROUPS.join(", ")}: they are measured every few seconds beside the training, unless that was switched
         off or the run was shorter.

@@ -54,7 +54,7 @@ export function Births({ births, recording }: { births: readonly BirthStory[]; r
           <span class="quiet">{visibleText(birth.place)}</span> {visibleText(birth.text)}
         </p>
       ) : null}
-      <ol ref={chain} class="step-chain" aria-label="The way of the value" tabIndex={0}>
+      <ol ref={chain} class="step-chain" aria-label="Path of the value" tabIndex={0}>
         {birth.chain.map((link) => (
           <Link key={link.index} link={link} />
         ))}

@@ -82,7 +82,7 @@ export function OpTable({ pages }: { pages: OpPages }) {
           ),
         )}
       </div>
-      {info && total === 0 ? <p class="step-none">No op passes these filters.</p> : null}
+      {info && total === 0 ? <p class="step-none">No op matches these filters.</p> : null}
     </div>
   );
 }

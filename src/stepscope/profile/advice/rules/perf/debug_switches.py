@@ -9,7 +9,7 @@ from stepscope.profile.advice.tip import Tip, Trial
 
 @rule("perf.debug-switches", needs="profile")
 def debug_switches(run: Measured) -> Iterator[Tip]:
-    """A switch that is meant for finding bugs is left on.
+    """A debugging switch is left on.
 
     Why it matters: anomaly detection keeps a traceback for each operation and checks every gradient for NaN
     (1.5 to 5 times slower); `CUDA_LAUNCH_BLOCKING=1` waits for every kernel; `TORCH_DISTRIBUTED_DEBUG=DETAIL`

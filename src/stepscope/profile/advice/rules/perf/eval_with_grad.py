@@ -9,7 +9,7 @@ from stepscope.profile.advice.tip import Tip
 
 @rule("perf.eval-with-grad", needs="profile")
 def eval_with_grad(run: Measured) -> Iterator[Tip]:
-    """Evaluation builds graphs for gradients that nobody asks for.
+    """Evaluation builds graphs for gradients that nothing uses.
 
     Why it matters: every activation is kept until the loss is gone, which takes memory (a smaller batch fits)
     and a fifth of the time.

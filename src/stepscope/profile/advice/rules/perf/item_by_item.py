@@ -14,7 +14,7 @@ _GATHERING = 0.5
 
 @rule("perf.item-by-item", needs="profile")
 def item_by_item(run: Measured) -> Iterator[Tip]:
-    """Data that lies in memory as tensors is read sample by sample and put together again.
+    """Data in memory as tensors is read sample by sample and collated again.
 
     Why it matters: a batch of 256 then costs 256 index operations and a stack of 256 tensors, where one index
     operation would do.

@@ -18,7 +18,7 @@ _TIMES = 4
 def loader_rebuilt(run: Evidence | Measured) -> Iterator[Proof]:
     """The same data loader is made again and again.
 
-    Why it matters: its workers are started anew each time, and with `next(iter(...))` a whole epoch is shuffled for one
+    Why it matters: its workers are restarted each time, and with `next(iter(...))` a whole epoch is shuffled for one
     batch.
 
     What to do: make the loader once, before the loop, and iterate over it.
@@ -46,7 +46,7 @@ def _in_training(run: Evidence) -> Iterator[Proof]:
         workers = f", each time starting {loaders[0].workers} workers" if loaders[0].workers else ""
         yield Proof(
             where=rebuilt.place,
-            message="this loader is made anew " + ("for every single batch" if per_step else "in every epoch"),
+            message="this loader is recreated " + ("for every batch" if per_step else "in every epoch"),
             label=f"{times} times over the same dataset{workers}",
             evidence={"times": times, "batches_of_each": training[0].batches, "workers": loaders[0].workers},
             edit=tensors.hoisted(rebuilt.place),

@@ -9,7 +9,7 @@ from stepscope.profile.advice.tip import Tip, Trial
 
 @rule("perf.no-mixed-precision", needs="profile", device="cuda")
 def no_mixed_precision(run: Measured) -> Iterator[Tip]:
-    """Matrix products run in float32 on ordinary cores while the tensor cores stand still.
+    """Matrix products run in float32 on ordinary cores while the tensor cores are idle.
 
     Why it matters: tensor cores multiply half-precision numbers 8 to 16 times faster than the other cores
     multiply float32, and half the bytes move.

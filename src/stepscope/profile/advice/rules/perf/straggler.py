@@ -31,7 +31,7 @@ def straggler(run: Measured) -> Iterator[Tip]:
         return
     own: dict[int, int] = {}
     for rank in run.profile.ranks:
-        trace = run.profile.trace(rank)
+        trace = run.trace_of(rank)
         if trace is not None and trace.has_device:
             work = DeviceWork(trace)
             own[rank] = work.step_ns - work.per_step(work.rows_of_collectives)

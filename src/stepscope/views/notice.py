@@ -1,0 +1,30 @@
+"""What a person should learn about a run without looking."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from stepscope.records import Severity
+
+__all__ = ["Notice", "NoticeKind"]
+
+NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped"]
+
+
+class Notice(msgspec.Struct):
+    """One message to a person: what happened to which run, and how bad it is."""
+
+    run: str
+    title: str
+    text: str
+    level: Severity
+    kind: NoticeKind = "alert"
+    """failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
+    that was found. alert: `run.alert`. dropped: values could not be recorded."""
+    id: str = ""
+    """The same thing has the same id, so that it is told once."""
+    time: float = 0.0
+    name: str = ""
+    project: str = ""
