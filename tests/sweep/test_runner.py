@@ -49,6 +49,7 @@ def test_every_setting_runs_once_and_the_best_is_named(folder: Folder) -> None:
 
 def test_a_paused_sweep_finishes_its_run_and_waits_until_it_is_resumed(folder: Folder) -> None:
     folder.write(parameters={"lr": [0.2, 0.9], "steps": 3})
+    folder.monkeypatch.chdir(folder.path)
     runner = open_sweep(read_sweep(folder.path / "sweep.yaml"), folder.path / "stepscope-runs")
     where = runner.journal.folder
     set_paused(where, True)

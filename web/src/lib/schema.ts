@@ -479,7 +479,7 @@ export interface Compared {
 }
 
 export interface ConsoleCopy {
-  /** Without colours. */
+  /** Without colors. */
   text: string;
   lines: number;
   /** There is more than fits. */
@@ -871,7 +871,7 @@ export interface GitState {
   diff_truncated?: boolean;
 }
 
-/** One call of a module, or one turn of a loop that was recognised by its repetition. */
+/** One call of a module, or one turn of a loop that was recognized by its repetition. */
 export interface GraphBox {
   id: number;
   /** Its path as seen from the box around it: `0.conv1`; the model's class for the model itself. */
@@ -935,7 +935,7 @@ export interface GraphData {
   unseen: string[];
   /** The exception that ended the step. */
   error: string | null;
-  /** What the viewer colours by at first; None leaves it to the viewer. */
+  /** What the viewer colors by at first; None leaves it to the viewer. */
   color: "device" | "dtype" | "flops" | "memory" | "nonfinite" | "time" | null;
   /** Whether weights are nodes at first. */
   parameters: boolean;
@@ -1501,7 +1501,7 @@ export interface NearRequest {
   metric?: "cosine" | "euclidean";
 }
 
-/** What a person wants to hear of without looking. */
+/** One message to a person: what happened to which run, and how bad it is. */
 export interface Notice {
   run: string;
   title: string;
@@ -1745,7 +1745,7 @@ export interface ParametersRequest {
   unfinished?: boolean;
 }
 
-/** One colour of a breakdown. */
+/** One color of a breakdown. */
 export interface Part {
   key: string;
   label: string;
@@ -1995,7 +1995,7 @@ export interface ProjectionRequest {
   step?: number | null;
   method?: "pca" | "tsne" | "umap";
   dims?: number;
-  /** t-SNE: about how many neighbours each point has. UMAP: the same, as `n_neighbors`. */
+  /** t-SNE: about how many neighbors each point has. UMAP: the same, as `n_neighbors`. */
   perplexity?: number;
 }
 
