@@ -15,7 +15,7 @@ __all__ = ["is_lazy", "layers_in_full", "left_as_it_was"]
 
 def is_lazy(model: Any) -> bool:
     """Whether some parameters get their shape from the first input only."""
-    lazy = torch.nn.parameter.UninitializedTensorMixin
+    lazy = (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer)
     kinds = {type(one) for module in model.modules() for held in _tensors_of(module) for one in held.values()}
     return any(issubclass(kind, lazy) for kind in kinds)
 

@@ -66,7 +66,8 @@ class Observer:
 
     def hears(self, method: str) -> bool:
         """Whether this method is worth calling."""
-        return _overrides(type(self), method)
+        kind: type[Any] = type(self)
+        return _overrides(kind, method)
 
     def start(self, drafts: Drafts) -> None:
         """The recording begins."""
