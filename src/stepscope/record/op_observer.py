@@ -66,7 +66,7 @@ class Observer:
 
     def hears(self, method: str) -> bool:
         """Whether this method is worth calling."""
-        kind: type[Any] = type(self)
+        kind: Any = type(self)
         return _overrides(kind, method)
 
     def start(self, drafts: Drafts) -> None:

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.origins import Origin
 from stepscope.evidence.steps import Backward
 
 _MOST_SHOWN = 4
-_WRAPS = frozenset({"tensor", "as_tensor", "from_numpy", "requires_grad_", "detach", "Tensor", "FloatTensor"})
+_CUTS = frozenset({"tensor", "from_numpy", "Tensor", "FloatTensor"})
+"""They copy numbers, also those of tensors in a list: nothing of what they are given is in their history."""
+_WRAPS = _CUTS | frozenset({"as_tensor", "requires_grad_", "detach"})
 
 
 @rule("autograd.rewrapped-loss", severity="error", needs="steps")
@@ -56,6 +59,11 @@ def _is_cut(backward: Backward) -> bool:
     """Whether everything with a gradient behind the loss was wrapped from plain numbers."""
     if backward.leaf or backward.origin is None:
         return backward.leaf
-    behind = backward.origin.ancestors(2000, through=lambda past: past.requires_grad)
-    leaves = [past for past in behind if past.requires_grad and not any(i.requires_grad for i in past.inputs)]
+    behind = backward.origin.ancestors(2000, through=lambda past: past.requires_grad and past.op not in _CUTS)
+    leaves = [past for past in behind if past.requires_grad and _begins(past)]
     return bool(leaves) and all(past.op in _WRAPS for past in leaves)
+
+
+def _begins(past: Origin) -> bool:
+    """Whether the history of a tensor begins here."""
+    return past.op in _CUTS or not any(one.requires_grad for one in past.inputs)

@@ -68,7 +68,15 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
             if missing
             else "call model.eval() before this, and model.train() after it",
             related=[(place, "the model is called here")] if missing else (),
+            severity="info" if not missing and _is_generator(run, first) else None,
         )
+
+
+def _is_generator(run: Evidence, forward: Forward) -> bool:
+    """Whether the model turns noise into samples: it is trained on fresh random numbers only, and nothing is dropped.
+    Samples are often drawn with the statistics of their own batch, on purpose."""
+    calls = [one for one in run.forwards.all if one.module is forward.module and one.visit.grad and one.visit.step]
+    return bool(calls) and all(one.drawn for one in calls) and not forward.droppers
 
 
 def _layers(forward: Forward) -> str:
