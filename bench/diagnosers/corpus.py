@@ -14,7 +14,7 @@ PAIRS = 40
 """How many scripts with a fault the peers get, each with its healthy twin."""
 HEALTHY = 40
 """How many more healthy ones."""
-NOT_FOR_PEERS = ("dist", "projects", "reported")
+NOT_FOR_PEERS = ("dist", "projects", "reported", "unseen")
 """Groups whose scripts start processes of their own, into which no hook of a peer reaches, or that came after the part
 was fixed."""
 
