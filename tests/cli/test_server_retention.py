@@ -57,7 +57,7 @@ def test_settings_are_kept_shown_and_tried(tmp_path: Path) -> None:
 def test_mistakes_are_named(tmp_path: Path) -> None:
     with people_in(tmp_path / "server"):
         folder = ("--folder", str(tmp_path / "server"))
-        assert "say for whom" in call("retention", *folder, "--points-days", "3")[1]
+        assert "pass either --project NAME or --user NAME" in call("retention", *folder, "--points-days", "3")[1]
         assert "only a --quota" in call("retention", *folder, "--user", "ada", "--trash-days", "3")[1]
         assert "is not a number" in call("retention", *folder, "--project", "p", "--media-newest", "many")[1]
         assert "must be 0 or more" in call("retention", *folder, "--project", "p", "--points-days=-1")[1]

@@ -52,7 +52,7 @@ def test_evidence_stands_in_for_a_label_and_travels_as_plain_values() -> None:
 
 def test_a_rule_is_explained_in_the_words_of_its_file(ctx: Context) -> None:
     told = rule(ctx, RuleRequest(rule="opt.no-zero-grad"))
-    assert told.summary.startswith("Gradients pile up")
+    assert told.summary.startswith("Gradients accumulate")
     assert "optimizer.zero_grad()" in told.good
     with pytest.raises(NotFound, match="there is no rule"):
         rule(ctx, RuleRequest(rule="../../etc/passwd"))

@@ -89,7 +89,7 @@ def test_nan_where_probabilities_are_due(watcher: Watcher) -> None:
     scores, truth = torch.tensor([0.5, float("nan")]), torch.tensor([0.0, 1.0])
     found = told(watcher, lambda: F.binary_cross_entropy(scores, truth))
     assert [(one.rule, one.evidence["range"]) for one in found] == [("loss.bce-out-of-range", None)]
-    assert found[0].message.endswith("it holds NaN")
+    assert found[0].message.endswith("it contains NaN")
 
 
 def test_an_index_of_gather(watcher: Watcher) -> None:
