@@ -11,6 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
 from stepscope.evidence.forwards import Forward
 from stepscope.evidence.modules import Module
+from stepscope.evidence.origins import Origin
 
 
 @rule("mode.no-eval", severity="warning", follows=("mode.teacher-train",))
@@ -73,10 +74,19 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
 
 
 def _is_generator(run: Evidence, forward: Forward) -> bool:
-    """Whether the model turns noise into samples: it is trained on fresh random numbers only, and nothing is dropped.
-    Samples are often drawn with the statistics of their own batch, on purpose."""
+    """Whether the model turns noise into samples that another model judges, and drops nothing. Samples are often drawn
+    with the statistics of their own batch, on purpose."""
     calls = [one for one in run.forwards.all if one.module is forward.module and one.visit.grad and one.visit.step]
-    return bool(calls) and all(one.drawn for one in calls) and not forward.droppers
+    if forward.droppers or not calls or not all(one.drawn for one in calls):
+        return False
+    others = [one for one in run.forwards.all if one.module is not forward.module and any(one.module.parameters())]
+    return any(_comes_from(origin, forward.module) for one in others for origin in one.visit.inputs)
+
+
+def _comes_from(origin: Origin, module: Module) -> bool:
+    """Whether this is what the module gave, as it is or detached."""
+    given = origin.back_through({"detach"})
+    return given.visit is not None and given.visit.root.module is module
 
 
 def _layers(forward: Forward) -> str:

@@ -15,6 +15,8 @@ from stepscope.diagnose.rule import Proof, rule
     follows=(
         "num.*",
         "data.nan-input",
+        "opt.no-zero-grad",
+        "opt.momentum",
         "opt.lr-too-high",
         "grad.exploding",
         "loss.swapped-args",

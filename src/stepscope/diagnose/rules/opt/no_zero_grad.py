@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -31,7 +32,7 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
         optimizer.step()
     """
     for made in run.optimizers.made:
-        steps = _in_a_row(run.steps.of_optimizer(made.number))
+        steps = [one for one in _in_a_row(run.steps.of_optimizer(made.number)) if one.stale or _is_finite(one)]
         stale = [step for step in steps if step.stale]
         # One or two can be a warm-up; a step that did clear proves that the script knows how to.
         if len(stale) < 3 or len(stale) < len(steps):
@@ -50,6 +51,11 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
             edit=_cleared(run, made, first),
             fix=f"call optimizer.zero_grad() before line {first.place.site.line}",
         )
+
+
+def _is_finite(step: Step) -> bool:
+    """Whether its losses are finite: gradients that are NaN cannot be told from cleared ones."""
+    return all(one.loss is None or math.isfinite(one.loss) for one in step.backwards)
 
 
 def _in_a_row(steps: Sequence[Step]) -> list[Step]:
