@@ -125,7 +125,7 @@ function Head({ sweep }: { sweep: SweepView }) {
       <p class="quiet isolate">{facts.join(" · ")}</p>
       {sweep.state === "stopped" ? (
         <p class="sweep-note">
-          No process is at work on it. The command that started it continues it: <code>stepscope sweep FILE</code>
+          This sweep is not running. To continue it, run the command that started it: <code>stepscope sweep FILE</code>
         </p>
       ) : null}
     </header>
