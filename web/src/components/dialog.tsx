@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "./button";
 import { CloseIcon } from "./icons";
 
@@ -13,7 +13,8 @@ export interface DialogProps {
 /** A modal dialog: the browser keeps the focus inside it, and Esc closes it. */
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
+    // Before the next paint: an Esc that is pressed as soon as the content shows must find an open dialog.
     const element = box.current;
     element?.showModal();
     return () => element?.close();
