@@ -1,7 +1,7 @@
 /** The command palette (Ctrl+K): go anywhere, do anything, find everything, with a few letters. */
 
 import { signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { allActions } from "../actions";
 import { call, isAbort } from "../lib/api";
 import { visibleText } from "../lib/format";
@@ -33,7 +33,7 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
   const searching = useSignal(false);
   const cursor = useSignal(0);
   const recent = useRef(readRecent(RECENT));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current;
     const before = document.activeElement;
     element?.showModal();

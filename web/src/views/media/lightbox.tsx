@@ -1,7 +1,7 @@
 /** Pictures looked at closely: all runs side by side, moving together; two of them wiped or subtracted; pixels read. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { IconButton, Select, Slider } from "../../components";
 import { CloseIcon, DownloadIcon, ResetIcon } from "../../components/icons";
 import { paint } from "../../charts/pixels";
@@ -41,7 +41,7 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
   const camera = useSignal<Camera>(FIT);
   const spot = useSignal<{ u: number; v: number } | null>(null);
   const close = () => (looking.value = null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.showModal();
     return () => before instanceof HTMLElement && before.focus();

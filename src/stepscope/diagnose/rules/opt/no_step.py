@@ -91,7 +91,7 @@ def _never_true(unreached: tuple[SourceFile, ast.If], backwards: int) -> Proof:
     file, condition = unreached
     return Proof(
         where=file.site(condition.test),
-        message=f"{backwards} times backward, but step() stands under a condition that was never true: nothing learns",
+        message=f"{backwards} times backward, but step() is under a condition that was never true: nothing learns",
         label="never true here",
         evidence={"backwards": backwards, "steps": 0, "condition": ast.unparse(condition.test)},
         fix="let the condition come true; when accumulating gradients, also step after the last batch of an epoch",
