@@ -42,7 +42,7 @@ class InterpolatedLabelObserver(Observer, InterpolatedLabels):
         self._open: dict[int, tuple[Origin, str, int]] = {}
         self._looks = 0
         self._ids: list[tuple[Place | None, str, frozenset[int], tuple[int, ...]]] = []
-        """Of interpolations, also of those before close looking: where, how, the ids that went in, and height and width after."""
+        """Of interpolations, also of those before close looking: where, how, the ids that went in, the size after."""
 
     def install(self, installed: Installed) -> None:
         installed.after("torch.nn.functional:interpolate", "following an interpolation", self._resized)

@@ -40,8 +40,8 @@ def uniform_noise(run: Evidence) -> Iterator[Proof]:
         name = found[0].op
         yield Proof(
             where=found[0].place,
-            message=f"the noise that the model learns to predict comes from torch.{name}: uniform between 0 and 1, with "
-            "mean 0.5, not Gaussian",
+            message=f"the noise that the model learns to predict comes from torch.{name}: uniform between 0 and 1, "
+            "with mean 0.5, not Gaussian",
             label="uniform noise",
             evidence={"calls": len(found), "op": name},
             edit=tensors.called_otherwise(found[0].place, {name: name.replace("rand", "randn")}),
@@ -54,7 +54,7 @@ def _noise(call: LossCall) -> Origin | None:
     if call.target is None or call.input is None:
         return None
     noise = source(call.target)
-    if noise.op not in _UNIFORM or call.input.visit is None and call.input.op == "":
+    if noise.op not in _UNIFORM:
         return None
     for made in call.input.ancestors(400):
         if made.op in ("add", "sub") and any(
