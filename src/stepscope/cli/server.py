@@ -16,6 +16,7 @@ from stepscope.cli._json import json_option, print_json_line
 from stepscope.cli._server_database import database_option, people_of
 
 if TYPE_CHECKING:
+    from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
 __all__ = ["command"]
@@ -74,6 +75,15 @@ def command() -> None:
     help="The role of new users in every project; without it, only people added by an admin can sign in.",
 )
 @click.option("--public-url", metavar="URL", help="The address that browsers use, when behind a proxy.")
+@click.option(
+    "--mail",
+    metavar="URL",
+    envvar="STEPSCOPE_MAIL",
+    help="Mail people about mentions: smtp://USER@HOST:587?from=ADDRESS; the password: $STEPSCOPE_SMTP_PASSWORD.",
+)
+@click.option(
+    "--webhook", metavar="URL", envvar="STEPSCOPE_WEBHOOK", help="Send alerts and mentions there; prefer the variable."
+)
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(
@@ -87,6 +97,8 @@ def start(
     oidc_client: str | None,
     oidc_role: str | None,
     public_url: str | None,
+    mail: str | None,
+    webhook: str | None,
     log_format: str | None,
     as_json: bool,
 ) -> None:
@@ -124,11 +136,22 @@ def start(
             allow_hosts=allow_host,
             ingest=folder,
             people=people,
+            mail=_mail(mail),
+            webhook=webhook,
+            public_url=public_url or "",
             oidc=_oidc(oidc, oidc_client, oidc_role, public_url),
             objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
             on_address=_print_address if as_json else None,
         )
+
+
+def _mail(url: str | None) -> Mail | None:
+    if not url:
+        return None
+    from stepscope.server.mail import Mail
+
+    return Mail(url, os.environ.get("STEPSCOPE_SMTP_PASSWORD"))
 
 
 def _oidc(issuer: str | None, client: str | None, role: str | None, public_url: str | None) -> Oidc | None:

@@ -123,15 +123,18 @@ comments = sql.Table(
     "comments",
     metadata,
     Column("id", sql.Text, primary_key=True),
-    Column("project", sql.Text, nullable=False),
-    Column("run", sql.Text, nullable=False),
+    Column("project", sql.Text, nullable=False),  # "*" for a report, which belongs to every project
+    Column("run", sql.Text),
+    Column("report", sql.Text),
     Column("chart", sql.Text),
     Column("step", sql.BigInteger),
     _reference("user_id", "users.id"),
     Column("text", sql.Text, nullable=False),
     Column("created", sql.Double, nullable=False),
     Column("changed", sql.Double),
+    sql.CheckConstraint("(run IS NULL) <> (report IS NULL)", name="one_subject"),
     sql.Index(None, "run", "created"),
+    sql.Index(None, "report", "created"),
 )
 
 mentions = sql.Table(

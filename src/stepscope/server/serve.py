@@ -29,6 +29,7 @@ from stepscope.sync.objects import Objects
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
+    from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
 __all__ = ["PORT", "Running", "running", "serve"]
@@ -98,6 +99,8 @@ def serve(
     objects: Objects | None = None,
     people: Database | None = None,
     oidc: Oidc | None = None,
+    mail: Mail | None = None,
+    public_url: str = "",
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
@@ -122,6 +125,8 @@ def serve(
         objects=objects,
         people=people,
         oidc=oidc,
+        mail=mail,
+        public_url=public_url,
     ).checked()
     with _reading(settings), followed_stores(dirs, say) as stores, _catalogue(stores, settings) as catalogue:
         app = create_app(catalogue, settings)
