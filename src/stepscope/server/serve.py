@@ -131,7 +131,7 @@ def serve(
     with _reading(settings), followed_stores(dirs, say) as stores, _catalogue(stores, settings) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
-        for missing in (place for place in dirs if not Path(place).exists() and Path(place) in stores):
+        for missing in (place for place in dirs if Path(place) in stores and not Path(place).exists()):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
         secret = _say_address(settings, url, say)
         if on_address is not None:
