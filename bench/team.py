@@ -270,10 +270,12 @@ def ingest(seconds: float, viewers: int, clients: int, rate: float, workers: int
             postgres.close()
         waited = sorted(took for at, took in waited if at >= began)  # all processes share this clock
         p99 = 1000 * waited[int(0.99 * (len(waited) - 1))]
+        rate_reached = 60 * points / took / 1e6
         print(
-            f"{clients} machines, {viewers} viewers, {workers} processes, {took:.0f} s: {60 * points / took / 1e6:.1f} M points a minute; "
-            f"{len(waited):,} answers, {len(faults)} faults {sorted(set(faults))}, "
-            f"p50 {1000 * waited[len(waited) // 2]:.0f} ms, p99 {p99:.0f} ms; the server used {busy:.2f} processors; load {os.getloadavg()[0]:.0f}"
+            f"{clients} machines, {viewers} viewers, {workers} processes, {took:.0f} s: {rate_reached:.1f} M points a "
+            f"minute; {len(waited):,} answers, {len(faults)} faults {sorted(set(faults))}, "
+            f"p50 {1000 * waited[len(waited) // 2]:.0f} ms, p99 {p99:.0f} ms; "
+            f"the server used {busy:.2f} processors; load {os.getloadavg()[0]:.0f}"
         )
 
 

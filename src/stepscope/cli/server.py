@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -84,6 +86,10 @@ def command() -> None:
 @click.option(
     "--webhook", metavar="URL", envvar="STEPSCOPE_WEBHOOK", help="Send alerts and mentions there; prefer the variable."
 )
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes that share the address."
+)
+@click.option("--listener", type=int, hidden=True, help="The socket of a worker's address.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(
@@ -99,13 +105,16 @@ def start(
     public_url: str | None,
     mail: str | None,
     webhook: str | None,
+    workers: int,
+    listener: int | None,
     log_format: str | None,
     as_json: bool,
 ) -> None:
     """Start it: collect runs in FOLDER, and show them.
 
     The first start prints a link that signs you in as an admin; invite others on the People page. Put a proxy with TLS
-    in front of a server that others reach over a network. Several processes may serve one folder behind one address.
+    in front of a server that others reach over a network. With --workers, or started on several machines that share the
+    folder and a PostgreSQL, several processes serve one address.
 
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
@@ -139,6 +148,9 @@ def start(
             mail=_mail(mail),
             webhook=webhook,
             public_url=public_url or "",
+            listener=socket.socket(fileno=listener) if listener is not None else None,
+            workers=sys.argv[1:],
+            count=1 if listener is not None else workers,
             oidc=_oidc(oidc, oidc_client, oidc_role, public_url),
             objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
