@@ -194,7 +194,9 @@ run_values = sql.Table(
     Column("natural", _BYTEWISE),  # text in the order of people: run-2 before run-10
     sql.Index(None, "field", "number", "run"),
     sql.Index(None, "field", "natural", "run"),
+    postgresql_partition_by="HASH (field)",
 )
+"""Every question names a field, so PostgreSQL looks into one of the partitions (`run_values_0` ...)."""
 
 run_metrics = sql.Table(
     "run_metrics",
@@ -206,6 +208,7 @@ run_metrics = sql.Table(
     sql.Index(None, "name", "last", "run"),
     sql.Index(None, "name", "min", "run"),
     sql.Index(None, "name", "max", "run"),
+    postgresql_partition_by="HASH (name)",
 )
 
 policies = sql.Table(

@@ -24,6 +24,7 @@ log = logging.getLogger("stepscope.server")
 TURN_S = 0.1
 """How long a ring may wait for others to be rung with it."""
 AWAY_S = 1.0
+WORDS = "stepscope_words"
 MOST_WORDS = 1000
 """That wait while the database is away; the oldest go first."""
 
@@ -80,7 +81,8 @@ class Bell:
                 self._stopping.wait(AWAY_S)
 
     def _listen(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute(f"LISTEN {CHANNEL}".encode())
+        for channel in (CHANNEL, WORDS):
+            connection.execute(f"LISTEN {channel}".encode())
         self.listening.set()
         self._hear()  # what happened while nobody listened
         while not self._stopping.is_set():
@@ -88,10 +90,10 @@ class Bell:
                 self._rung.clear()
                 connection.execute(f"NOTIFY {CHANNEL}".encode())
             while self._words:
-                connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._words.popleft()))
+                connection.execute("SELECT pg_notify(%s, %s)", (WORDS, self._words.popleft()))
             heard = False
             for one in connection.notifies(timeout=TURN_S):
-                if one.payload:
+                if one.channel == WORDS:
                     self._read(one.payload)
                 else:
                     heard = True
