@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
-from stepscope.runs.write.forks import PAUSE_S, pause_at_forks
+from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 from stepscope.runs.write.write_queue import Delivery
 
 __all__ = ["Background"]
