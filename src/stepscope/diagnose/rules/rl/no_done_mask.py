@@ -74,9 +74,9 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
         bound.update({one.arg: one for one in arguments if _DONE.match(one.arg)})
     short = _beside_reward(nodes)
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            if _DONE.match(node.id) or node.id in short:
-                bound.setdefault(node.id, node)
+        is_bound = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if is_bound and (_DONE.match(node.id) or node.id in short):
+            bound.setdefault(node.id, node)
     if not bound:
         return []
     reads = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
