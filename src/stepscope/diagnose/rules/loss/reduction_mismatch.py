@@ -96,8 +96,8 @@ def _collapsed(run: Evidence) -> Iterator[Proof]:
     weight, value, rebuilt = found[-1]
     yield Proof(
         where=rebuilt.place,
-        message=f"the reconstruction is averaged over all elements, the KL divergence is summed: it counts {weight:.0f} "
-        f"times as much as it should, and has gone to {value:.2g} (the latent code says nothing)",
+        message=f"the reconstruction is averaged over all elements, the KL divergence is summed: it counts "
+        f"{weight:.0f} times as much as it should, and has gone to {value:.2g} (the latent code says nothing)",
         label="a mean over every element",
         evidence={"times": round(weight, 1), "divergence": [one[1] for one in found[-4:]]},
         fix='sum the reconstruction over each sample as well: F.mse_loss(out, x, reduction="sum") / len(x)',
