@@ -66,6 +66,7 @@ export type StoreKind =
   | "everything"
   | "gallery"
   | "stories"
+  | "sweeps"
   | "frames";
 
 /** What a script beside this file prints. */

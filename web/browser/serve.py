@@ -1,7 +1,8 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
 Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `print TEXT`,
-`alert TEXT`, `find TEXT`, `end`; ends with stdin. A port and a token after the store make it the server it was before.
+`alert TEXT`, `find TEXT`, `end`, and of the sweep in the store `try` and `tried VALUE`; ends with stdin. A port and a
+token after the store make it the server it was before.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+
+from sweeps_store import Work
 
 from stepscope.records import Alert, Console, End, Finding, FindingEvent, RunMeta
 from stepscope.runs.format.ids import new_run_id
@@ -63,6 +66,7 @@ def say(answer: dict[str, str]) -> None:
 
 def main(store: Path, port: int = 0, token: str = "") -> None:
     training: Training | None = None
+    work: Work | None = None
     built = os.environ.get("STEPSCOPE_STATIC")  # an app that was built elsewhere than into the package
     settings = Settings(poll_s=0.2, static=Path(built)) if built else Settings(poll_s=0.2)
     settings = replace(settings, token=token) if token else settings
@@ -85,6 +89,11 @@ def main(store: Path, port: int = 0, token: str = "") -> None:
                 training.find(rest)
             elif training is not None and command == "end":
                 training.end()
+            elif command == "try":
+                work = work or Work(store)
+                work.start()
+            elif work is not None and command == "tried":
+                work.end(float(rest))
             say({})
 
 
