@@ -177,9 +177,10 @@ export const CHAPTERS: Chapter[] = [
         says: "How far is the sweep, and what is the best so far?",
         at: "#/sweeps",
         ready: ".sweep-charts .axis-title",
-        act: async (_, server) => {
+        act: async (page, server) => {
           if (!tried) await server.tell("try");
           tried = true;
+          await page.locator(".sweep-state[data-state=running]").waitFor();
         },
       },
       {

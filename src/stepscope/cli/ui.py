@@ -59,6 +59,7 @@ def command(
     stepscope ui                       # ./stepscope-runs
     stepscope ui runs/ /shared/runs --port 8000
     stepscope ui logs/                 # a folder of TensorBoard's, W&B's, MLflow's ...: read and followed
+    stepscope ui https://runs.example.org     # the runs of a server you are logged in to
     stepscope ui --notify --tell failed,lost,nonfinite
     """
     from stepscope.server.alert_channels import kinds_of

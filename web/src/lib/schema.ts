@@ -7,8 +7,10 @@ export type Status = "failed" | "finished" | "killed" | "lost" | "preempted" | "
 export type Unit = "bytes" | "count" | "factor" | "flag" | "flops" | "line" | "ns" | "number" | "share" | "text";
 
 export interface AddCommentRequest {
-  run: string;
   text: string;
+  run?: string | null;
+  report?: string | null;
+  /** A chart of the run. */
   chart?: string | null;
   step?: number | null;
 }
@@ -432,7 +434,8 @@ export interface ColumnsRequest {
 
 export interface CommentRow {
   id: string;
-  run: string;
+  run: string | null;
+  report: string | null;
   chart: string | null;
   step: number | null;
   user: string;
@@ -447,8 +450,10 @@ export interface Comments {
   comments: CommentRow[];
 }
 
+/** Give a run or a report. */
 export interface CommentsRequest {
-  run: string;
+  run?: string | null;
+  report?: string | null;
 }
 
 /** A run, or a group of runs. */
@@ -1232,6 +1237,8 @@ export interface Live {
   changed: RunChange[];
   gone: string[];
   notices: Notice[];
+  /** Where something was said or removed: `run:ID`, `report:ID`. */
+  comments: string[];
 }
 
 export interface MadeLink {
@@ -1511,9 +1518,9 @@ export interface Notice {
   level: Severity;
   /**
    * failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
-   * that was found. alert: `run.alert`. dropped: values could not be recorded.
+   * that was found. alert: `run.alert`. dropped: values could not be recorded. mention: a comment names somebody.
    */
-  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "nonfinite" | "stalled";
+  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "mention" | "nonfinite" | "stalled";
   /** The same thing has the same id, so that it is told once. */
   id: string;
   time: number;

@@ -24,14 +24,14 @@ export function Tables({ items, step }: { items: readonly MediaItem[]; step: num
   const { item, chips } = useOneRun(items);
   const table = useTable(item);
   return (
-    <div class="media-together">
+    <div class="vstack gap-2 media-together">
       {typeof table === "string" ? (
         <>
           {chips}
-          <p class="media-none">{table}</p>
+          <p class="small quiet media-none">{table}</p>
         </>
       ) : table === null ? (
-        <p class="media-none grid-wait" aria-busy="true">
+        <p class="small quiet media-none grid-wait" aria-busy="true">
           Reading the table…
         </p>
       ) : (
@@ -107,7 +107,7 @@ function Grid({ table, item, chips, note }: GridProps) {
   const cut = typeof item.meta.truncated === "number" && item.meta.truncated > 0 ? item.meta.truncated : 0;
   return (
     <>
-      <div class="together-bar">
+      <div class="hstack wraps gap-2 small together-bar">
         {chips}
         {note}
         <TextInput
@@ -130,7 +130,7 @@ function Grid({ table, item, chips, note }: GridProps) {
         </button>
       </div>
       <div
-        class="grid-table"
+        class="clipped framed"
         role="table"
         aria-label={visibleText(item.key)}
         aria-rowcount={rows.length + 1}
@@ -208,7 +208,7 @@ function Body({
   return (
     <div
       ref={place}
-      class="grid-scroll"
+      class="scroll small grid-scroll"
       tabIndex={0}
       aria-label="Rows"
       role="rowgroup"
@@ -230,7 +230,7 @@ function Body({
           </div>
         ))}
       </div>
-      {rows.length === 0 ? <p class="media-none">No row matches.</p> : null}
+      {rows.length === 0 ? <p class="small quiet media-none">No row matches.</p> : null}
     </div>
   );
 }

@@ -27,18 +27,18 @@ export function CurveCard({ curve }: { curve: Curve }) {
   const unit = curve.unit ?? "bytes";
   return (
     <section class="card curve" aria-label={visibleText(curve.title)}>
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>{visibleText(curve.title)}</h2>
         {peak ? (
           <span
-            class="curve-peak"
+            class="soft small curve-peak"
             title={`${exactUnit(peak.value, unit)}${curve.stacked ? "" : `, ${visibleText(names[peak.line] ?? "")}`}`}
           >
             peak <b>{formatUnit(peak.value, unit)}</b> at {formatNs(curve.at_ns[peak.at] ?? 0)}
           </span>
         ) : null}
       </header>
-      <ul class="legend">
+      <ul class="wraps small legend">
         {names.map((name, at) => (
           <li key={name}>
             <span class="swatch" style={{ background: colours[at] }} />

@@ -64,7 +64,7 @@ export function FieldRow({ field, value, logged, onValue }: FieldRowProps) {
         {field.label}
         {field.required ? <span class="visually-hidden"> (needed)</span> : null}
       </span>
-      <span class="panel-form-value">
+      <span class="hstack wraps gap-2 panel-form-value">
         <Control field={field} value={value} logged={logged} onValue={onValue} />
       </span>
     </div>
@@ -102,7 +102,7 @@ function Control({ field, value, logged, onValue }: FieldRowProps) {
     case "long":
       return (
         <textarea
-          class="panel-form-long"
+          class="px-2 py-2 raised panel-form-long"
           aria-label={label}
           placeholder={hint}
           rows={3}
