@@ -26,7 +26,7 @@ def commands(path: Path) -> tuple[list[str], list[str]]:
     launcher = path.read_text().splitlines()[0].partition(": ")[2]
     script = [str(path)]
     if launcher == "torchrun":
-        script = [f"{Path(sys.executable).parent}/torchrun", "--standalone", "--nproc-per-node", "2", *script]
+        script = ["torchrun", "--standalone", "--nproc-per-node", "2", *script]
         return [sys.executable, "-m", "stepscope", "run", *script], script
     if launcher == "python":
         return [sys.executable, "-m", "stepscope", "run", *script], [sys.executable, *script]
@@ -37,7 +37,8 @@ def try_job(path: Path) -> bool:
     ours, plain = commands(path)
     took_s = {}
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "STEPSCOPE_DIR": f"{folder}/runs", "OMP_NUM_THREADS": "1"}
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": programs, "STEPSCOPE_DIR": f"{folder}/runs", "OMP_NUM_THREADS": "1"}
         for name, command in (("plain", plain), ("watched", ours)):
             if name == "plain" and ours == plain:
                 continue
