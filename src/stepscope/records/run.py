@@ -222,6 +222,8 @@ class Alert(_Event, frozen=True, kw_only=True, tag="alert"):
     text: str = ""
     level: Severity = "warning"
     step: int | None = None
+    quiet: bool = False
+    """Only for the run's page: no notification is sent."""
 
 
 class ArtifactFile(_Record, frozen=True, kw_only=True):
