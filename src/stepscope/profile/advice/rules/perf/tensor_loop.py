@@ -53,7 +53,7 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
         small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS and (of_model or _is_looped(one))]
         if sum(one["calls"] for one in small) < _MANY:
             continue
-        took = run.of_look(sum(_cost(one) for one in small))
+        took = _time_before_backward(run, small)
         took += _share_of_backward(run, small) if of_model else _backward(run, small)
         most = of_model or max(one["calls"] for one in small)
         lines = run.by_line(iter(small))
@@ -92,6 +92,16 @@ def _lines_in_loops(file: str) -> frozenset[tuple[str, int]]:
     return frozenset(
         (file, line) for node in loops for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     )
+
+
+def _time_before_backward(run: Measured, calls: list[dict[str, Any]]) -> int:
+    """As much of the step as these calls are of all its calls: their own clock knows neither the Python inside of modules
+    nor the other programs of a busy machine."""
+    took = sum(_cost(one) for one in calls)
+    if not run.part("backward"):
+        return run.of_look(took)
+    in_step = run.part("forward") + run.part("other")
+    return int(in_step * took / max(1, sum(_cost(one) for one in run.calls(fetching=False))))
 
 
 def _share_of_backward(run: Measured, calls: list[dict[str, Any]]) -> int:
