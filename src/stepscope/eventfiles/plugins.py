@@ -1,4 +1,4 @@
-"""What TensorBoard's plugins keep in their own messages: hyperparameters, meshes, layouts of charts."""
+"""The messages of TensorBoard's plugins: hyperparameters, meshes, chart layouts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HParams:
     metrics: list[str] = field(default_factory=list)
     description: str = ""
     group: str = ""
-    """Sessions of one group are the same hyperparameters, tried again."""
+    """Sessions of one group repeat the same hyperparameters."""
     status: int | None = None
     """How the session ended: 1 success, 2 failure, 3 running."""
 
@@ -62,7 +62,7 @@ def _entry(data: memoryview) -> tuple[str, Any]:
 
 
 def _plain(data: memoryview, depth: int = 0) -> Any:
-    """A `google.protobuf.Value`: whole numbers come back as ints, which is what people gave."""
+    """A `google.protobuf.Value`: whole numbers are returned as ints, as originally given."""
     for number, wire, value in fields(data):
         if number == 2 and wire == FIXED64 and not isinstance(value, int):
             real = float(struct.unpack("<d", value)[0])
@@ -78,13 +78,13 @@ def _plain(data: memoryview, depth: int = 0) -> Any:
 
 @dataclass(frozen=True)
 class MeshPart:
-    """Which mesh a tensor is a part of, and which part."""
+    """Which mesh a tensor belongs to, and which part of it."""
 
     name: str
     part: str
     """vertices, faces, colors or unknown"""
     components: int
-    """A bit for each part the mesh has: 2 vertices, 4 faces, 8 colors."""
+    """A bit for each part of the mesh: 2 vertices, 4 faces, 8 colors."""
     config: str
 
 

@@ -1,4 +1,4 @@
-"""What changed between two trees of modules, by the hashes of their structure."""
+"""What changed between two module trees, by structural hashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["module_changes"]
 
 
 def module_changes(before: Sequence[ModuleInfo], after: Sequence[ModuleInfo]) -> Iterator[Change]:
-    """Only the outermost of what was added or removed; a block that moved as it is counts as renamed."""
+    """Only the outermost of added or removed modules; an unchanged block that moved counts as renamed."""
     old = {module.path: module for module in before}
     new = {module.path: module for module in after}
     gone = _outermost([path for path in old if path not in new])

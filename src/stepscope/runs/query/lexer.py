@@ -1,4 +1,4 @@
-"""Cut a run query into tokens. One pass, no regular expressions: its time grows with the length alone."""
+"""Split a run query into tokens. One pass without regular expressions, in linear time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepscope.errors import QueryError
 __all__ = ["MAX_LENGTH", "Token", "tokens"]
 
 MAX_LENGTH = 2000
-"""Longer queries are refused: nobody types one, and it bounds the work a hostile one can ask for."""
+"""Longer queries are rejected, to bound the work of a hostile one."""
 
 _OPERATORS = ("==", "!=", "<=", ">=", "!~", "=", "<", ">", "~")
 _KEYWORDS = frozenset(("and", "or", "not", "in", "is"))
@@ -21,7 +21,7 @@ _JOINS = {"&&": "and", "||": "or"}
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of the query. A `name` keeps its parts, so that quoted text is never taken for a keyword or field."""
+    """A token. A `name` keeps its parts, so that quoted text is never mistaken for a keyword or field."""
 
     kind: Literal["name", "keyword", "operator", "(", ")", ",", "end"]
     text: str
@@ -30,15 +30,15 @@ class Token:
 
     @property
     def quoted(self) -> bool:
-        """Whether all of it stood in quotes: a string, not a word."""
+        """Whether all of it was quoted: a string, not a word."""
         return len(self.parts) == 1 and self.parts[0][1]
 
 
 def tokens(query: str) -> list[Token]:
-    """The tokens of a query, ended by an `end` token at its last position."""
+    """The tokens of a query, terminated by an `end` token."""
     if len(query) > MAX_LENGTH:
         raise QueryError(
-            f"the query has {len(query):,} characters; at most {MAX_LENGTH:,} are read", query[:60], min(len(query), 60)
+            f"the query has {len(query):,} characters; the maximum is {MAX_LENGTH:,}", query[:60], min(len(query), 60)
         )
     found: list[Token] = []
     at = 0
@@ -62,7 +62,7 @@ def _next(query: str, at: int) -> tuple[Token, int]:
     if query[at : at + 2] in _JOINS:
         return Token("keyword", _JOINS[query[at : at + 2]], at), at + 2
     if char in _SPELLINGS:
-        raise QueryError(f"{char!r} means nothing here; write '{_SPELLINGS[char]}'", query, at)
+        raise QueryError(f"{char!r} has no meaning here; write '{_SPELLINGS[char]}'", query, at)
     return _name(query, at)
 
 

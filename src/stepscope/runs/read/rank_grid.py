@@ -1,7 +1,7 @@
 """One series as a grid of ranks and intervals of steps.
 
-Ranks log some series, such as times, at steps of their own. Intervals bring them together. Every interval keeps the
-extremes of its points, so one slow step still shows in a picture of a million.
+Ranks log some series, such as timings, at different steps; intervals align them. Every interval keeps the extremes
+of its points, so one slow step still shows in a chart of a million.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Change = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class Grid:
-    """A row for each rank, a column for each interval of steps. NaN where a rank has no finite value."""
+    """A row per rank, a column per interval of steps. NaN where a rank has no finite value."""
 
     steps: Whole
     """The first step of each interval."""
     width: float
-    """How many steps an interval has."""
+    """Number of steps per interval."""
     ranks: Whole
     mean: Floats
     low: Floats
     high: Floats
     bad: Whole
-    """How many values are NaN or Inf."""
+    """Number of NaN or Inf values."""
 
 
 def rank_grid(run: RunFolder, name: str, columns: int, change: Change | None = None) -> Grid:
@@ -59,7 +59,7 @@ def rank_grid(run: RunFolder, name: str, columns: int, change: Change | None = N
 
 
 class _Filling:
-    """A grid that is filled one rank after the other, so that no more than one series is held."""
+    """A grid that is filled rank by rank, so that only one series is in memory."""
 
     def __init__(self, edges: Whole, width: float, ranks: list[int]) -> None:
         shape = (len(ranks), max(0, len(edges) - 1))
@@ -88,7 +88,7 @@ class _Filling:
 
 
 def band_of_grid(grid: Grid) -> Band:
-    """The mean over ranks in each interval, the extremes of all points in it, and whose those are."""
+    """The mean over ranks in each interval, the extremes of all its points, and their ranks."""
     if not grid.mean.size:
         none, whole = np.empty(0), np.empty(0, np.int64)
         return Band(whole, none, none, none, whole, whole, whole, whole, whole)

@@ -1,7 +1,7 @@
-"""What happens when the process forks: a child's writer becomes one of its own, and our threads pause.
+"""Handling forks: a child gets its own writer, and Stepscope's threads pause.
 
-From Python 3.12 on `os.fork` warns where another thread runs. Ours stop before the fork and start after it, so the
-script sees the warning only where plain Python gives it, and no child is forked in the middle of our work.
+From Python 3.12 on, `os.fork` warns if another thread runs. Stepscope's threads stop before the fork and start
+after it, so the script sees the warning only where plain Python gives it, and no child is forked during a write.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stepscope.fence import fenced
 __all__ = ["pause_at_forks", "watch_forks"]
 
 PAUSE_S = 0.2
-"""A thread that has not stopped by then waits for a disk: the fork does not wait for it."""
+"""A thread that has not stopped by then is waiting for a disk; the fork does not wait for it."""
 
 
 class _Forkable(Protocol):
@@ -35,13 +35,13 @@ _paused: list[_Pausable] = []
 
 
 def watch_forks(writer: _Forkable) -> None:
-    """Have `writer.become_child` called in every forked child, before the child runs anything else."""
+    """Call `writer.become_child` in every forked child before it runs anything else."""
     _watched[:] = [ref for ref in _watched if ref() is not None]
     _watched.append(weakref.ref(writer))
 
 
 def pause_at_forks(owner: _Pausable) -> None:
-    """Have its thread stopped before each fork (`pause`, at most `PAUSE_S`) and started again after (`resume`)."""
+    """Stop its thread before each fork (`pause`, at most `PAUSE_S`) and restart it after (`resume`)."""
     _pausable[:] = [ref for ref in _pausable if ref() is not None]
     _pausable.append(weakref.ref(owner))
 
@@ -55,7 +55,7 @@ def _before() -> None:
 
 def _in_parent() -> None:
     while _paused:
-        fenced("going on after a fork")(_paused.pop().resume)()
+        fenced("resuming after a fork")(_paused.pop().resume)()
 
 
 def _in_child() -> None:

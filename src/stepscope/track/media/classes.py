@@ -1,4 +1,4 @@
-"""What the user knows about a classification: true classes, scores, names. Shared by curves and confusion."""
+"""Inputs of a classification: true classes, scores, names. Shared by curves and confusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One key's histograms over time, on common edges: what stands behind `POST /api/histograms`."""
+"""One key's histograms over time, on common edges: the data of `POST /api/histograms`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
 
 
 def _spread(found: list[Media], rows: int) -> list[Media]:
-    """At most `rows` of them at even distances, the first and the last among them."""
+    """At most `rows` of them, evenly spaced, including the first and last."""
     if len(found) <= rows:
         return found
     return [found[at] for at in np.linspace(0, len(found) - 1, rows).round().astype(int).tolist()]
@@ -51,5 +51,5 @@ def _spread(found: list[Media], rows: int) -> list[Media]:
 def _shape(folder: RunFolder, one: Media) -> Histogram | None:
     try:
         return decode_histogram(folder.media_bytes(one))
-    except (BadData, NotFound):  # damaged or dropped: the others are still worth a picture
+    except (BadData, NotFound):  # damaged or dropped: draw the others
         return None

@@ -1,4 +1,4 @@
-"""What runs logged besides numbers, at a step: what stands behind `POST /api/media`."""
+"""Non-numeric data of runs at a step: the data of `POST /api/media`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _steps(found: list[Media]) -> list[int]:
 
 
 def _at(found: list[Media], step: int | None) -> list[Media]:
-    """Everything at the newest step at or before the one asked for; where it was logged twice, the newer."""
+    """Everything at the newest step at or before the requested one; if logged twice, the newer."""
     reached = [one.step for one in found if step is None or one.step <= step]
     if not reached:
         return []
@@ -88,7 +88,7 @@ def _item(folder: RunFolder, one: Media) -> MediaItem:
 
 
 def _url(folder: RunFolder, one: Media) -> str | None:
-    """Where the bytes are: beside the others, or, for a tiny image, in the address itself."""
+    """The address of the bytes: a URL or, for a tiny image, a data URL."""
     if one.kind == "histogram" or (one.data is None and one.sha256 is None):
         return None
     if one.data is None:

@@ -17,7 +17,7 @@ _MOST_ROWS = 60
 
 class GraphOptions(Options, kw_only=True):
     key: str | None = None
-    """Of the recording, where a run has several kinds."""
+    """The recording's key, if a run has several."""
     step: int | None = None
     backward: bool = False
     view: Literal["graph", "table"] = "graph"

@@ -25,7 +25,7 @@ def check(bound: Bound) -> None:
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    """Its text is all there is."""
+    """Its text is its whole content."""
 
 
 def write(bound: Bound, out: Pictures) -> str:
