@@ -16,6 +16,8 @@ export const selected = param<string[]>("runs", [], list);
 export const hidden = param<string[]>("hide", [], list);
 /** The project shown, or "" for all. */
 export const project = param<string>("project", "", text, true);
+/** Who is signed in at a team's server; empty in the app of one person. */
+export const signedIn = signal("");
 /** The run under the mouse, in the table or on a chart. */
 export const hovered = signal<string | null>(null);
 

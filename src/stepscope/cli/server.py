@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,6 +18,7 @@ from stepscope.cli._json import json_option, print_json_line
 from stepscope.cli._server_database import database_option, people_of
 
 if TYPE_CHECKING:
+    from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
 __all__ = ["command"]
@@ -72,6 +75,19 @@ def command() -> None:
     help="The role of new users in every project; without it, only people added by an admin can sign in.",
 )
 @click.option("--public-url", metavar="URL", help="The address that browsers use, when behind a proxy.")
+@click.option(
+    "--mail",
+    metavar="URL",
+    envvar="STEPSCOPE_MAIL",
+    help="Mail people about mentions: smtp://USER@HOST:587?from=ADDRESS; the password: $STEPSCOPE_SMTP_PASSWORD.",
+)
+@click.option(
+    "--webhook", metavar="URL", envvar="STEPSCOPE_WEBHOOK", help="Send alerts and mentions there; prefer the variable."
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes that share the address."
+)
+@click.option("--listener", type=int, hidden=True, help="The socket of a worker's address.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(
@@ -85,13 +101,18 @@ def start(
     oidc_client: str | None,
     oidc_role: str | None,
     public_url: str | None,
+    mail: str | None,
+    webhook: str | None,
+    workers: int,
+    listener: int | None,
     log_format: str | None,
     as_json: bool,
 ) -> None:
     """Start a server: collect runs in FOLDER, and show them.
 
     The first start prints a link that signs you in as an admin; invite others on the People page. Put a TLS proxy in
-    front of a server that is reachable over a network. Several processes can serve one folder behind one address.
+    front of a server that is reachable over a network. With --workers, or started on several machines that share the
+    folder and a PostgreSQL database, several processes serve one address.
 
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
@@ -120,11 +141,25 @@ def start(
             allow_hosts=allow_host,
             ingest=folder,
             people=people,
+            mail=_mail(mail),
+            webhook=webhook,
+            public_url=public_url or "",
+            listener=socket.socket(fileno=listener) if listener is not None else None,
+            workers=sys.argv[1:],
+            count=1 if listener is not None else workers,
             oidc=_oidc(oidc, oidc_client, oidc_role, public_url),
             objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
             on_address=_print_address if as_json else None,
         )
+
+
+def _mail(url: str | None) -> Mail | None:
+    if not url:
+        return None
+    from stepscope.server.mail import Mail
+
+    return Mail(url, os.environ.get("STEPSCOPE_SMTP_PASSWORD"))
 
 
 def _oidc(issuer: str | None, client: str | None, role: str | None, public_url: str | None) -> Oidc | None:

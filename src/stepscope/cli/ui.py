@@ -57,6 +57,7 @@ def command(
     stepscope ui                       # ./stepscope-runs
     stepscope ui runs/ /shared/runs --port 8000
     stepscope ui logs/                 # TensorBoard, W&B, MLflow ... folders: read and followed
+    stepscope ui https://runs.example.org     # the runs of a server you are logged in to
     stepscope ui --notify --tell failed,lost,nonfinite
     """
     from stepscope.server.alert_channels import kinds_of

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepscope import fence
-from stepscope.runs.write.forks import PAUSE_S, pause_at_forks
+from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 
 __all__ = ["Ticker", "Worker"]
 

@@ -32,6 +32,8 @@ class Live(msgspec.Struct):
     changed: list[RunChange]
     gone: list[str]
     notices: list[Notice] = []
+    comments: list[str] = []
+    """Where something was said or removed: `run:ID`, `report:ID`."""
 
 
 class _Listener:
@@ -63,6 +65,10 @@ class Hub:
 
     def __len__(self) -> int:
         return len(self._listeners)
+
+    def commented(self, topic: str) -> None:
+        """Tell every page that something was said about a run or a report."""
+        self.publish(Live(self.version, [], [], comments=[topic]))
 
     def publish(self, news: Live) -> None:
         """Notify every page; may be called from any thread and never waits for a page."""
@@ -112,7 +118,8 @@ def _merged(old: Live, new: Live) -> Live:
     for run in new.gone:
         changed.pop(run, None)
     notices = [*old.notices, *new.notices][-MAX_NOTICES:]
-    return Live(version=new.version, changed=list(changed.values()), gone=sorted(gone), notices=notices)
+    comments = list(dict.fromkeys([*old.comments, *new.comments]))[-MAX_NOTICES:]
+    return Live(new.version, list(changed.values()), sorted(gone), notices, comments)
 
 
 @route("GET", "/api/live")

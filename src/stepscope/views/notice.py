@@ -10,7 +10,7 @@ from stepscope.records import Severity
 
 __all__ = ["Notice", "NoticeKind"]
 
-NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped"]
+NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped", "mention"]
 
 
 class Notice(msgspec.Struct):
@@ -22,7 +22,7 @@ class Notice(msgspec.Struct):
     level: Severity
     kind: NoticeKind = "alert"
     """failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
-    that was found. alert: `run.alert`. dropped: values could not be recorded."""
+    that was found. alert: `run.alert`. dropped: values could not be recorded. mention: a comment names somebody."""
     id: str = ""
     """The same event has the same id, so that it is reported once."""
     time: float = 0.0

@@ -7,8 +7,10 @@ export type Status = "failed" | "finished" | "killed" | "lost" | "preempted" | "
 export type Unit = "bytes" | "count" | "factor" | "flag" | "flops" | "line" | "ns" | "number" | "share" | "text";
 
 export interface AddCommentRequest {
-  run: string;
   text: string;
+  run?: string | null;
+  report?: string | null;
+  /** A chart of the run. */
   chart?: string | null;
   step?: number | null;
 }
@@ -433,7 +435,8 @@ export interface ColumnsRequest {
 
 export interface CommentRow {
   id: string;
-  run: string;
+  run: string | null;
+  report: string | null;
   chart: string | null;
   step: number | null;
   user: string;
@@ -448,8 +451,10 @@ export interface Comments {
   comments: CommentRow[];
 }
 
+/** Give a run or a report. */
 export interface CommentsRequest {
-  run: string;
+  run?: string | null;
+  report?: string | null;
 }
 
 /** A run, or a group of runs. */
@@ -1233,6 +1238,8 @@ export interface Live {
   changed: RunChange[];
   gone: string[];
   notices: Notice[];
+  /** Where something was said or removed: `run:ID`, `report:ID`. */
+  comments: string[];
 }
 
 export interface MadeLink {
@@ -1512,9 +1519,9 @@ export interface Notice {
   level: Severity;
   /**
    * failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
-   * that was found. alert: `run.alert`. dropped: values could not be recorded.
+   * that was found. alert: `run.alert`. dropped: values could not be recorded. mention: a comment names somebody.
    */
-  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "nonfinite" | "stalled";
+  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "mention" | "nonfinite" | "stalled";
   /** The same event has the same id, so that it is reported once. */
   id: string;
   time: number;
@@ -1720,7 +1727,7 @@ export interface Parameters {
   metric: string | null;
   /** Its statistic: last, min, max or mean. */
   stat: string;
-  /** Its goal; None if nobody defined it and the name does not tell. */
+  /** Its goal; None if it is neither defined nor evident from the name. */
   goal: "max" | "min" | null;
   /** All available metrics, most important first. */
   metrics: string[];

@@ -14,9 +14,9 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
-from stepscope.runs.write.forks import PAUSE_S, pause_at_forks
 from stepscope.runs.write.write_queue import Delivery
 
 __all__ = ["Background"]
