@@ -71,7 +71,7 @@ def test_a_report_is_saved_listed_read_changed_deleted_and_brought_back(store: P
 def test_saving_over_a_newer_version_is_refused(ctx: Context) -> None:
     saved = save_report(ctx, SaveReportRequest(text="one"))
     save_report(ctx, SaveReportRequest(text="two", id=saved.id, base=1))
-    with pytest.raises(Conflict, match="bring both texts together") as fault:
+    with pytest.raises(Conflict, match="merge both texts") as fault:
         save_report(ctx, SaveReportRequest(text="other two", id=saved.id, base=1))
     assert fault.value.http_status == 409
 
@@ -181,7 +181,7 @@ def test_a_damaged_text_is_listed_with_its_reason(ctx: Context, store: Path) -> 
     (store / "reports" / saved.id / "000002.md").write_bytes(b"x" * (MAX_BYTES + 1))
     (row,) = reports(ctx, ReportsRequest()).reports
     assert row.error is not None
-    assert "at most 2,000,000 are read" in row.error
+    assert "above the limit of 2,000,000" in row.error
 
 
 def test_a_draft_of_two_runs_tells_what_changed_and_draws_what_matters(store: Path, ctx: Context) -> None:

@@ -138,7 +138,7 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
         elif answer is None and not wanted.tables and wanted.sort is None:
             continue  # not requested by name
         elif answer is None:
-            raise NotFound(f"this profile has no data for the table {name!r}")
+            raise NotFound(f"this profile has no data for the table {name!r}; record one with --profiler pytorch")
         else:
             sheets = ", ".join(id for id in all_analyses() if not id.endswith("curve"))
             raise UsageError(f"{name!r} is a chart; open it with: stepscope ui (tables are {sheets})")

@@ -85,4 +85,6 @@ def _remove(path: Path) -> None:
         path.rename(doomed)
         shutil.rmtree(doomed)
     except OSError as fault:
-        raise StorageError(f"{path} could not be deleted: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{path} could not be deleted: {fault.strerror or fault}; check the folder's permissions"
+        ) from None

@@ -87,4 +87,4 @@ def _put(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+        raise StorageError(f"cannot write {path}: {error.strerror}; choose another folder") from error

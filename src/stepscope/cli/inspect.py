@@ -161,7 +161,7 @@ def _json(option: str, text: str, kind: type) -> Any:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as fault:
-        raise UsageError(f"{option} {text!r} is not valid JSON: {fault}") from None
+        raise UsageError(f"{option} {text!r} is not valid JSON: {fault}; put it in single quotes") from None
     if not isinstance(value, kind):
         word = "list, such as [1, 2]" if kind is list else 'object, such as {"depth": 4}'
         raise UsageError(f"{option} {text!r} is a {type(value).__name__}; expected a JSON {word}")

@@ -79,7 +79,7 @@ def _forget(server: str, as_json: bool) -> None:
 
     login = login_for(server)
     if login is None:
-        raise NotFound(f"this machine is not logged in to {server}")
+        raise NotFound(f"this machine is not logged in to {server}; check the address")
     revoked = True
     try:
         with Remote(server, login.token, timeout_s=10) as remote:

@@ -348,7 +348,10 @@ def _now(paths: tuple[Path, ...], store: Path | None, json_file: Path | None) ->
     folder = _run_folder(str(paths[0]), store) if not paths[0].exists() else paths[0]
     run = open_run(folder)
     if run.status != "running":
-        raise UsageError(f"the run {run.name!r} is no longer running ({run.status})")
+        raise UsageError(
+            f"the run {run.name!r} is no longer running ({run.status}); profile its script with: "
+            "stepscope profile train.py"
+        )
     request_window(folder)
     if json_file is not None:
         _put_json({"id": run.id, "name": run.name, "asked": True}, json_file)

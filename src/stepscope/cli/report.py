@@ -113,7 +113,7 @@ def _check_target(out: Path, force: bool) -> None:
         if find_browser() is None:
             raise NoBrowser()
     if not out.parent.is_dir():
-        raise NotFound(f"there is no folder {str(out.parent)!r} to write to")
+        raise NotFound(f"there is no folder {str(out.parent)!r} to write to; create it, or choose another")
     if out.exists() and not force:
         raise UsageError(f"{out} already exists; give another name, or overwrite it with --force")
     if out.suffix.lower() == ".md" and _pictures_of(out).exists() and not force:
@@ -156,7 +156,7 @@ def _from_file(path: Path) -> str:
     try:
         data = read_file(path, MAX_BYTES)
     except FileNotFoundError:
-        raise NotFound(f"there is no file {str(path)!r}") from None
+        raise NotFound(f"there is no file {str(path)!r}; check the path") from None
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
@@ -229,7 +229,7 @@ def _put(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+        raise StorageError(f"cannot write {path}: {error.strerror}; choose another place") from error
 
 
 def _save(ctx: Context, text: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
     from stepscope.runs.trash import purge, restore
 
     if back and empty:
-        raise UsageError("--restore and --empty cannot be used together")
+        raise UsageError("--restore and --empty cannot be used together; give one of them")
     if back and not runs:
         raise UsageError("name the runs to restore; `stepscope trash` lists them")
     there = _in(store)

@@ -111,7 +111,7 @@ def _test(webhook: str | None, as_json: bool) -> None:
     )  # fmt: skip
     trouble = outlet.send(notice)
     if trouble is not None:
-        raise StepscopeError(f"the test message was rejected: {trouble}")
+        raise StepscopeError(f"the test message was rejected: {trouble}; check the webhook's address")
     if as_json:
         print_json({"sent_to": outlet.host})
     else:

@@ -30,7 +30,10 @@ def check_zip(path: PathLike, *, ratio: float, free: int) -> None:
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if _directory_bytes(file, size) > _LARGEST_DIRECTORY:
-            raise UnsafeFile(f"{path} lists too many files for an archive of {size:,} bytes, so it was not opened")
+            raise UnsafeFile(
+                f"{path} lists too many files for an archive of {size:,} bytes, so it was not opened; "
+                "if you trust it, unpack it yourself first"
+            )
         try:
             with zipfile.ZipFile(file) as archive:
                 entries = archive.infolist()
@@ -59,7 +62,10 @@ def inflated(data: bytes | memoryview, limit: int, what: str, *, wbits: int = zl
     except zlib.error as fault:
         raise BadData(f"{what} is damaged and cannot be unpacked: {fault}") from None
     if len(plain) > limit:
-        raise UnsafeFile(f"{what} unpacks to more than {limit:,} bytes, so it was not read")
+        raise UnsafeFile(
+            f"{what} unpacks to more than {limit:,} bytes, so it was not read; if you trust it, "
+            "unpack it yourself first"
+        )
     if not unfold.eof:
         raise BadData(f"{what} is truncated: it ends after {len(plain):,} unpacked bytes")
     return plain

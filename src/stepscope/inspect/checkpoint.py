@@ -131,7 +131,7 @@ def read_checkpoint(path: str | Path, *, statistics: bool = True) -> Checkpoint:
     if path.is_dir():
         raise NotFound(f"{str(path)!r} is a folder; name the checkpoint file inside it")
     if not path.is_file():
-        raise NotFound(f"there is no file {str(path)!r}")
+        raise NotFound(f"there is no file {str(path)!r}; check the path")
     if path.suffix == ".safetensors" or looks_like_safetensors(path):
         stored, metadata = read_header(path)
         tensors = [CheckpointTensor(t.name, t.shape, t.dtype, t.bytes, t.pieces) for t in stored]

@@ -40,7 +40,7 @@ def parse_input(text: str) -> InputSpec:
     name, equals, rest = text.rpartition("=")
     sizes, *options = rest.split(":")
     if equals and not name.strip().isidentifier():
-        raise UsageError(f"--input {text!r}: {name!r} is not an argument name")
+        raise UsageError(f"--input {text!r}: {name!r} is not an argument name; use for example ids=1,128")
     try:
         plain = sizes.strip(" ()[]").removesuffix(",")
         shape = tuple(int(part) for part in re.split("[,x×]", plain)) if plain else ()
@@ -149,7 +149,7 @@ def dtype_of(model: Any) -> torch.dtype:
 def load_inputs(path: str | Path, device: Any) -> tuple[list[Any], dict[str, Any]]:
     """Inputs saved with `torch.save`: a tensor, a list of tensors, or a dict of keyword arguments."""
     if not Path(path).is_file():
-        raise NotFound(f"there is no file {str(path)!r} with inputs")
+        raise NotFound(f"there is no file {str(path)!r} with inputs; check the path")
     from stepscope.inspect.checkpoint import load_safely
 
     held = load_safely(path, device)

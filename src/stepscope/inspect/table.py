@@ -174,5 +174,5 @@ def deliver(text: str, path: str | Path | None) -> str:
         try:
             Path(path).write_text(text, encoding="utf-8")
         except OSError as fault:
-            raise StorageError(f"cannot write {path}: {fault.strerror or fault}") from fault
+            raise StorageError(f"cannot write {path}: {fault.strerror or fault}; choose another place") from fault
     return text

@@ -55,14 +55,14 @@ def _import_module(name: str) -> ModuleType:
 
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise NotFound(f"there is no file {str(path)!r}")
+        raise NotFound(f"there is no file {str(path)!r}; check the path")
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"_inspected_{abs(hash(path))}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{str(path)!r} cannot be imported")
+        raise UsageError(f"{str(path)!r} cannot be imported; give a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -83,7 +83,7 @@ def _construct(found: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -
 
     if isinstance(found, torch.nn.Module):
         if args or kwargs:
-            raise UsageError(f"{name} is already a model, so it takes no --args or --kwargs")
+            raise UsageError(f"{name} is already a model, so it takes no --args or --kwargs; remove them")
         return found
     if not callable(found):
         raise UsageError(

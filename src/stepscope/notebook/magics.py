@@ -147,7 +147,7 @@ def _taken(words: list[str], option: str) -> tuple[str | None, list[str]]:
     for at, word in enumerate(words):
         if word == option:
             if at + 1 == len(words):
-                raise UsageError(f"{option} needs a value")
+                raise UsageError(f"{option} needs a value; write it after the option")
             return words[at + 1], words[:at] + words[at + 2 :]
         if word.startswith(option + "="):
             return word.partition("=")[2], words[:at] + words[at + 1 :]

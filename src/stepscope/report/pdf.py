@@ -128,7 +128,9 @@ def _run(command: list[str], timeout_s: float) -> str:
             start_new_session=os.name == "posix",
         )
     except OSError as error:
-        raise StorageError(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise StorageError(
+            f"{command[0]} cannot be started: {error.strerror}; set $STEPSCOPE_BROWSER to another browser"
+        ) from error
     try:
         _, said = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:

@@ -131,4 +131,6 @@ def _append(folder: Path, line: _Line) -> None:
             os.fsync(file.fileno())
         sync_folder(folder)
     except OSError as error:
-        raise StorageError(f"the link could not be saved: {error.strerror}") from error
+        raise StorageError(
+            f"the link could not be saved: {error.strerror}; make the report's folder writable"
+        ) from error

@@ -85,7 +85,7 @@ class Found:
         """One version; the newest by default."""
         versions = self.versions()
         if not versions:
-            raise NotFound(f"the report {self.id!r} has no version that can be read")
+            raise NotFound(f"the report {self.id!r} has no version that can be read; restore its folder from a backup")
         if number is None:
             return versions[-1]
         for one in versions:
@@ -199,7 +199,9 @@ def _first(stores: Sequence[Path], data: bytes, title: str) -> tuple[Found, Vers
             make_folder(folder / id)
             found = Found(id, folder / id)
             return found, _write(found, 1, data)
-    raise Forbidden("none of the folders with runs is writable, so no report can be saved here")
+    raise Forbidden(
+        "none of the folders with runs is writable, so no report can be saved here; make one of them writable"
+    )
 
 
 def _write(found: Found, number: int, data: bytes) -> Version:

@@ -138,7 +138,7 @@ def restore(
     except (FileExistsError, NotADirectoryError):
         raise UsageError(f"'{root}' is a file; choose a folder to write to") from None
     except OSError as fault:
-        raise StorageError(f"cannot write to '{root}': {fault.strerror or fault}") from None
+        raise StorageError(f"cannot write to '{root}': {fault.strerror or fault}; choose another dest") from None
     root = root.resolve()
     folder = run if isinstance(run, Path) else Path(run.path)
     written = []
@@ -168,7 +168,10 @@ def _write_out(run: Path, source: Path, target: Path, root: Path, file: Artifact
     try:
         stream = open_file(source, within=run)
     except FileNotFoundError:
-        raise NotFound(f"the content of '{file.path}' is missing: there is no blob {file.sha256}") from None
+        raise NotFound(
+            f"the content of '{file.path}' is missing: there is no blob {file.sha256}; restore the "
+            "run folder from a backup"
+        ) from None
     temporary = target.with_name(f".{new_run_id()}.tmp")
     try:
         with stream, open(temporary, "xb") as out:

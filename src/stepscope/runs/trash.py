@@ -107,7 +107,9 @@ def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trash
             raise StorageError(f"{gone.path} is already in the trash; restore or purge that one first") from None
         if path.exists():
             _note_of(gone.path).unlink(missing_ok=True)
-        raise StorageError(f"{path} could not be moved to the trash: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{path} could not be moved to the trash: {fault.strerror or fault}; check the folder's permissions"
+        ) from None
     return gone
 
 
@@ -135,7 +137,9 @@ def restore(one: Trashed, now: float | None = None) -> Path:
     except FileNotFoundError:
         raise NotFound(f"run {one.id} is no longer in the trash; `stepscope trash` lists its contents") from None
     except OSError as fault:
-        raise StorageError(f"{home} could not be restored: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{home} could not be restored: {fault.strerror or fault}; check the folder's permissions"
+        ) from None
     sync_folder(home.parent)  # before the trash is removed: a power loss must not lose both
     with suppress(OSError):
         write_file(home / _RESTORED, repr(time.time() if now is None else now).encode())
@@ -152,7 +156,9 @@ def purge(one: Trashed) -> None:
     except FileNotFoundError:
         return  # another process was faster
     except OSError as fault:
-        raise StorageError(f"{one.path} could not be removed: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{one.path} could not be removed: {fault.strerror or fault}; check the folder's permissions"
+        ) from None
     _drop_if_empty(one.path.parent)
 
 

@@ -136,7 +136,9 @@ def _replace(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except OSError as fault:
-        raise StorageError(f"{path} could not be written: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{path} could not be written: {fault.strerror or fault}; choose another file with --stepscope-baseline"
+        ) from None
 
 
 def _shown(path: Path) -> str:

@@ -139,7 +139,10 @@ def _from_here(one: _Here, dest: str | os.PathLike[str] | None) -> UsedArtifact:
     folder = _folder(record.digest, dest)
     for file in record.files:
         if file.reference is None and not blob_path(one.run, file.sha256).exists():
-            raise NotFound(f"the content of '{file.path}' of '{record.name}' is gone from run {one.run.name}")
+            raise NotFound(
+                f"the content of '{file.path}' of '{record.name}' is missing in run {one.run.name}; "
+                "restore the run folder from a backup"
+            )
     restore(one.run, record, folder, overwrite=True)
     return _used(record, one.version, one.run.name, folder)
 

@@ -80,7 +80,7 @@ def changes(
     if request.name is not None:
         name = _short("the name", request.name.strip(), MAX_NAME)
         if not name:
-            raise UsageError("a run's name cannot be empty")
+            raise UsageError("a run's name cannot be empty; give at least one character")
         events.append(NameChange(time=now, name=name))
     if not events:
         raise UsageError(f"nothing to change: give {words}")
@@ -96,7 +96,7 @@ def _refuse_secrets(request: EditRequest) -> None:
 def _tag(tag: str) -> str:
     tag = _short("a tag", tag.strip(), MAX_TAG)
     if not tag:
-        raise UsageError("a tag cannot be empty")
+        raise UsageError("a tag cannot be empty; give at least one character")
     return tag
 
 
@@ -116,7 +116,7 @@ def _write(ctx: Context, run: str, events: list[Event]) -> None:
 def write_changes(path: Path, run: str, events: list[Event]) -> None:
     """Write a separate log file (role "edit"): only the training writes to its own files."""
     if not is_writable(path):
-        raise Forbidden(f"the folder {path} is read-only for this user")
+        raise Forbidden(f"the folder {path} is read-only for this user; ask its owner for write access")
     problems: list[str] = []
     after = _after(path) if any(isinstance(event, NameChange | NotesChange) for event in events) else 0.0
     writer = RunWriter(

@@ -33,7 +33,7 @@ class Live(msgspec.Struct):
     gone: list[str]
     notices: list[Notice] = []
     comments: list[str] = []
-    """Where something was said or removed: `run:ID`, `report:ID`."""
+    """Where a comment was added or removed: `run:ID`, `report:ID`."""
 
 
 class _Listener:
@@ -67,7 +67,7 @@ class Hub:
         return len(self._listeners)
 
     def commented(self, topic: str) -> None:
-        """Tell every page that something was said about a run or a report."""
+        """Notify every page of a comment on a run or a report."""
         self.publish(Live(self.version, [], [], comments=[topic]))
 
     def publish(self, news: Live) -> None:

@@ -104,7 +104,7 @@ def ranks(ctx: Context, request: RanksRequest) -> Ranks:
         return _empty(folder)
     chosen = _chosen(measures, request.measure)
     if chosen is None:
-        raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks")
+        raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks; reload the page")
     grid = rank_grid(folder, chosen.key, request.columns, _CHANGES.get(chosen.id))
     band, hosts = band_of_grid(grid), hosts_of(folder)
     found = standing_out(band)

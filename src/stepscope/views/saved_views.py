@@ -80,9 +80,9 @@ def drop_view(ctx: Context, request: DropViewRequest) -> SavedViews:
     """Delete a view."""
     store = _home(ctx, request.id)
     if store is None:
-        raise NotFound("this view no longer exists")
+        raise NotFound("this view no longer exists; reload the page")
     if ctx.read_only or not is_writable(store):
-        raise Forbidden("this server may not change the views of its stores")
+        raise Forbidden("this server may not change the views of its stores; make their folder writable")
     change_views(store, lambda views: [one for one in views if one.id != request.id])
     return _answer(ctx)
 

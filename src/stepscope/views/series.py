@@ -86,7 +86,7 @@ def wanted_lines(ctx: Context, request: SeriesRequest, answer: SeriesData) -> It
 def _check(request: SeriesRequest) -> None:
     if len(request.runs) > MAX_RUNS or len(request.keys) > MAX_KEYS:
         asked = f"{len(request.runs)} and {len(request.keys)}"
-        raise UsageError(f"at most {MAX_RUNS} runs and {MAX_KEYS} keys at once, not {asked}")
+        raise UsageError(f"at most {MAX_RUNS} runs and {MAX_KEYS} keys at once, not {asked}; choose fewer")
     check_window(request.buckets, MAX_BUCKETS, request.lo, request.hi)
 
 

@@ -117,7 +117,7 @@ def _folder(ctx: Context, sweep: str) -> Path:
         for folder in sweeps_in(ctx.catalogue.stores[int(number)]):
             if folder.name == name:
                 return folder
-    raise NotFound(f"there is no sweep {sweep!r} in the stores of this server")
+    raise NotFound(f"there is no sweep {sweep!r} in the stores of this server; reload the page")
 
 
 def _view(name: str, seen: Overview, can_pause: bool) -> SweepView:

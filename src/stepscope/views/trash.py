@@ -81,7 +81,9 @@ def delete(ctx: Context, request: DeleteRequest) -> Edited:
         if entry.status == "running" and not request.force:
             raise Forbidden(f"{entry.name!r} is still running; stop it first")
         if not is_writable(entry.path.parent):
-            raise Forbidden(f"the folder {entry.path.parent} is read-only for this user")
+            raise Forbidden(
+                f"the folder {entry.path.parent} is read-only for this user; ask its owner for write access"
+            )
         move_to_trash(entry.path, entry.name)
 
     return _each(ctx, request.runs, one)

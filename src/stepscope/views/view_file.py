@@ -95,7 +95,10 @@ def change_views(store: Path, change: Callable[[list[SavedView]], list[SavedView
             write_file(store / _COPY, data)
             return views
     except OSError as fault:
-        raise StorageError(f"the views could not be saved in {file}: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"the views could not be saved in {file}: {fault.strerror or fault}; free some space, or "
+            "make the folder writable"
+        ) from None
 
 
 def _read(file: Path) -> list[SavedView]:

@@ -140,7 +140,7 @@ class Artifact:
         self._check_draft()
         path = item.path if isinstance(item, Entry) else os.fspath(item)
         if path not in self._pieces:
-            raise FileNotFoundError(f"artifact '{self._base}' has no file {path!r}")
+            raise FileNotFoundError(f"artifact '{self._base}' has no file {path!r}; its manifest lists them")
         del self._pieces[path]
 
     def _add(self, inner: str, content: Path | bytes | Noted, overwrite: bool) -> Entry:

@@ -131,7 +131,9 @@ def line_series(
     over = [[_value(x) for x in each] for each in given] if is_nested else [[_value(x) for x in given]] * len(lines)
     names = [f"key_{at}" for at in range(len(lines))] if keys is None else [str(key) for key in keys]
     if len(over) != len(lines) or len(names) != len(lines):
-        raise UsageError(f"wandb.plot.line_series() got {len(over)} xs, {len(lines)} ys and {len(names)} keys")
+        raise UsageError(
+            f"wandb.plot.line_series() got {len(over)} xs, {len(lines)} ys and {len(names)} keys; give equally many"
+        )
     traces = [_trace("lines", name, x, y) for name, x, y in zip(names, over, lines, strict=True)]
     rows = [[x, name, y] for name, a, b in zip(names, over, lines, strict=True) for x, y in zip(a, b, strict=False)]
     return _chart(traces, title, xname, "", Table(columns=["step", "lineKey", "lineVal"], data=rows))

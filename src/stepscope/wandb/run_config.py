@@ -166,7 +166,7 @@ def _from_file(path: Path) -> dict[str, Any]:
         text = read_text(path, _LARGEST)
         loaded = msgspec.json.decode(text) if path.suffix == ".json" else load_yaml(text, str(path))
     except OSError as fault:
-        raise UsageError(f"config file '{path}' cannot be read: {fault.strerror or fault}") from None
+        raise UsageError(f"config file '{path}' cannot be read: {fault.strerror or fault}; check the path") from None
     except (msgspec.DecodeError, BadData, ImportError) as fault:
         raise UsageError(f"config file '{path}' cannot be read ({fault}); pass a dict instead") from None
     if not isinstance(loaded, dict):

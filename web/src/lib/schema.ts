@@ -1238,7 +1238,7 @@ export interface Live {
   changed: RunChange[];
   gone: string[];
   notices: Notice[];
-  /** Where something was said or removed: `run:ID`, `report:ID`. */
+  /** Where a comment was added or removed: `run:ID`, `report:ID`. */
   comments: string[];
 }
 

@@ -93,7 +93,9 @@ class Graph:
         try:
             target.write_bytes(body)
         except OSError as fault:
-            raise StorageError(f"cannot write the graph to {target}: {fault.strerror or fault}") from fault
+            raise StorageError(
+                f"cannot write the graph to {target}: {fault.strerror or fault}; choose another place"
+            ) from fault
         return target
 
     def _body(self, suffix: str, scale: float, theme: str) -> bytes:

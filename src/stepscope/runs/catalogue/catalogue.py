@@ -229,7 +229,9 @@ class Catalogue:
         self._wait()
         found = self._entries.get(run_id) or self._not_seen_yet(run_id)
         if found is None:
-            raise NotFound(f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}")
+            raise NotFound(
+                f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}; `stepscope runs` lists them"
+            )
         return found
 
     def _not_seen_yet(self, run_id: str) -> RunEntry | None:

@@ -49,7 +49,9 @@ def put_file(run: Path, source: Path, *, sync: bool = True, within: Path | None 
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"there is no file {str(source)!r} to store; check the path") from None
     except (IsADirectoryError, PermissionError) as fault:
-        raise UsageError(f"{str(source)!r} cannot be read as a file: {fault.strerror}") from None
+        raise UsageError(
+            f"{str(source)!r} cannot be read as a file: {fault.strerror}; give the path of a readable file"
+        ) from None
     with stream:
         return _keep(run, _chunks(stream), sync=sync)
 

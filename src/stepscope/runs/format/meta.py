@@ -49,7 +49,7 @@ def known_meta(path: Path) -> Known:
     except (FileNotFoundError, NotADirectoryError):
         copy = _from_logs(path)
         if copy is None:
-            raise NotFound(f"{path} is not a run folder: it has no {META}") from None
+            raise NotFound(f"{path} is not a run folder: it has no {META}; give the folder of a run") from None
         return Known(copy, f"{META} is missing; its content was read from the log")
     except PermissionError:
         raise Forbidden(f"{file} may not be read by this user; its owner can open it up with: chmod -R a+rX") from None

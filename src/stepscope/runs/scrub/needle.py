@@ -40,7 +40,10 @@ class Needle:
             self._text = re.compile(source)
             self._bytes = re.compile(source.encode())
         except (re.error, UnicodeError) as fault:
-            raise UsageError(f"{pattern!r} is not a valid regular expression: {fault}") from None
+            raise UsageError(
+                f"{pattern!r} is not a valid regular expression: {fault}; correct it, or omit --regex "
+                "to search for plain text"
+            ) from None
         if self._text.search("") is not None:
             raise UsageError(f"{pattern!r} matches the empty text, so it would match everywhere; narrow it")
 

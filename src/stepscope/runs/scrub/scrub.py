@@ -164,7 +164,10 @@ def _compare(path: Path, before: bytes, cleaned: bytes) -> None:
     old = [(piece.kind, piece.seq) for piece in scan(before) if isinstance(piece, Frame)]
     new = [(piece.kind, piece.seq) for piece in scan(cleaned) if isinstance(piece, Frame)]
     if old != new:
-        raise StorageError(f"{path} was not changed: its clean copy would have {len(new)} frames instead of {len(old)}")
+        raise StorageError(
+            f"{path} was not changed: its clean copy would have {len(new)} frames instead of "
+            f"{len(old)}; please report this"
+        )
 
 
 def _verify(run: Path, needle: Needle) -> None:

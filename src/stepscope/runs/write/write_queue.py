@@ -304,8 +304,8 @@ class Delivery:
             self.points.stretch.end()
         self._say(
             self._reason,
-            f"cannot write to {self._refuge.path} for now: {self._reason}. Training goes on; up to 32 MiB of what is "
-            "logged waits in memory and is written when that is mended, and what has to be given up is counted.",
+            f"cannot write to {self._refuge.path} for now: {self._reason}. Training continues; up to 32 MiB of "
+            "logged data waits in memory and is written when the disk works again; anything beyond is counted as lost.",
         )
 
     # -- housekeeping, with the lock held ---------------------------------------------------------------------

@@ -88,7 +88,10 @@ def _channels_first(shape: tuple[int, ...], torch_order: bool) -> bool:
     if len(shape) == 1:
         return False
     if min(shape) > MAX_CHANNELS:
-        raise UsageError(f"audio of shape {shape} has no axis of 1 to {MAX_CHANNELS} channels")
+        raise UsageError(
+            f"audio of shape {shape} has no axis of 1 to {MAX_CHANNELS} channels; expected (samples, "
+            "channels) or (channels, samples)"
+        )
     if max(shape) <= MAX_CHANNELS:  # very few samples: torch puts channels first, files samples first
         return torch_order
     return shape[0] < shape[1]

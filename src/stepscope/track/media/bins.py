@@ -19,7 +19,10 @@ def wide_bins(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[flo
     ([2.9985, 3.0015], [4.0])
     """
     if len(edges) != len(counts) + 1 or not counts:
-        raise UsageError(f"{len(counts)} counts need {len(counts) + 1} edges, but there are {len(edges)}")
+        raise UsageError(
+            f"{len(counts)} counts need {len(counts) + 1} edges, but there are {len(edges)}; give one "
+            "more edge than counts"
+        )
     if not all(math.isfinite(edge) for edge in (edges[0], edges[-1])):
         edges, counts = _finite(edges, counts)
     kept, numbers, waiting = [float(edges[0])], [], 0.0

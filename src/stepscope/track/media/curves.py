@@ -171,7 +171,7 @@ def _one_against_rest(
         position = {str(label): number for number, label in enumerate(labels)}
         unknown = sorted({str(value) for value in truth} - position.keys())
         if unknown:
-            raise UsageError(f"y_true holds {', '.join(unknown[:5])}, which labels= does not name")
+            raise UsageError(f"y_true has {', '.join(unknown[:5])}, which labels= does not name; add them to labels=")
         truth = np.array([position[str(value)] for value in truth])
     if truth.min() < 0 or truth.max() >= classes:
         raise UsageError(

@@ -173,7 +173,10 @@ def _checked(counts: Any, edges: Any) -> tuple[Floats, Floats]:
     ends = to_float64(numbers(edges, "edges of a histogram")).reshape(-1)
     heights = to_float64(numbers(counts, "counts of a histogram")).reshape(-1)
     if len(heights) < 1 or len(ends) != len(heights) + 1:
-        raise UsageError(f"{len(heights)} counts need {len(heights) + 1} edges, but there are {len(ends)}")
+        raise UsageError(
+            f"{len(heights)} counts need {len(heights) + 1} edges, but there are {len(ends)}; give "
+            "one more edge than counts"
+        )
     if len(heights) > MAX_BINS:
         raise UsageError(f"a histogram of {len(heights)} bins exceeds the maximum of {MAX_BINS}; merge bins")
     if not (np.isfinite(ends).all() and (np.diff(ends) > 0).all()):

@@ -117,7 +117,10 @@ class Image:
     def _ordered(self, batch: NDArray[Any]) -> NDArray[Any]:
         channels = batch.shape[-1]
         if self._mode is not None and channels != _MODES[self._mode]:
-            raise UsageError(f"mode='{self._mode}' means {_MODES[self._mode]} channels, but the image has {channels}")
+            raise UsageError(
+                f"mode='{self._mode}' means {_MODES[self._mode]} channels, but the image has "
+                f"{channels}; omit mode, or convert the image"
+            )
         if self._mode in ("BGR", "BGRA"):
             return batch[..., [2, 1, 0, 3][:channels]]
         return batch
@@ -179,7 +182,8 @@ class Image:
             )
         if self._mode is not None and channels != _MODES[self._mode]:
             raise UsageError(
-                f"mode='{self._mode}' means {_MODES[self._mode]} channels, but shape {shape} ({layout}) has {channels}"
+                f"mode='{self._mode}' means {_MODES[self._mode]} channels, but shape {shape} "
+                f"({layout}) has {channels}; omit mode, or give layout="
             )
 
 

@@ -139,7 +139,9 @@ def _named(columns: Sequence[str] | None, found: list[str] | None, rows: list[An
     else:
         names = [str(name) for name in columns]
     if len(names) != width:
-        raise UsageError(f"a table with {width} columns was given {len(names)} names: {', '.join(names[:10])}")
+        raise UsageError(
+            f"a table with {width} columns was given {len(names)} names: {', '.join(names[:10])}; give one per column"
+        )
     if width > MAX_COLUMNS:
         raise UsageError(f"a table of {width:,} columns is wider than the maximum of {MAX_COLUMNS:,}; pick some")
     return names

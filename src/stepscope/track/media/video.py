@@ -112,7 +112,10 @@ def _check(shape: tuple[int, ...], layout: str) -> None:
     if layout not in _LAYOUTS:
         raise UsageError(f"video layout {layout!r} is not known; expected one of {', '.join(_LAYOUTS)}")
     if len(shape) != len(layout):
-        raise UsageError(f"a video of shape {shape} has {len(shape)} axes, but layout='{layout}' names {len(layout)}")
+        raise UsageError(
+            f"a video of shape {shape} has {len(shape)} axes, but layout='{layout}' names "
+            f"{len(layout)}; give one letter per axis"
+        )
     size = dict(zip(layout, shape, strict=True))
     if size["T"] < 1:
         raise UsageError(f"a video of shape {shape} has no frames; log it only when there is something to see")

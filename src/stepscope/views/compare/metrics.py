@@ -256,7 +256,9 @@ def compare_test(ctx: Context, request: SignificanceRequest) -> Significance:
 def _column(compared: Compared, id: str) -> CompareColumn:
     found = next((column for column in compared.columns if column.id == id), None)
     if found is None:
-        raise NotFound(f"there is no column {id[:80]!r} among the {len(compared.columns)} that are compared")
+        raise NotFound(
+            f"there is no column {id[:80]!r} among the {len(compared.columns)} that are compared; reload the page"
+        )
     return found
 
 

@@ -70,7 +70,7 @@ class Distributions(msgspec.Struct):
 def distributions(ctx: Context, request: DistributionsRequest) -> Distributions:
     """The layers of the chosen runs, with statistics per run and family."""
     if len(request.runs) > MAX_RUNS:
-        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}")
+        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}; choose fewer")
     layers: dict[str, DistributionLayer] = {}
     for run in dict.fromkeys(request.runs):
         try:

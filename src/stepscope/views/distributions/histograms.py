@@ -28,7 +28,9 @@ def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
     folder = ctx.runs.get(request.run)
     found = folder.media(request.key, kind="histogram")
     if not found:
-        raise NotFound(f"run {folder.name!r} has no histograms under {request.key!r}")
+        raise NotFound(
+            f"run {folder.name!r} has no histograms under {request.key!r}; log some with stepscope.Histogram"
+        )
     chosen = _spread(found, request.rows)
     sound = [(one, shape) for one in chosen if (shape := _shape(folder, one)) is not None]
     drawn = ridge([shape for _, shape in sound], request.bins, request.tails)

@@ -182,7 +182,7 @@ def _file(one: Artifact, path: str) -> ArtifactFile:
     for file in one.files:
         if file.path == path:
             return file
-    raise NotFound(f"version {one.version} of {one.name!r} has no file {path[:200]!r}")
+    raise NotFound(f"version {one.version} of {one.name!r} has no file {path[:200]!r}; reload the page")
 
 
 def _start(run: RunFolder, file: ArtifactFile) -> bytes:

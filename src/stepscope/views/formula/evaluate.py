@@ -64,7 +64,7 @@ class Names:
         if known is None and not name.quoted:
             known = self._quotient(name.text)
         if known is None:
-            raise NotFound(f"this run has no metric or number {name.text!r}")
+            raise NotFound(f"this run has no metric or number {name.text!r}; check the name, or quote it")
         return known
 
     def _known(self, text: str, quoted: bool) -> Value | None:
@@ -123,11 +123,13 @@ def _call(node: Call, arguments: list[Value]) -> Value:
         return _each(function.apply, arguments)
     first, *rest = arguments
     if not isinstance(first, Column):
-        raise UsageError(f"{node.function} needs a metric, not the number {first:g}")
+        raise UsageError(f"{node.function} needs a metric, not the number {first:g}; write, for example, mean(loss)")
     if function.kind == "reduce":
         return float(function.apply(first.values))
     if any(isinstance(one, Column) for one in rest):
-        raise UsageError(f"{node.function} takes a number after the metric, not another metric")
+        raise UsageError(
+            f"{node.function} takes a number after the metric, not another metric; write, for example, ema(loss, 0.9)"
+        )
     return first.of(function.apply(first.values, first.steps, *rest))
 
 

@@ -59,7 +59,7 @@ def page(ctx: Context, request: PageRequest) -> Download:
     """HTML that a run logged, for a frame on the Charts page."""
     found = blob(ctx, BlobRequest(run=request.run, sha256=request.sha256))
     if found.mime != "text/html" or found.filename is not None:
-        raise NotFound("there is no such page")
+        raise NotFound("there is no such page; reload the Charts page")
     return replace(found, page=True)
 
 
@@ -79,7 +79,7 @@ def _found(folder: RunFolder, sha256: str) -> _Found:
         for file in artifact.files:
             if file.sha256 == sha256:
                 return _Found(_UNKNOWN, file.path.replace("\\", "/").rpartition("/")[2])
-    raise NotFound(f"run {folder.id} has logged nothing with the hash {sha256[:12]}…")
+    raise NotFound(f"run {folder.id} has logged nothing with the hash {sha256[:12]}…; reload the page")
 
 
 def _check(head: bytes, mime: str, whole: bool) -> None:

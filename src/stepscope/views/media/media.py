@@ -31,7 +31,7 @@ _SMALL_IMAGES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 def media(ctx: Context, request: MediaRequest) -> MediaData:
     """What the runs logged under a key at a step."""
     if len(request.runs) > MAX_RUNS:
-        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}")
+        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}; choose fewer")
     answer = MediaData(items=[], steps=[])
     for run in dict.fromkeys(request.runs):
         try:

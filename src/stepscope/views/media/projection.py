@@ -139,7 +139,7 @@ def near(ctx: Context, request: NearRequest) -> Near:
     folder, found = _media(ctx, request.run, request.key, request.step)
     vectors = ctx.projections.read(_name(folder, found), partial(_read, folder, found)).vectors
     if not 0 <= request.row < len(vectors):
-        raise UsageError(f"row {request.row} is not one of the {len(vectors)} rows")
+        raise UsageError(f"row {request.row} is not one of the {len(vectors)} rows; reload the page")
     own = vectors[request.row]
     if request.metric == "cosine":
         sizes = np.linalg.norm(vectors, axis=1) * max(float(np.linalg.norm(own)), 1e-30)

@@ -49,7 +49,7 @@ def check(bound: Bound) -> None:
     if len(formulas) < len(names(options)) or not formulas:
         need_keys(bound, [key for key in names(options) if key not in formulas], known)
     if len(names(options)) > MOST_KEYS:
-        raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}")
+        raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}; use several charts")
     if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):
         raise UsageError(f"x cannot be {options.x!r}; expected step, relative, wall, or a metric the runs have")
     smooth_words(options.smooth)
@@ -148,7 +148,9 @@ def _groups(bound: Bound) -> Compared:
     """The groups of runs."""
     found = columns_of(bound.ctx, bound.runs, [field_of(bound.options.group)])
     if all(value is None for column in found.columns for value in column.values):
-        raise UsageError(f"none of the runs has {field_of(bound.options.group)} to group by")
+        raise UsageError(
+            f"none of the runs has {field_of(bound.options.group)} to group by; name a config key they have"
+        )
     return found
 
 

@@ -53,7 +53,7 @@ def _request(bound: Bound) -> ModelRequest:
 
 def _table(page: ModelPage, out: Pictures) -> str:
     if not page.modules:
-        raise NotFound("the recorded step has no modules")
+        raise NotFound("the recorded step has no modules; record one with a model: stepscope.record(model)")
     rows = [
         ["\u2003" * row.level + row.label, row.type, _shapes(row.output), row.params, row.flops]
         for row in page.modules[:_MOST_ROWS]

@@ -30,7 +30,7 @@ def check(bound: Bound) -> None:
     options: LinesOptions = bound.options
     keys = _keys(options)
     if len(keys) > MOST_KEYS:
-        raise UsageError(f"lines draws up to {MOST_KEYS} metrics, not {len(keys)}")
+        raise UsageError(f"lines draws up to {MOST_KEYS} metrics, not {len(keys)}; use several panels")
     known = keys_of(bound)
     for key in [*keys, options.x]:
         if is_formula(key) and key not in known:

@@ -21,7 +21,7 @@ class NoteOptions(Options, kw_only=True):
 
 def check(bound: Bound) -> None:
     if not bound.options.text:
-        raise UsageError("note needs text")
+        raise UsageError("note needs text; add a line `text: ...`")
 
 
 def pack(bound: Bound, packing: Packing) -> None:

@@ -30,7 +30,7 @@ def check(bound: Bound) -> None:
     options: TableOptions = bound.options
     names = names_of(options.columns)
     if len(names) > MOST_COLUMNS:
-        raise UsageError(f"a table has up to {MOST_COLUMNS} columns, not {len(names)}")
+        raise UsageError(f"a table has up to {MOST_COLUMNS} columns, not {len(names)}; name fewer")
     for name in [*names, options.sort]:
         try:
             parse_field(name)

@@ -30,7 +30,7 @@ def check(bound: Bound) -> None:
     try:
         found = msgspec.json.decode(spec)
     except msgspec.DecodeError as error:
-        raise UsageError(f"the specification is not JSON: {error}") from None
+        raise UsageError(f"the specification is not valid JSON: {error}; check it with a JSON validator") from None
     if not isinstance(found, dict):
         raise UsageError('the specification must be a JSON object, such as {"mark": "bar"}')
 

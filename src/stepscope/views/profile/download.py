@@ -40,7 +40,7 @@ class ProfileDownloadRequest(msgspec.Struct):
 def profile_download(ctx: Context, request: ProfileDownloadRequest) -> Download:
     """The file, as a download."""
     if not is_run_id(request.run):
-        raise NotFound("there is no such run")
+        raise NotFound("there is no such run; reload the page")
     opened = profile_of(ctx, request.run, request.profile)
     rank = opened.rank(request.rank)
     name = _NOT_IN_NAMES.sub("-", f"{ctx.runs.get(request.run).name}-{request.profile}").strip("-.") or "profile"
@@ -73,7 +73,7 @@ def _table(opened: OpenProfile, analysis: str, rank: int) -> bytes:
     if isinstance(answer, Failed):
         raise BadData(answer.why)
     if answer is None:
-        raise NotFound(f"{analysis} has no data for this profile")
+        raise NotFound(f"{analysis} has no data for this profile; choose another table")
     return sheet_csv(answer)
 
 

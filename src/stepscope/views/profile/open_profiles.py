@@ -127,7 +127,7 @@ def _fingerprint(folder: Path) -> Fingerprint:
         # a trace's column cache appears because we read the trace: that is not a change of the profile
         files = [(path.name, path.lstat()) for path in folder.iterdir() if path.suffix != SUFFIX]
     except FileNotFoundError:
-        raise NotFound(f"there is no profile {folder.name!r} any more") from None
+        raise NotFound(f"the profile {folder.name!r} no longer exists; reload the page") from None
     except OSError as fault:
         raise BadData(f"the profile {folder.name!r} cannot be read: {fault}") from None
     return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in files))
@@ -148,5 +148,5 @@ def profile_of(ctx: Context, run: str, profile: str) -> OpenProfile:
     """A profile of a run, by their ids."""
     folder = profiles_folder(ctx, run) / profile
     if Path(profile).name != profile or not is_profile_folder(folder):
-        raise NotFound(f"the run has no profile {profile[:100]!r}")
+        raise NotFound(f"the run has no profile {profile[:100]!r}; reload the page")
     return ctx.profiles.get(folder)

@@ -86,7 +86,7 @@ def _read(opened: OpenProfile, id: str, rank: int) -> StackPage:
     if isinstance(answer, Failed):
         raise BadData(answer.why)
     if not isinstance(answer, Stack):
-        raise NotFound(f"the profile has no call tree {id[:100]!r}")
+        raise NotFound(f"the profile has no call tree {id[:100]!r}; reload the page")
     tree = msgspec.structs.replace(cut_down(_checked(answer), MOST_NODES), by_line=[])
     return StackPage(stack=tree, packages=[package_of(file) for file in tree.files])
 

@@ -110,7 +110,7 @@ def read_options(kind: PanelKind, given: dict[str, Any]) -> Options:
             ) from None
     missing = [name for name, one in fields.items() if one.required and name not in read]
     if missing:
-        raise UsageError(f"{kind.name} needs {' and '.join(missing)}")
+        raise UsageError(f"{kind.name} needs {' and '.join(missing)}; add a line for each")
     return kind.options(**read)
 
 
