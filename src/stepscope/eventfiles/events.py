@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from stepscope.errors import BadData
@@ -71,11 +72,11 @@ def decode_event(data: bytes | memoryview) -> Event:
         elif number == 4:
             event.graph = bytes(_raw(value))
         elif number == 5:
-            event.values.extend(_value(one) for n, k, one in fields(_raw(value)) if n == 1 and k == LENGTH)
+            event.values.extend(map(_value, _inner(value, 1, LENGTH)))
         elif number == 6:
-            event.message = next((text_of(one) for n, k, one in fields(_raw(value)) if n == 2 and k == LENGTH), "")
+            event.message = next(map(text_of, _inner(value, 2, LENGTH)), "")
         elif number == 7:
-            event.session = next((_number(one) for n, k, one in fields(_raw(value)) if n == 1 and k == VARINT), 0)
+            event.session = next(map(_number, _inner(value, 1, VARINT)), 0)
         elif number == 8:
             event.run_metadata = _run_metadata(_raw(value))
         elif number == 9:
@@ -128,6 +129,11 @@ def _run_metadata(data: memoryview) -> tuple[str, bytes]:
         elif wire == LENGTH and number == 2:
             content = bytes(_raw(value))
     return tag, content
+
+
+def _inner(value: int | memoryview, number: int, kind: int) -> Iterator[int | memoryview]:
+    """The fields with this number and type in a nested message."""
+    return (one for found, wire, one in fields(_raw(value)) if (found, wire) == (number, kind))
 
 
 def _raw(value: int | memoryview) -> memoryview:

@@ -30,25 +30,36 @@ def decode_hparams(content: bytes) -> HParams:
     found = HParams()
     for number, part in _messages(content):
         if number == 2:
-            for inner, one in _messages(part):
-                if inner == 1:
-                    found.description = text_of(one)
-                elif inner == 5:
-                    tags = [
-                        text_of(tag) for n, name in _messages(one) if n == 1 for m, tag in _messages(name) if m == 2
-                    ]
-                    found.metrics.extend(tags)
+            _add_experiment(found, part)
         elif number == 3:
-            for inner, entry in _messages(part):
-                if inner == 1:
-                    key, value = _entry(entry)
-                    found.values[key] = value
-                elif inner == 4:
-                    found.group = text_of(entry)
+            _add_session_start(found, part)
         elif number == 4:
             numbers = [value for n, _, value in fields(part) if n == 1 and isinstance(value, int)]
             found.status = numbers[-1] if numbers else 0
     return found
+
+
+def _add_experiment(found: HParams, data: memoryview) -> None:
+    for number, part in _messages(data):
+        if number == 1:
+            found.description = text_of(part)
+        elif number == 5:
+            found.metrics.extend(_metric_tags(part))
+
+
+def _metric_tags(data: memoryview) -> Iterator[str]:
+    for number, name in _messages(data):
+        if number == 1:
+            yield from (text_of(tag) for inner, tag in _messages(name) if inner == 2)
+
+
+def _add_session_start(found: HParams, data: memoryview) -> None:
+    for number, part in _messages(data):
+        if number == 1:
+            key, value = _entry(part)
+            found.values[key] = value
+        elif number == 4:
+            found.group = text_of(part)
 
 
 def _entry(data: memoryview) -> tuple[str, Any]:

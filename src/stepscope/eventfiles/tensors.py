@@ -60,14 +60,18 @@ def decode_tensor(data: bytes | memoryview) -> Tensor:
     if dtype not in DTYPES:
         raise BadData(f"a tensor of type {dtype}, which is not supported")
     if content is not None and len(content):
-        if len(content) % np.dtype(DTYPES[dtype]).itemsize:
-            raise BadData(f"{len(content)} bytes are not a whole number of {DTYPES[dtype]} values")
-        flat: Tensor = np.frombuffer(content, dtype=DTYPES[dtype])
+        flat = _raw_values(content, dtype)
     else:
         flat = _typed(np.concatenate(parts) if parts else np.empty(0), dtype)
     if dtype == BFLOAT16:
         flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return _shaped(flat, shape)
+
+
+def _raw_values(content: memoryview, dtype: int) -> Tensor:
+    if len(content) % np.dtype(DTYPES[dtype]).itemsize:
+        raise BadData(f"{len(content)} bytes are not a whole number of {DTYPES[dtype]} values")
+    return np.frombuffer(content, dtype=DTYPES[dtype])
 
 
 _VALUES = {5: "<f4", 6: "<f8", 7: "int", 9: "<f4", 10: "int", 11: "int", 12: "<f8", 13: "int", 16: "int", 17: "int"}

@@ -64,11 +64,7 @@ class Glance:
 
 def glance(folder: RunFolder) -> Glance:
     """The run's current state; call `folder.refresh()` first."""
-    own = [name for name in folder.metrics() if not name.startswith("system/")]
-    told = [name for name in own if not name.startswith(_BESIDE)] or own
-    ordered = metrics_in_order(told)
-    groups = _grouped([name for name in ordered if name.rpartition("/")[2].lower() not in _COUNTERS] or ordered)
-    charted = dict(list(groups.items())[:MOST_CHARTS])
+    ordered, charted = _metrics_and_charts(folder)
     drawn = {name for names in charted.values() for name in names}
     rest = [name for name in ordered if name not in drawn]
     standing = folder.standing
@@ -88,12 +84,25 @@ def glance(folder: RunFolder) -> Glance:
         charts=[Chart(title, [line_of(title, series[name]) for name in names]) for title, names in charted.items()],
         values={name: folder.metric_summary(name).last for name in rest[:MOST_VALUES]},
         more=max(0, len(rest) - MOST_VALUES),
-        findings=sorted(
-            (one for one in folder.findings if one.severity != "info"), key=lambda one: _ORDER[one.severity]
-        ),
+        findings=_errors_and_warnings(folder),
         alerts=folder.alerts[-3:],
         dropped=folder.dropped,
     )
+
+
+def _metrics_and_charts(folder: RunFolder) -> tuple[list[str], dict[str, list[str]]]:
+    """The metrics in display order, and those with a chart by its title."""
+    own = [name for name in folder.metrics() if not name.startswith("system/")]
+    logged = [name for name in own if not name.startswith(_BESIDE)]
+    ordered = metrics_in_order(logged or own)
+    drawable = [name for name in ordered if name.rpartition("/")[2].lower() not in _COUNTERS]
+    groups = _grouped(drawable or ordered)
+    return ordered, dict(list(groups.items())[:MOST_CHARTS])
+
+
+def _errors_and_warnings(folder: RunFolder) -> list[Finding]:
+    serious = [one for one in folder.findings if one.severity != "info"]
+    return sorted(serious, key=lambda one: _ORDER[one.severity])
 
 
 def _grouped(names: list[str]) -> dict[str, list[str]]:

@@ -149,16 +149,22 @@ def _times(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int, t
 
 
 def _worth_folding(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int, turn: int, times: int) -> bool:
-    pattern = items[at : at + turn]
-    boxes = [item for item in pattern if isinstance(item, BoxDraft)]
-    chained = all(
-        any(offset < d <= offset + turn for offset in range(turn) for d in reach[at + k * turn + offset])
-        for k in range(1, times)
-    )
+    boxes = [item for item in items[at : at + turn] if isinstance(item, BoxDraft)]
+    is_chain = all(_reads_previous(reach, at + k * turn, turn) for k in range(1, times))
     if not boxes:
-        return chained and times >= 4 and times * turn >= 12
-    if chained:
-        small = all(len(box.items) < 3 and not any(isinstance(item, BoxDraft) for item in box.items) for box in boxes)
-        return times >= (3 if small else 2)  # two layers in a row are easier to read than a fold
+        return is_chain and times >= 4 and times * turn >= 12
+    if is_chain:
+        least = 3 if all(map(_is_small, boxes)) else 2  # two small layers in a row are easier to read than a fold
+        return times >= least
     paths = {_NUMBER.sub("#", item.path or "") for item in items[at : at + turn * times] if isinstance(item, BoxDraft)}
     return times >= 3 and len(paths) == len(boxes) and all("#" in path for path in paths)
+
+
+def _reads_previous(reach: list[list[int]], start: int, turn: int) -> bool:
+    """Whether an item of this repetition reads one of the repetition before it."""
+    steps = ((offset, distance) for offset in range(turn) for distance in reach[start + offset])
+    return any(offset < distance <= offset + turn for offset, distance in steps)
+
+
+def _is_small(box: BoxDraft) -> bool:
+    return len(box.items) < 3 and not any(isinstance(item, BoxDraft) for item in box.items)

@@ -112,20 +112,30 @@ class Nest:
 
     def _add_outputs(self) -> None:
         """The step's result: its loss, else unread outputs of the outermost modules."""
-        makers = {ref: node for node in self.ops.values() if node.op is not None for ref in node.op.outputs}
-        read = {edge.ref for edge in self.edges}
-        loss = self.record.loss
-        ends = [loss] if loss is not None and loss in makers and loss not in read else []
-        if not ends and loss not in makers:
-            calls = (call for call in self.record.calls if call.parent is None and not call.recomputed)
-            ends = [ref for call in calls for ref in call.outputs if ref not in read and ref in makers]
-        if not ends and self.ops and loss not in makers:
-            last = self.ops[max(self.ops)].op
-            ends = [] if last is None else [ref for ref in last.outputs if last.phase in ("forward", "loss")]
-        for ref in dict.fromkeys(ends):
+        makers: dict[TensorRef, NodeDraft] = {}
+        for maker in self.ops.values():
+            if maker.op is not None:
+                makers.update(dict.fromkeys(maker.op.outputs, maker))
+        for ref in dict.fromkeys(self._ends(makers)):
             node = NodeDraft(self.top, "output", tensor=self.tensors.get(ref.id))
             self.top.items.append(node)
             self.edges.append(EdgeDraft(makers[ref], node, ref))
+
+    def _ends(self, makers: dict[TensorRef, NodeDraft]) -> list[TensorRef]:
+        read = {edge.ref for edge in self.edges}
+        loss = self.record.loss
+        if loss is not None and loss in makers:
+            return [] if loss in read else [loss]
+        ends: list[TensorRef] = []
+        for call in self.record.calls:
+            if call.parent is None and not call.recomputed:
+                ends += [ref for ref in call.outputs if ref in makers and ref not in read]
+        if ends or not self.ops:
+            return ends
+        last = self.ops[max(self.ops)].op
+        if last is None or last.phase not in ("forward", "loss"):
+            return []
+        return list(last.outputs)
 
 
 def _owner(reader: BoxDraft, tensor: TensorInfo) -> BoxDraft:

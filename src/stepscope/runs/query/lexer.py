@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from stepscope.errors import QueryError
 
-__all__ = ["MAX_LENGTH", "Token", "tokens"]
+__all__ = ["MAX_LENGTH", "Token", "scanned", "tokens"]
 
 MAX_LENGTH = 2000
 """Longer queries are rejected, to bound the work of a hostile one."""
 
+T = TypeVar("T")
 _OPERATORS = ("==", "!=", "<=", ">=", "!~", "=", "<", ">", "~")
 _KEYWORDS = frozenset(("and", "or", "not", "in", "is"))
 _BREAKS = frozenset("()=!<>~,\"'")
@@ -36,19 +38,21 @@ class Token:
 
 def tokens(query: str) -> list[Token]:
     """The tokens of a query, terminated by an `end` token."""
-    if len(query) > MAX_LENGTH:
-        raise QueryError(
-            f"the query has {len(query):,} characters; the maximum is {MAX_LENGTH:,}", query[:60], min(len(query), 60)
-        )
-    found: list[Token] = []
+    return [*scanned("query", query, MAX_LENGTH, _next), Token("end", "", len(query))]
+
+
+def scanned(what: str, text: str, most: int, read: Callable[[str, int], tuple[T, int]]) -> list[T]:
+    """The tokens of a text of at most `most` characters: `read` returns the one at a position and where it ends."""
+    if len(text) > most:
+        raise QueryError(f"the {what} has {len(text):,} characters; the maximum is {most:,}", text[:60], 60)
+    found: list[T] = []
     at = 0
-    while at < len(query):
-        if query[at].isspace():
+    while at < len(text):
+        if text[at].isspace():
             at += 1
             continue
-        token, at = _next(query, at)
+        token, at = read(text, at)
         found.append(token)
-    found.append(Token("end", "", len(query)))
     return found
 
 

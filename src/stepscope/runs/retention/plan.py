@@ -126,12 +126,7 @@ def _old_artifacts(
 
 def _weigh(run: RunFolder, plan: Plan, media: list[Media], artifacts: list[Artifact]) -> None:
     """Sizes of content that only these need; content with other references stays."""
-    going = {(one.name, one.digest) for one in artifacts}
-    kept = [one for one in run.artifacts if (one.name, one.digest) not in going]
-    dropped = {id(one) for one in media}
-    needed = {file.sha256 for one in kept for file in one.files}
-    needed |= {one.sha256 for one in run.media(superseded=True) if one.sha256 and id(one) not in dropped}
-    needed |= set(read_ledger(run.path).media)  # already removed
+    needed = _still_needed(run, media, artifacts) | set(read_ledger(run.path).media)  # the latter are already removed
     for one in media:
         sha256 = one.sha256 or ""
         if sha256 in needed:
@@ -140,9 +135,26 @@ def _weigh(run: RunFolder, plan: Plan, media: list[Media], artifacts: list[Artif
         if blob_path(run.path, sha256).exists():
             plan.blobs[sha256] = one.size
     for artifact in artifacts:
-        mine = {file.sha256: file.size for file in artifact.files if file.reference is None}
-        gone = {sha256: size for sha256, size in mine.items() if sha256 not in needed and sha256 not in plan.blobs}
-        gone = {sha256: size for sha256, size in gone.items() if blob_path(run.path, sha256).exists()}
+        gone: dict[str, int] = {}
+        for file in artifact.files:
+            if file.reference is not None or file.sha256 in needed or file.sha256 in plan.blobs:
+                continue
+            if blob_path(run.path, file.sha256).exists():
+                gone[file.sha256] = file.size
         if gone:
             plan.artifacts[f"{artifact.name}:v{artifact.version}"] = sum(gone.values())
             plan.blobs.update(gone)
+
+
+def _still_needed(run: RunFolder, media: list[Media], artifacts: list[Artifact]) -> set[str]:
+    """Hashes that something else in the run refers to."""
+    going = {(one.name, one.digest) for one in artifacts}
+    dropped = {id(one) for one in media}
+    needed: set[str] = set()
+    for artifact in run.artifacts:
+        if (artifact.name, artifact.digest) not in going:
+            needed.update(file.sha256 for file in artifact.files)
+    for one in run.media(superseded=True):
+        if one.sha256 and id(one) not in dropped:
+            needed.add(one.sha256)
+    return needed

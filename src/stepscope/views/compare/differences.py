@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from stepscope.common.units import counted
 from stepscope.diagnose.show import place_of
 from stepscope.records import Artifact, ArtifactUse, Finding, GitState
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.lineage import artifacts_of
 from stepscope.runs.read.folder import RunFolder
-from stepscope.views.compare.code import changed_files
+from stepscope.views.compare.code import CodeFile, changed_files
 from stepscope.views.compare.facts import Facts, environment_facts, said_value
 from stepscope.views.compare.pair import is_broken
 from stepscope.views.compare.reasons import Change, config_change, environment_change, package_change
@@ -151,18 +152,25 @@ def _uncommitted(
     sides: tuple[Folders, Folders], a: GitState | None, b: GitState | None, same: list[str]
 ) -> list[Change]:
     script = Path(sides[1][0].meta.script or "").name
-    out = []
     files = [file for file in changed_files(a, b) if not file.same]
-    for file in files:
-        own = Path(file.path).name == script or not script
-        score = 70 if file.path.endswith((".py", ".yaml", ".yml", ".json", ".toml")) else 30
-        lines = [sum(1 for line in _side(file.lines, at) if line[:1] in "+-") for at in (0, 1)]
-        words = [f"{count} changed line{'' if count == 1 else 's'}" if count else "unchanged" for count in lines]
-        why = "the script itself" if own and script else "uncommitted changes"
-        out.append(Change.of("code", file.path or "diff", (words[0], words[1]), score + (6 if own else 0), why))
+    out = [_file_change(file, script) for file in files]
     if not files and a is not None and b is not None and (a.dirty or b.dirty):
         same.append("uncommitted changes")
     return out
+
+
+def _file_change(file: CodeFile, script: str) -> Change:
+    score = 70 if file.path.endswith((".py", ".yaml", ".yml", ".json", ".toml")) else 30
+    why = "uncommitted changes"
+    if not script or Path(file.path).name == script:
+        score += 6
+        why = "the script itself" if script else why
+    return Change.of("code", file.path or "diff", (_changed_lines(file, 0), _changed_lines(file, 1)), score, why)
+
+
+def _changed_lines(file: CodeFile, side: int) -> str:
+    count = sum(1 for line in _side(file.lines, side) if line[:1] in "+-")
+    return counted(count, "changed line") if count else "unchanged"
 
 
 def _side(lines: Iterable[Any], at: int) -> list[str]:

@@ -121,23 +121,32 @@ def stat_of(stat: Stat, goal: Goal | None) -> str:
 
 def _row(name: str, entries: list[list[RunEntry]], goal: Goal | None, stat: Stat, base: int) -> MetricRow:
     shown = stat_of(stat, goal)
-    raw = [values_of(group, name, shown) for group in entries]
-    single = all(len(group) <= 1 for group in entries)
-    finite = [[value for value in values if math.isfinite(value)] for values in raw]
-    value = [_value(values, good) for values, good in zip(raw, finite, strict=True)]
-    odd = [len(values) - len(good) for values, good in zip(raw, finite, strict=True)]
-    # A group with a NaN, or with a failed or running run, is never the best.
-    ended = [all(entry.status == "finished" for entry in group) for group in entries]
-    whole = [found for found, lost, done in zip(value, odd, ended, strict=True) if done and not lost]
+    value: list[Cell] = []
+    finite: list[list[float]] = []
+    odd: list[int] = []
+    whole: list[Cell] = []
+    for group in entries:
+        values = values_of(group, name, shown)
+        good = [one for one in values if math.isfinite(one)]
+        finite.append(good)
+        odd.append(len(values) - len(good))
+        value.append(_value(values, good))
+        # A group with a NaN, or with a failed or running run, is never the best.
+        if not odd[-1] and all(entry.status == "finished" for entry in group):
+            whole.append(value[-1])
     row = MetricRow(key=name, goal=goal, stat=shown, value=value, best=_best(whole, goal), differs=_differs(value))
-    if single:
-        return row
+    if any(len(group) > 1 for group in entries):
+        _add_statistics(row, finite, odd, base)
+    return row
+
+
+def _add_statistics(row: MetricRow, finite: list[list[float]], odd: list[int], base: int) -> None:
     row.n = [len(good) for good in finite]
     row.std = [float(np.std(good, ddof=1)) if len(good) > 1 else None for good in finite]
     row.odd = odd if any(odd) else []
-    found = [None if at == base else welch(finite[base], good) for at, good in enumerate(finite)]
-    row.p = [None if one is None else one.p for one in found] if any(found) else []
-    return row
+    tests = [None if at == base else welch(finite[base], good) for at, good in enumerate(finite)]
+    if any(tests):
+        row.p = [None if test is None else test.p for test in tests]
 
 
 def values_of(entries: Iterable[RunEntry], name: str, stat: str) -> list[float]:

@@ -120,13 +120,14 @@ def _best_and_worst(
     worth = {column.id: _worth(entries[column.id], main, goal) for column in compared.columns}
     a, b = given
     a = a or max((column for column in compared.columns if column is not b), key=lambda column: worth[column.id])
-    rest = [column for column in compared.columns if column is not a]
-    rest = [
-        column for column in rest if worth[column.id] > -math.inf
-    ] or rest  # never the worst just for lacking the metric
-    b = b if b is not None and b is not a else min(reversed(rest), key=lambda column: worth[column.id])
-    by = f"{main}, {'less' if goal == 'min' else 'more'} is better" if main and goal else ""
-    return a, b, f"the best and the worst by {by}" if by else ""
+    if b is None or b is a:
+        rest = [column for column in compared.columns if column is not a]
+        measured = [column for column in rest if worth[column.id] > -math.inf]
+        # A column is never the worst just for lacking the metric.
+        b = min(reversed(measured or rest), key=lambda column: worth[column.id])
+    if not main or not goal:
+        return a, b, ""
+    return a, b, f"the best and the worst by {main}, {'less' if goal == 'min' else 'more'} is better"
 
 
 def _worth(entries: Sequence[RunEntry], main: str | None, goal: Goal | None) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stepscope.errors import QueryError
+from stepscope.runs.query.lexer import scanned
 
 __all__ = ["MAX_LENGTH", "Token", "tokens"]
 
@@ -28,18 +29,7 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a formula, terminated by an `end` token."""
-    if len(text) > MAX_LENGTH:
-        raise QueryError(f"the formula has {len(text):,} characters; the maximum is {MAX_LENGTH}", text[:60], 60)
-    found: list[Token] = []
-    at = 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        token, at = _next(text, at)
-        found.append(token)
-    found.append(Token("end", "", len(text)))
-    return found
+    return [*scanned("formula", text, MAX_LENGTH, _next), Token("end", "", len(text))]
 
 
 def _next(text: str, at: int) -> tuple[Token, int]:
