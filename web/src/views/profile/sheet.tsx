@@ -210,7 +210,7 @@ function Grid({
       onScroll={measure}
       onKeyDown={onKey}
     >
-      <div class="soft small under subtle sheet-head" role="row">
+      <div class="rows-head sheet-head" role="row">
         {columns.map((index, at) => (
           <HeadCell
             key={index}
