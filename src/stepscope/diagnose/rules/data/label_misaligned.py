@@ -32,8 +32,8 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
 
     How it is found: the random draw that picked the rows is not the one that picked the targets; or all rows were put
     into a random order and their targets into none; or the source shuffles two arrays one after the other; or it
-    shuffles one array alone, and the same samples come with other labels in a later pass; or a batch from `collate_fn` has its samples in another order than its
-    labels.
+    shuffles one array alone, and the same samples come with other labels in a later pass; or a batch from `collate_fn`
+    has its samples in another order than its labels.
 
     Bad:
         x, y = x[torch.randperm(n)], y[torch.randperm(n)]
@@ -109,9 +109,10 @@ def _shuffled_alone(file: SourceFile) -> Iterator[ast.stmt]:
     """Statements that put samples into a random order which no labels are put into."""
     for scope in file.walk(ast.Module, ast.FunctionDef):
         orders = [found for node in _own_statements(scope) if (found := _order(file, node)) is not None]
-        with_labels = {draw for name, draw, _ in orders if _LABELS.search(name)}
-        for name, draw, statement in orders:
-            if name and not with_labels:
+        if any(_LABELS.search(name) for name, _, _ in orders):
+            continue
+        for name, _, statement in orders:
+            if name:
                 yield statement
 
 
