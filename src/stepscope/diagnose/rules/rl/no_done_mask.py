@@ -74,9 +74,9 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
         bound.update({one.arg: one for one in arguments if _DONE.match(one.arg)})
     short = _beside_reward(nodes)
     stored = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    for name in stored:
-        if _DONE.match(name.id) or name.id in short:
-            bound.setdefault(name.id, name)
+    for one in stored:
+        if _DONE.match(one.id) or one.id in short:
+            bound.setdefault(one.id, one)
     if not bound:
         return []
     reads = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
