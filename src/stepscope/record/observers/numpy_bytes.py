@@ -214,7 +214,9 @@ def _undone(frame: FrameType, node: ast.AST, left: ast.AST, right: Any, function
     if not itself or not _is_bytes(now) or not isinstance(node, ast.BinOp | ast.AugAssign):
         return _UNKNOWN
     try:
-        return {ast.Add: lambda: now - right, ast.Sub: lambda: now + right}.get(type(node.op), lambda: _UNKNOWN)()
+        if isinstance(node.op, ast.Mult):
+            return _UNKNOWN
+        return now - right if isinstance(node.op, ast.Add) else now + right
     except Exception:  # as in `_wrap`
         return _UNKNOWN
 
