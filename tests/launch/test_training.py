@@ -188,6 +188,8 @@ def only_run(store: Path) -> Any:
 
 def test_not_a_bit_of_the_training_changes(done: dict[str, Done]) -> None:
     assert done["plain"].out == done["watched"].out
+    assert "steps, not diagnosed" in done["plain"].err
+    assert "nothing found" not in done["plain"].err
     assert done["watched"].out.count("step") == 15
     assert done["workers"].code == 0
     assert done["watched"].err.startswith("stepscope: train.py: nothing found in 15 steps; see the run with: ")

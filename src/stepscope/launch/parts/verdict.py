@@ -93,9 +93,11 @@ class SummedUp(Part):
         around, judged = self._case.around, self._case.around.judged
         run = around.tracking.run
         steps = counted(around.loop.steps or self._case.children.steps, "step")
-        found = by_severity(around.reporter.findings) or "nothing found"
-        crashed = f"crashed after {steps}" if ended.crash is not None else ""
-        said = f"{crashed}; {found}" if crashed else f"{found} in {steps}"
+        found = by_severity(around.reporter.findings) or ("nothing found" if around.options.diagnose else "")
+        if ended.crash is not None:
+            said = f"crashed after {steps}; {found or 'not diagnosed'}"
+        else:
+            said = f"{found} in {steps}" if found else f"{steps}, not diagnosed"
         where = "" if run is None or run.path is None else f"; see the run with: stepscope show {as_shown(run)}"
         watched = f"; {judged.watched}" if judged is not None and judged.watched else ""
         around.reporter.note(f"{around.script.name}: {said}{watched}{where}", CLOSING)

@@ -31,7 +31,13 @@ def can_fork() -> bool:
         return False
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return False
-    return sys.version_info < (3, 12) or not _would_warn()
+    return sys.version_info < (3, 12) or not (_is_profiled() or _would_warn())
+
+
+def _is_profiled() -> bool:
+    """A profiler such as cProfile hears every thread from Python 3.12 on, also ours that pause for a fork."""
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and monitoring.get_tool(monitoring.PROFILER_ID) is not None
 
 
 def _would_warn() -> bool:
