@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from stepscope.common.syntax import said, statement_at, tree_of
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.turning_point import made_line
 from stepscope.diagnose.crash.value_origin import origin_of
@@ -60,6 +61,7 @@ def not_scalar(run: Evidence) -> Iterator[Proof]:
         message=f"`{name}` holds {held}, and {use} needs one number",
         label='reduction="none" keeps one loss per sample' if unreduced is not None else f"shape {shape}",
         evidence={"name": name, "shape": shape},
+        edit=edits.append(where, ".mean()") if unreduced is None else edits.not_keyword(unreduced, "reduction"),
         fix=f"reduce it first: {reduced}" + (', or leave out reduction="none"' if unreduced is not None else ""),
         related=[(frame.site, f"{use} is called here")] if frame.line != where.line else [],
     )

@@ -73,9 +73,9 @@ def _hidden(crash: Crash, model: Module) -> tuple[Site, str] | None:
     found = own_class(crash, model.type)
     init = None if found is None else found.methods.get("__init__")
     for name, hidden in model.hidden.items() if found is not None and init is not None else ():
-        made = bindings_in(found.file, init, f"self.{name}") if found is not None and init is not None else []
-        if made:
-            return node_site(made[0].file, made[0].statement), f"a {hidden.kind}"
+        bound = bindings_in(found.file, init, f"self.{name}") if found is not None and init is not None else []
+        if bound:
+            return node_site(bound[0].file, bound[0].statement), f"a {hidden.kind}"
     for node in ast.walk(found.node) if found is not None else ():
         if not isinstance(node, ast.Assign) or found is None:
             continue

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.turning_point import turning_point
 from stepscope.diagnose.evidence import Evidence
@@ -46,6 +47,7 @@ def class_axis(run: Evidence) -> Iterator[Proof]:
         message=message,
         label=f"{name} {list(scores.shape)}, {other} {list(target.shape)}",
         evidence={name: list(scores.shape), other: list(target.shape)},
+        edit=None if made is None else edits.append(made, ".squeeze(1)"),
         fix=fix,
         related=[] if made is None else [(crash.site, "it fails here")],
     )

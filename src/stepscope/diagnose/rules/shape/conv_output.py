@@ -45,9 +45,9 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     sizes = " and ".join(str(list(tensor.shape[2:])) for tensor in pair)
     evidence = {"shapes": [list(tensor.shape) for tensor in pair]}
     if uneven is None and odd is not None:
-        size, path, site = odd
+        size, path, written = odd
         yield Proof(
-            where=site,
+            where=written,
             message=f"pictures of size {size} cannot be divided evenly by {path}, so {sizes} meet on the way up",
             label=f"{size} is not a multiple of all strides together",
             evidence={**evidence, "size": size, "layer": path},

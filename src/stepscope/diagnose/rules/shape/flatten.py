@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer
 from stepscope.diagnose.crash.op_chain import Link
@@ -88,6 +89,7 @@ def _eaten(crash: Crash, link: Link, before: tuple[int, ...], after: tuple[int, 
         message=f"flattening turned {list(before)} into {list(after)}: the batch axis went with the others",
         label=f"{before[0]} samples became one row" if len(after) == 1 else f"{before[0]} samples",
         evidence={"before": list(before), "after": list(after)},
+        edit=edits.keyword(link.site, "start_dim", "1") if link.op == "flatten" else None,
         fix="keep the batch axis: x.flatten(1)",
         related=[(crash.site, "it fails here")],
     )
