@@ -22,8 +22,8 @@ from stepscope.runs.format.chunks import decode_chunk
 from stepscope.runs.format.filesystem import create_file
 from stepscope.runs.format.layout import BLOBS, log_files, write_file
 from stepscope.runs.format.packing import pack
-from stepscope.runs.node.cells import Cells, RankPoints, cells_of, columns_of
 from stepscope.runs.node.outliers import Outliers
+from stepscope.runs.points.rank_cells import Cells, RankPoints, cells_of, columns_of
 from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.logs import LogReader
 from stepscope.runs.read.status import Machine, this_machine

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from stepscope.runs.node.cells import RankPoints
+from stepscope.runs.points.rank_cells import RankPoints
 
 __all__ = ["Outliers"]
 

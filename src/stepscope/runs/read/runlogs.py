@@ -15,7 +15,7 @@ import msgspec
 from stepscope.errors import BadData, NotFound
 from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media, RankGone, RankJoined, RankSaid
 from stepscope.runs.format.layout import COMPACT, log_files
-from stepscope.runs.node.cells import series_of
+from stepscope.runs.points.rank_cells import series_of
 from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.logs import LogReader, decode_event
 from stepscope.runs.read.segments import Segment
