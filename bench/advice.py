@@ -77,6 +77,7 @@ USUAL = {
     "loader": "loader = DataLoader(data, batch_size=32, shuffle=True)",
     "each_epoch": "pass",
 }
+EIGHT = "loader = DataLoader(data, batch_size=8, shuffle=True)"
 WHOLE = "loader = DataLoader(data, sampler=BatchSampler(RandomSampler(data), {}, False), batch_size=None)"
 DEEP = "nn.Sequential(*[nn.Linear(64, 64) for _ in range({})], nn.Linear(64, 8))"
 WORKERS = "loader = DataLoader(data, batch_size={}, shuffle=True, num_workers={}, persistent_workers=True)"
@@ -132,8 +133,8 @@ def optimizers(name: str, depth: int) -> Case:
 
 
 ON_CPU = [
-    Case("loader sleeps 2 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.002))}, {"loader": WORKERS.format(32, 1)}, "wall"),
-    Case("loader sleeps 0.5 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.0005))}, {"loader": WORKERS.format(32, 1)}, "wall"),
+    Case("loader sleeps 10 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.01)), "loader": EIGHT}, {"loader": WORKERS.format(8, 1)}, "wall"),
+    Case("loader sleeps 4 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.004)), "loader": EIGHT}, {"loader": WORKERS.format(8, 1)}, "wall"),
     Case("loader works 20k", "loader-in-main-process", {"data": dataset(WORKS.format(20_000))}, {"loader": WORKERS.format(32, 1)}, "wall"),
     Case("loader works 2k", "loader-in-main-process", {"data": dataset(WORKS.format(2_000))}, {"loader": WORKERS.format(32, 1)}, "wall"),
     Case("loader of a tiny set", "loader-in-main-process", {}, {"loader": WORKERS.format(32, 1)}, "wall"),

@@ -58,8 +58,8 @@ const slots = computed(() => {
 });
 
 /**
- * Color and dash of a run, on whatever page: the color is always its own. `hue` is that color where the page has it from the
- * server and the run may not be known yet.
+ * Color and dash of a run, on whatever page: the color is always its own. `hue` is that color where the page has it
+ * from the server and the run may not be known yet.
  */
 export function lookOfRun(id: string, hue?: number): Look {
   if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);

@@ -1,4 +1,4 @@
-"""`stepscope show --ranks`: every metric over all ranks, and which rank is the extreme."""
+"""`stepscope show --ranks`: each metric over all ranks, and which rank is extreme."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS = 200
 
 
 def show_ranks(out: Console, run: RunFolder) -> None:
-    """A line for each metric: its mean and extremes over the ranks at the last step, and who stands out."""
+    """One line per metric: mean and extremes over the ranks at the last step, and the outlier."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -36,7 +36,7 @@ def show_ranks(out: Console, run: RunFolder) -> None:
         most = band.count + band.bad
         if not len(most) or most.max() < 2:
             continue
-        at = int(np.flatnonzero(most == most.max())[-1])  # the last step that the most ranks have
+        at = int(np.flatnonzero(most == most.max())[-1])  # the last step that most ranks have
         cells = [band.steps[at], band.mean[at], band.low[at], band.low_rank[at], band.high[at], band.high_rank[at]]
         shown = [number(cell.item()) if band.count[at] else "-" for cell in cells]
         table.add_row(clean(name), *shown, _remarks(band))

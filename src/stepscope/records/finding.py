@@ -1,4 +1,4 @@
-"""What is wrong with a run, where, what proves it and what mends it."""
+"""What is wrong with a run, where, the evidence, and the fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Related(_Record, frozen=True, kw_only=True):
-    """Another place that belongs to a finding: where the layer was built, where the graph was cut."""
+    """Another location that belongs to a finding: where the layer was built, where the graph was cut."""
 
     file: str
     line: int
@@ -26,28 +26,28 @@ class Related(_Record, frozen=True, kw_only=True):
 
 
 class TextChange(_Record, frozen=True, kw_only=True):
-    """Whole lines of one file, replaced by others. Nothing in `old` inserts before `line`."""
+    """Whole lines of one file, replaced by others. Empty `old` inserts before `line`."""
 
     file: str
     line: int
-    """The first line that is replaced, counted from 1."""
+    """The first replaced line, counted from 1."""
     old: list[str] = []
-    """The lines as they were, without their ends."""
+    """The original lines, without line breaks."""
     new: list[str] = []
     sha256: str = ""
-    """Of the file's text when the finding was made, with `\\n` at the end of each line."""
+    """Hash of the file's text when the finding was made, with `\\n` line endings."""
 
 
 class Edit(_Record, frozen=True, kw_only=True):
-    """A fix as a change of text. Its changes belong together: all are made or none."""
+    """A fix as a text change. Its changes are applied together or not at all."""
 
     changes: list[TextChange] = []
     label: str = ""
-    """What it tries, where several edits are worth a trial: `lr=0.001`."""
+    """What it tries, if several edits are worth a trial: `lr=0.001`."""
 
 
 class Finding(_Record, frozen=True, kw_only=True):
-    """Something wrong with a run: where its cause is, what proves it, and what mends it."""
+    """Something wrong with a run: the location of its cause, the evidence, and the fix."""
 
     rule: str
     severity: Severity
@@ -58,15 +58,15 @@ class Finding(_Record, frozen=True, kw_only=True):
     fix: str = ""
     step: int | None = None
     column: int | None = None
-    """Of the expression on `line`, counted from 0; `end_column` is after its last letter."""
+    """Of the expression on `line`, counted from 0; `end_column` is after its last character."""
     end_column: int | None = None
     label: str = ""
-    """The evidence in a few words, written under the expression."""
+    """The evidence in a few words, printed below the expression."""
     function: str = ""
     related: list[Related] = []
     source: list[tuple[int, str]] = []
-    """The numbered lines around `line` as they were when it was found, so that it can be read without the file."""
+    """The numbered lines around `line` when it was found, so that it can be read without the file."""
     source_changed: bool = False
-    """The file was edited after the script began: these may not be the lines that ran."""
+    """The file was edited after the script started: these may not be the lines that ran."""
     edits: list[Edit] = []
-    """The fix as text. One is certain; of several, only a trial tells which is right (a learning rate)."""
+    """The fix as text. A single one is certain; of several, only a trial tells which is right (a learning rate)."""

@@ -28,36 +28,36 @@ Unit = Literal["ms", "bytes", "percent", "number"]
 class RanksRequest(msgspec.Struct):
     run: str
     measure: str = ""
-    """`step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first there is."""
+    """`step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first available."""
     columns: int = 120
     rows: int = 64
 
 
 class Measure(msgspec.Struct):
-    """Something that can be shown over the ranks."""
+    """A measure that can be shown over the ranks."""
 
     id: str
     title: str
     unit: Unit
     key: str
-    """The series it is made from."""
+    """The underlying series."""
 
 
 class HeatRow(msgspec.Struct):
-    """One rank, or several neighbors of which each interval shows the one with the largest value."""
+    """One rank, or several neighbors, of which each interval shows the one with the largest value."""
 
     first: int
     last: int
     host: str
     values: list[float | None]
     whose: list[int]
-    """The rank that each value is of; -1 where there is none."""
+    """The rank of each value; -1 if there is none."""
     bad: list[int]
     """The intervals in which a rank of the row has NaN or Inf."""
 
 
 class RankBand(msgspec.Struct):
-    """Over all ranks, for each interval."""
+    """Statistics over all ranks, per interval."""
 
     mean: list[float | None]
     low: list[float | None]
@@ -65,7 +65,7 @@ class RankBand(msgspec.Struct):
     low_rank: list[int]
     high_rank: list[int]
     bad: list[int]
-    """How many ranks have NaN or Inf."""
+    """Number of ranks with NaN or Inf."""
     bad_rank: list[int]
     """The first of them, or -1."""
 
@@ -79,19 +79,19 @@ class Ranks(msgspec.Struct):
     ranks: int
     hosts: list[HostRanks]
     slow: list[str]
-    """Which ranks hold the others up, in words; the slowest first."""
+    """Which ranks the others wait for, in words; slowest first."""
     measures: list[Measure]
     measure: str
-    """What is shown: the id of one of `measures`."""
+    """The id of the shown measure, one of `measures`."""
     unit: Unit
     steps: list[int]
     """The first step of each interval."""
     width: float
-    """Steps in an interval."""
+    """Steps per interval."""
     rows: list[HeatRow]
     band: RankBand
     outlier: str
-    """The rank that is the largest in most intervals, in words; or empty."""
+    """The rank that is largest in most intervals, in words; or empty."""
 
 
 @route("POST", "/api/ranks")
@@ -105,7 +105,7 @@ def ranks(ctx: Context, request: RanksRequest) -> Ranks:
         return _empty(folder)
     chosen = _chosen(measures, request.measure)
     if chosen is None:
-        raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks")
+        raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks; reload the page")
     grid = rank_grid(folder, chosen.key, request.columns, _CHANGES.get(chosen.id))
     band, hosts = band_of_grid(grid), hosts_of(folder)
     found = standing_out(band)
@@ -137,7 +137,7 @@ def _chosen(measures: list[Measure], wanted: str) -> Measure | None:
     if not wanted:
         return measures[0]
     by_id = [one for one in measures if one.id == wanted]
-    by_key = [one for one in measures if one.key == wanted]  # the series that stands behind Loss or Memory
+    by_key = [one for one in measures if one.key == wanted]  # the series behind Loss or Memory
     return next(iter(by_id + by_key), None)
 
 
@@ -182,7 +182,7 @@ def _unit(name: str) -> Unit:
 
 
 def _rows(grid: Grid, most: int, hosts: dict[int, str]) -> list[HeatRow]:
-    """Of more ranks than rows, neighbors share one, which shows the largest of them: a slow rank is never hidden."""
+    """With more ranks than rows, neighbors share a row that shows the largest, so that a slow rank is never hidden."""
     found = []
     size = max(1, -(-len(grid.first) // most))
     for start in range(0, len(grid.first), size):
@@ -212,7 +212,7 @@ def _numbers(values: Floats) -> list[float | None]:
 
 
 def _empty(folder: RunFolder) -> Ranks:
-    """A run of one rank, or of several that have nothing in common."""
+    """A run with one rank, or with ranks that have no series in common."""
     band = RankBand([], [], [], [], [], [], [])
     hosts = _by_host(hosts_of(folder))
     return Ranks(len(folder.ranks), hosts, [], [], "", "number", [], 1.0, [], band, "")

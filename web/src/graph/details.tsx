@@ -189,7 +189,7 @@ function Source({ state, site, title }: { state: GraphState; site: number | null
         </IconButton>
       </div>
       {place.function ? <p class="graph-source-in quiet isolate">in {cut(place.function)}</p> : null}
-      {place.text ? <pre class="isolate">{visibleText(place.text)}</pre> : null}
+      {place.text ? <pre class="code-box isolate">{visibleText(place.text)}</pre> : null}
     </section>
   );
 }

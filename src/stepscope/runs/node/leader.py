@@ -35,7 +35,7 @@ __all__ = ["PASSED_ON", "NodeLeader", "log_of"]
 PASSED_ON = "passed_on.json"
 """In the folder on the node: how far its logs were passed on, for whoever leads next."""
 MIRRORED = 2
-"""So many ranks of a node are mirrored because they stand out; others wait for a cause of their own."""
+"""Maximum number of ranks of a node that are mirrored only because they differ from the others."""
 _LARGEST = 16 << 20
 _COPY_BYTES = 1 << 20
 

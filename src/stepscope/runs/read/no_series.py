@@ -1,4 +1,4 @@
-"""What is said of a series that a run does not have."""
+"""The error message for a series that a run does not have."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _changed(cells: dict[str, Floats], change: Change) -> dict[str, Floats]:
 
 
 def band_of_grid(grid: Grid) -> Band:
-    """The mean over ranks in each interval, the extremes of all points in it, and whose those are."""
+    """The mean over ranks in each interval, the extremes of all its points, and their ranks."""
     if not grid.mean.size:
         none, whole = np.empty(0), np.empty(0, np.int64)
         return Band(whole, none, none, none, whole, whole, whole, whole, whole)

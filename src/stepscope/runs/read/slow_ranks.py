@@ -1,7 +1,7 @@
-"""The rank that the others wait for: which phase of its step takes longer than on other ranks, and on which machine.
+"""The rank that the others wait for: which phase of its step is slower than on other ranks, and on which machine.
 
-Ranks that average gradients take the same time for a step: the fast ones wait in their backward pass. So that phase
-says nothing, and the others, which each rank spends by itself, are compared.
+Ranks that average gradients have equal step times: the fast ones wait in their backward pass. So only the other
+phases, which do not involve waiting, are compared.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ _PHASES = {
 }
 _ALL = (*_PHASES, "backward")
 _CANDIDATES, _OTHERS = 8, 64
-"""So many ranks are suspected, and compared with so many others."""
+"""Number of suspected ranks, and of others they are compared with."""
 _FEW = 5
-"""Intervals that a rank must have."""
+"""Minimum number of intervals per rank."""
 _SHARE, _LEAST_MS = 0.1, 1.0
-"""How much longer is worth a word: this part of a step, and this long."""
+"""Minimum difference worth reporting: as a fraction of a step, and in milliseconds."""
 
 
 class SlowRank(msgspec.Struct, frozen=True):
-    """A rank that takes longer than the others in one phase of its step, most of the time."""
+    """A rank that is slower than the others in one phase of its step most of the time."""
 
     rank: int
     host: str
     phase: str
     ms: float
-    """How long the phase takes on this rank, per step; the median over time."""
+    """Time of the phase per step on this rank; the median over time."""
     others_ms: float
     step_ms: float
-    """How long a step takes on the other ranks."""
+    """Step time on the other ranks."""
 
     def words(self) -> str:
-        """What is shown.
+        """The message to show.
 
         >>> SlowRank(3, "node-b", "data", 41.0, 3.0, 120.0).words()
         'rank 3 (node-b) is slow in loading data: 41 ms per step, the other ranks 3 ms (a step takes 120 ms)'

@@ -58,10 +58,10 @@ export function RunList() {
         ))}
       </ul>
       {ordered.length > MOST_ROWS ? (
-        <p class="inline gap-1 small quiet run-note">{ordered.length - MOST_ROWS} more: find them by name.</p>
+        <p class="small quiet px-2">{ordered.length - MOST_ROWS} more: find them by name.</p>
       ) : null}
       {leftOut.value > 0 ? (
-        <p class="inline gap-1 small quiet run-note">
+        <p class="small quiet px-2">
           Drawing the first {count(runs.length - leftOut.value, "run")}.{" "}
           <button type="button" class="link" onClick={() => (drawAll.value = true)}>
             Draw all

@@ -58,7 +58,7 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
   );
   if (steps.length < 2) return null;
   return (
-    <div class="step-bar" role="group" aria-label="Step">
+    <div class="hstack gap-1 under subtle steps-bar" role="group" aria-label="Step">
       <IconButton label={playing ? "Stop playing" : "Play through the steps (space)"} pressed={playing} onClick={play}>
         {playing ? <PauseIcon size={14} /> : <PlayIcon size={14} />}
       </IconButton>

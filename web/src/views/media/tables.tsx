@@ -137,7 +137,7 @@ function Grid({ table, item, chips, note }: GridProps) {
         aria-colcount={table.columns.length}
       >
         <Body table={table} rows={rows} columns={columns.length} template={template}>
-          <div class="grid-row grid-head" role="row" style={{ gridTemplateColumns: template }}>
+          <div class="rows-head grid-row grid-head" role="row" style={{ gridTemplateColumns: template }}>
             {columns.map((name, at) => (
               <span
                 key={at}
@@ -219,7 +219,7 @@ function Body({
         {Array.from(rows.subarray(span.start, span.end), (at, i) => (
           <div
             key={at}
-            class="grid-row"
+            class="rows-row grid-row"
             role="row"
             aria-rowindex={span.start + i + 2}
             style={{ gridTemplateColumns: template, height, top: (span.start + i) * height }}

@@ -114,7 +114,7 @@ function Head({ order, onSort }: { order: Order; onSort(by: ModuleColumn): void 
       <ArrowUpIcon size={12} />
     );
   return (
-    <div class="soft small under subtle modules-head" role="row">
+    <div class="rows-head modules-head" role="row">
       <button type="button" role="columnheader" aria-sort={sort("module")} onClick={() => onSort("module")}>
         Module {arrow("module")}
       </button>
@@ -148,7 +148,7 @@ interface RowProps {
 function Row({ node: { row }, top, largest, open, chosen, onToggle, onChoose }: RowProps) {
   return (
     <div
-      class="modules-row"
+      class="rows-row modules-row"
       role="row"
       aria-level={row.level + 1}
       aria-expanded={open ?? undefined}
@@ -197,8 +197,8 @@ function Amount({ value, largest, text }: { value: number | null; largest: numbe
   if (value === null) return <span class="number quiet" role="gridcell" />;
   const share = largest > 0 ? value / largest : 0;
   return (
-    <span class="anchor small number modules-amount" role="gridcell" title={value.toLocaleString("en-US")}>
-      <span class="modules-bar" style={{ transform: `scaleX(${share})` }} />
+    <span class="amount small" role="gridcell" title={value.toLocaleString("en-US")}>
+      <span class="amount-bar" style={{ transform: `scaleX(${share})` }} />
       <span class={value === 0 ? "quiet" : undefined}>{value === 0 ? "–" : text(value)}</span>
     </span>
   );

@@ -41,7 +41,7 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
         <ul class="wraps small legend">
           {slices.map((one, at) => (
             <li key={at} title={tell(one.name, one.value, one.share)}>
-              <span class="swatch" style={{ background: colours[at] }} />
+              <span class="ink" style={{ background: colours[at] }} />
               <span class="isolate ellipsis">{visibleText(one.name)}</span>
               <b>{formatShare(one.share)}</b>
               <span class="quiet">{formatUnit(one.value, column.unit)}</span>

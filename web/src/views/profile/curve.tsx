@@ -41,7 +41,7 @@ export function CurveCard({ curve }: { curve: Curve }) {
       <ul class="wraps small legend">
         {names.map((name, at) => (
           <li key={name}>
-            <span class="swatch" style={{ background: colours[at] }} />
+            <span class="ink" style={{ background: colours[at] }} />
             <span class="isolate">{visibleText(name)}</span>
           </li>
         ))}
@@ -64,7 +64,7 @@ export function CurveCard({ curve }: { curve: Curve }) {
               {names.map((name, at) => (
                 <tr key={name}>
                   <td>
-                    <span class="swatch" style={{ background: colours[at] }} />
+                    <span class="ink" style={{ background: colours[at] }} />
                   </td>
                   <td>{visibleText(name)}</td>
                   <td class="number">{formatUnit(curve.lines[name]?.[hover] ?? null, unit)}</td>

@@ -66,7 +66,7 @@ function Typical({ data, colours, part, onPart }: TypicalProps) {
             data-on={part === one.part || undefined}
             onPointerEnter={() => onPart(one.part)}
           >
-            <span class="swatch" style={{ background: colours[one.part] }} />
+            <span class="ink" style={{ background: colours[one.part] }} />
             <span class="isolate">{visibleText(data.parts[one.part]?.label ?? "")}</span>
             <b>{formatShare(one.share)}</b>
             <span class="quiet">{formatNs(one.ns)}</span>
@@ -154,7 +154,7 @@ function BarTip({
             .map(({ ns, at }) => (
               <tr key={at} data-on={at === part || undefined}>
                 <td>
-                  <span class="swatch" style={{ background: colours[at] }} />
+                  <span class="ink" style={{ background: colours[at] }} />
                 </td>
                 <td>{visibleText(data.parts[at]?.label ?? "")}</td>
                 <td class="number">{formatNs(ns)}</td>

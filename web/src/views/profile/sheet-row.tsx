@@ -22,7 +22,8 @@ interface RowProps {
 
 export function SheetRow({ sheet, row, top, columns, most, sorted, depth, open, chosen, onToggle, onPick }: RowProps) {
   const cells = sheet.rows[row] ?? [];
-  const clear = cells[sheet.columns.findIndex((column) => column.key === "clear")] !== false; // of a diff: beyond the noise
+  // of a diff: beyond the noise
+  const clear = cells[sheet.columns.findIndex((column) => column.key === "clear")] !== false;
   return (
     <div
       class="sheet-row"
@@ -140,8 +141,8 @@ function CellOf({
   const signed = /^change(_|$)/.test(column.key); // of a diff
   const part = column.unit === "share" ? Math.min(1, Math.abs(value)) : sorted && most > 0 ? Math.abs(value) / most : 0;
   return (
-    <span class="anchor number sheet-amount" role="gridcell" title={tip}>
-      {part > 0 ? <span class="sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
+    <span class="amount sheet-amount" role="gridcell" title={tip}>
+      {part > 0 ? <span class="amount-bar sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
       <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "bad sheet-more" : "good") : undefined}>
         {signed && value > 0 ? `+${text}` : text}
       </span>

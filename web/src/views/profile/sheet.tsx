@@ -1,4 +1,6 @@
-/** A table that knows what its numbers are: sort, filter, choose columns, open a tree, export. Ten thousand rows scroll. */
+/**
+ * A table that knows what its numbers are: sort, filter, choose columns, open a tree, export. Ten thousand rows scroll.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -208,7 +210,7 @@ function Grid({
       onScroll={measure}
       onKeyDown={onKey}
     >
-      <div class="soft small under subtle sheet-head" role="row">
+      <div class="rows-head sheet-head" role="row">
         {columns.map((index, at) => (
           <HeadCell
             key={index}

@@ -202,9 +202,9 @@ function Several({
   };
   const add = (name: string) => put(names.includes(name) ? names : [...names, name], "");
   return (
-    <span class="chips">
+    <span class="hstack wraps gap-1 fill names">
       {names.map((name) => (
-        <span key={name} class="chip">
+        <span key={name} class="tag name-tag">
           <span class="isolate">{visibleText(name)}</span>
           <button
             type="button"

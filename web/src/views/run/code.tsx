@@ -214,8 +214,8 @@ const SIGNS = { added: "+", removed: "−", same: "", note: "" } as const;
 function DiffRow({ line }: { line: DiffLine }) {
   return (
     <div class="diff-row" data-kind={line.kind}>
-      <span class="diff-number">{line.before ?? ""}</span>
-      <span class="diff-number">{line.after ?? ""}</span>
+      <span class="line-number diff-number">{line.before ?? ""}</span>
+      <span class="line-number diff-number">{line.after ?? ""}</span>
       <span class="diff-sign">{SIGNS[line.kind]}</span>
       <span class="diff-text isolate">{visibleText(line.text)}</span>
     </div>

@@ -47,7 +47,7 @@ function Example({ title, code }: { title: string; code: string }) {
   return (
     <figure data-kind={title}>
       <figcaption>{title}</figcaption>
-      <pre class="isolate" tabIndex={0}>
+      <pre class="code-box isolate" tabIndex={0}>
         {visibleText(code)}
       </pre>
     </figure>

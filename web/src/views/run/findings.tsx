@@ -95,7 +95,7 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
 function Patch({ edit }: { edit: ShownEdit }) {
   return (
     <div class="finding-edit">
-      <pre class="mono isolate">
+      <pre class="fill code-box isolate">
         {edit.lines.map(([sign, text], at) => (
           <span key={at} data-sign={sign}>
             {sign} {visibleText(text)}

@@ -10,7 +10,7 @@ export function Lines({ lines, seen }: { lines: readonly SourceLine[]; seen: str
     <div class="framed subtle mono source" tabIndex={0} role="group" aria-label="Source">
       {lines.map((line) => (
         <div key={line.number} class={line.marked ? "source-line source-hit" : "source-line"}>
-          <span class="source-number">{line.number}</span>
+          <span class="line-number">{line.number}</span>
           <span class="source-text isolate">
             {visibleText(line.before)}
             {line.marked ? <mark>{visibleText(line.marked)}</mark> : null}

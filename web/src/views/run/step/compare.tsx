@@ -106,7 +106,7 @@ function ChangeTable({ changes }: { changes: readonly OpChange[] }) {
   const largest = changes.reduce((most, one) => Math.max(most, one.amount ?? 0), 0);
   return (
     <div class="fill-down scroll over step-change-table" role="grid" aria-label="Changes" tabIndex={0}>
-      <div class="soft small medium step-change-row step-head" role="row">
+      <div class="rows-head step-change-row step-head" role="row">
         {["#", "Op", "Module", "Before", "After", "Change"].map((label) => (
           <span key={label} role="columnheader" class={label === "#" ? "number" : undefined}>
             {label}
@@ -140,11 +140,11 @@ function ChangeTable({ changes }: { changes: readonly OpChange[] }) {
           </span>
           <span
             role="gridcell"
-            class="anchor small one-line to-left step-change"
+            class="amount small step-change"
             title={one.amount === null ? undefined : formatNumber(one.amount, 3)}
           >
             <span
-              class="step-bar"
+              class="amount-bar"
               style={{ transform: `scaleX(${one.amount === null ? 1 : largest > 0 ? one.amount / largest : 0})` }}
             />
             <span class="isolate">{visibleText(one.said)}</span>

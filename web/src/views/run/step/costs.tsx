@@ -74,7 +74,7 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
       data-params={hasParams || undefined}
       tabIndex={0}
     >
-      <div class="soft small medium step-cost-row step-head" role="row">
+      <div class="rows-head step-cost-row step-head" role="row">
         {["", "Ops", ...(hasParams ? ["Parameters"] : []), "Time", "FLOPs", "Saved"].map((label, at) => (
           <span key={at} role="columnheader" class={at > 0 ? "number" : undefined}>
             {label || BY.find((one) => one.value === settings.costsBy.value)?.label}

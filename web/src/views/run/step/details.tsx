@@ -135,7 +135,7 @@ function Source({ detail }: { detail: OpDetail }) {
             class={line.here ? "source-line source-hit" : "source-line"}
             data-gap={at > 0 && line.number > (detail.excerpt[at - 1]?.number ?? 0) + 1 ? true : undefined}
           >
-            <span class="source-number">{line.number}</span>
+            <span class="line-number">{line.number}</span>
             <span class="source-text isolate">
               {line.here ? <b>{visibleText(line.text)}</b> : visibleText(line.text)}
             </span>

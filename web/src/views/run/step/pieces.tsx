@@ -14,11 +14,10 @@ export function Amount({
   largest: number;
   text(value: number): string;
 }) {
-  if (value === null || value === undefined)
-    return <span class="anchor small one-line quiet step-amount" role="gridcell" />;
+  if (value === null || value === undefined) return <span class="amount small quiet" role="gridcell" />;
   return (
-    <span class="anchor small one-line step-amount" role="gridcell" title={value.toLocaleString("en-US")}>
-      <span class="step-bar" style={{ transform: `scaleX(${largest > 0 ? value / largest : 0})` }} />
+    <span class="amount small" role="gridcell" title={value.toLocaleString("en-US")}>
+      <span class="amount-bar" style={{ transform: `scaleX(${largest > 0 ? value / largest : 0})` }} />
       <span class={value === 0 ? "quiet" : undefined}>{value === 0 ? "–" : text(value)}</span>
     </span>
   );

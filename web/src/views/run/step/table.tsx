@@ -78,7 +78,7 @@ export function OpTable({ pages }: { pages: OpPages }) {
           row ? (
             <Row key={at} at={at} row={row} info={info as StepOps} chosen={settings.op.value === String(row.index)} />
           ) : (
-            <div key={at} class="step-row" style={{ transform: `translateY(${at * ROW}px)` }} />
+            <div key={at} class="rows-row step-row" style={{ transform: `translateY(${at * ROW}px)` }} />
           ),
         )}
       </div>
@@ -118,7 +118,7 @@ function Head() {
     else (settings.sort.value = "order"), (settings.descending.value = false);
   };
   return (
-    <div class="soft small medium step-head" role="row">
+    <div class="rows-head step-head" role="row">
       {COLUMNS.map((column) => (
         <span
           key={column.label}
@@ -150,7 +150,7 @@ function Row({ at, row, info, chosen }: { at: number; row: OpRow; info: StepOps;
   const [output] = row.output ?? [];
   return (
     <div
-      class="step-row"
+      class="rows-row step-row"
       role="row"
       aria-rowindex={at + 2}
       aria-selected={chosen}
