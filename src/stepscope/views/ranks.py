@@ -12,6 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.runs.catalogue.main_metric import loss_likeness, main_metric
 from stepscope.runs.read.across_ranks import Floats, standing_out
 from stepscope.runs.read.folder import RunFolder
+from stepscope.runs.read.node_bands import node_series
 from stepscope.runs.read.rank_grid import Grid, band_of_grid, rank_grid
 from stepscope.runs.read.slow_ranks import hosts_of, slow_ranks
 from stepscope.views.context import Context
@@ -150,7 +151,7 @@ _CHANGES: dict[str, Callable[[Floats], Floats]] = {"step_time": _step_ms}
 
 def _measures(folder: RunFolder) -> list[Measure]:
     """The four that are always looked at first, then every series that several ranks have."""
-    on_nodes = folder.node_metrics()
+    on_nodes = list(node_series(folder))
     shared = [name for name in folder.metrics() if name in on_nodes or len(folder.ranks_with(name)) > 1]
     names = list(dict.fromkeys([*shared, *on_nodes]))
     if not names:
