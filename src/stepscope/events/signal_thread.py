@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 
 from stepscope import fence
+from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 
 __all__ = ["SignalThread", "act_by_default"]
 
@@ -23,6 +24,7 @@ class SignalThread:
         self._arrived = arrived
         self._pipe: tuple[int, int] | None = None
         self._thread: threading.Thread | None = None
+        pause_at_forks(self)
 
     def begin(self) -> None:
         """Does nothing where the script reads signals in this way itself. On the main thread only."""
@@ -37,6 +39,11 @@ class SignalThread:
             os.close(write)
             return
         self._pipe = (read, write)
+        self._start()
+
+    def _start(self) -> None:
+        assert self._pipe is not None
+        read = self._pipe[0]
         self._thread = threading.Thread(target=self._listen, args=(read,), name="stepscope-signals", daemon=True)
         self._thread.start()
 
@@ -77,6 +84,19 @@ class SignalThread:
         found = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
         if found not in (-1, self._pipe[1]):
             signal.set_wakeup_fd(found)
+
+    def pause(self) -> None:
+        """Stop the thread for a fork."""
+        thread = self._thread
+        if self._pipe is None or thread is None or thread is threading.current_thread():
+            return
+        os.write(self._pipe[1], b"\0")
+        thread.join(PAUSE_S)
+        self._thread = None
+
+    def resume(self) -> None:
+        if self._pipe is not None and self._thread is None:
+            self._start()
 
     def forget(self) -> None:
         """In a forked child: the thread is not here, and the pipe is the parent's."""

@@ -82,12 +82,12 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
   return (
     <dialog
       ref={box}
-      class="palette"
+      class="clipped raised palette"
       aria-label="Command palette"
       onCancel={(event) => (event.preventDefault(), close())}
       onClick={(event) => event.target === box.current && close()}
     >
-      <div class="palette-field">
+      <div class="hstack gap-3 rigid px-4 under quiet palette-field">
         <SearchIcon />
         <input
           type="text"
@@ -120,7 +120,7 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
           onPoint={(index) => (cursor.value = index)}
         />
       </div>
-      <p class="palette-foot" role="status">
+      <p class="rigid px-4 py-2 small over quiet" role="status">
         {status(flat.length, text.value, searching.value, found.value?.unread ?? 0)}
       </p>
     </dialog>
@@ -134,7 +134,9 @@ function status(count: number, text: string, searching: boolean, unread: number)
   return count === 0 ? `Nothing has “${visibleText(text.trim())}”.${rest}` : `${count} found.${rest}`;
 }
 
-/** First what the catalogue knows, at once; then what lies in the runs, the newest first, until all were looked into. */
+/**
+ * First what the catalogue knows, at once; then what lies in the runs, the newest first, until all were looked into.
+ */
 function useSearch(text: string, found: { value: SearchResult | null }, searching: { value: boolean }): void {
   useEffect(() => {
     const wanted = text.trim();
@@ -152,7 +154,8 @@ function useSearch(text: string, found: { value: SearchResult | null }, searchin
           const request = { text: wanted, project: project.peek(), limit: 6, deep };
           const answer = await call("POST /api/search", request, { signal: control.signal });
           found.value = answer;
-          more = !deep || (answer.unread > 0 && answer.unread < left); // each answer takes little time and goes on from the one before
+          // each answer takes little time and goes on from the one before
+          more = !deep || (answer.unread > 0 && answer.unread < left);
           if (deep) left = answer.unread;
         }
       } catch (fault) {
@@ -182,7 +185,7 @@ function Results({ sections, at, wanted, onPick, onPoint }: ResultsProps) {
     <>
       {sections.map((section) => (
         <div key={section.title} role="group" aria-label={section.title}>
-          <div class="palette-head" aria-hidden="true">
+          <div class="apart tiny strong quiet palette-head" aria-hidden="true">
             {section.title}
             {section.more > 0 ? <span> {section.more.toLocaleString("en-US")} more</span> : null}
           </div>
@@ -195,19 +198,19 @@ function Results({ sections, at, wanted, onPick, onPoint }: ResultsProps) {
               <div
                 key={entry.id}
                 id={`palette-${own}`}
-                class="palette-item"
+                class="option palette-item"
                 role="option"
                 aria-selected={own === at}
                 onMouseMove={() => own !== at && onPoint(own)}
                 onClick={() => onPick(entry)}
               >
-                <span class="palette-icon">{iconOf(entry)}</span>
+                <span class="centered rigid quiet palette-icon">{iconOf(entry)}</span>
                 <span class="palette-title isolate ellipsis">
                   {marked(title, found).map((part, number) =>
                     part.on ? <mark key={number}>{part.text}</mark> : part.text,
                   )}
                 </span>
-                <span class="palette-detail isolate ellipsis">{visibleText(entry.detail)}</span>
+                <span class="small isolate ellipsis quiet palette-detail">{visibleText(entry.detail)}</span>
                 {entry.keys ? (
                   <span class="palette-keys">
                     {entry.keys.split(" ").map((key) => (

@@ -9,7 +9,7 @@ import { LETTERS } from "../lib/page-keys";
 import type { Info } from "../lib/schema";
 import { useKeys } from "../keys";
 import { go, linkTo, type PageDef } from "../router";
-import { project } from "../state";
+import { project, signedIn } from "../state";
 import { nextTheme, themeChoice } from "../theme";
 import { IconButton } from "./button";
 import { describeKeys, helpOpen } from "./help";
@@ -43,7 +43,7 @@ let reading: Promise<void> | null = null;
 function readInfo(): Promise<void> {
   reading ??= call("GET /api/info", {})
     .then(
-      (answer) => void (info.value = answer),
+      (answer) => ((info.value = answer), void (signedIn.value = answer.user)),
       () => undefined, // The page below shows its own error, with a way to try again; the bar keeps what it knew.
     )
     .finally(() => (reading = null));
@@ -104,8 +104,8 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
     ),
   });
   return (
-    <header class="topbar">
-      <a class="brand" href={linkTo("/runs")} aria-label="Stepscope, all runs">
+    <header class="hstack gap-2 rigid under subtle topbar">
+      <a class="hstack gap-2 strong brand" href={linkTo("/runs")} aria-label="Stepscope, all runs">
         <LogoIcon size={18} />
         <span>Stepscope</span>
       </a>
@@ -113,7 +113,12 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       <PagesMenu tabs={tabs} current={current} />
       <nav class="tabs" aria-label="Pages">
         {tabs.map((page) => (
-          <a key={page.path} href={linkTo(page.path)} class="tab" aria-current={page === current ? "page" : undefined}>
+          <a
+            key={page.path}
+            href={linkTo(page.path)}
+            class="hstack soft medium tab"
+            aria-current={page === current ? "page" : undefined}
+          >
             {page.title}
           </a>
         ))}
@@ -121,7 +126,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       <span class="spring" />
       <button
         type="button"
-        class="search-button"
+        class="inline rigid soft search-button"
         aria-label={`Search ${SHORTCUT}`}
         title="Search everything"
         onClick={() => (paletteOpen.value = true)}
@@ -131,7 +136,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       </button>
       <LiveBadge />
       {info.value?.user ? (
-        <a class="tab" href={linkTo("/people")} title="Tokens, users and roles">
+        <a class="hstack soft medium tab" href={linkTo("/people")} title="Tokens, users and roles">
           {visibleText(info.value.user)}
         </a>
       ) : null}

@@ -11,6 +11,7 @@ import json
 import os
 import select
 import signal
+import stat
 import sys
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["can_fork", "in_a_fork"]
+__all__ = ["can_fork", "in_a_fork", "shares_files"]
 
 _MOST_BYTES = 1 << 20
 
@@ -31,7 +32,13 @@ def can_fork() -> bool:
         return False
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return False
-    return sys.version_info < (3, 12) or not _would_warn()
+    return sys.version_info < (3, 12) or not (_is_profiled() or _would_warn())
+
+
+def _is_profiled() -> bool:
+    """A profiler such as cProfile hears every thread from Python 3.12 on, also ours that pause for a fork."""
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and monitoring.get_tool(monitoring.PROFILER_ID) is not None
 
 
 def _would_warn() -> bool:
@@ -44,6 +51,31 @@ def _would_warn() -> bool:
         if issubclass(DeprecationWarning, category):
             return action != "ignore"
     return True
+
+
+def shares_files() -> bool:
+    """Whether a fork could read on in a file or a connection of this process: both have one position between them."""
+    import fcntl  # not on Windows, where nothing forks
+
+    printed = {_file_of(1), _file_of(2)}
+    for name in os.listdir("/proc/self/fd"):
+        number = int(name)
+        try:
+            mode, flags = os.fstat(number).st_mode, fcntl.fcntl(number, fcntl.F_GETFL)
+        except OSError:  # the listing itself
+            continue
+        is_log = flags & os.O_ACCMODE == os.O_WRONLY or flags & os.O_APPEND or _file_of(number) in printed
+        if stat.S_ISSOCK(mode) or (stat.S_ISREG(mode) and not is_log):
+            return True
+    return False
+
+
+def _file_of(number: int) -> tuple[int, int] | None:
+    try:
+        status = os.fstat(number)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:

@@ -1,4 +1,7 @@
-/** A report as it is read: text in a comfortable measure, panels a little wider. The same in the app and in a shared file. */
+/**
+ * A report as it is read: text in a comfortable measure, panels a little wider. The same in the app and in a shared
+ * file.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -116,7 +119,7 @@ export function ReportPanel({ block }: { block: PanelBlock }) {
 
 function PanelProblem({ panel, error, children }: { panel: string; error: string; children?: ComponentChildren }) {
   return (
-    <div class="report-problem" role="alert">
+    <div class="gap-3 anywhere report-problem" role="alert">
       <WarningIcon size={16} />
       <p>
         <span class="isolate">

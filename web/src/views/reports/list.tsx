@@ -40,13 +40,14 @@ export function ReportList() {
       ),
     );
   useEffect(() => void load(), [deleted]);
-  const found = kept?.of === deleted ? kept.found : null; // deleted ones are never shown as if they were not, nor the other way round
+  // deleted ones are never shown as if they were not, nor the other way round
+  const found = kept?.of === deleted ? kept.found : null;
   useActions([{ id: "report.new", title: "New report", words: "write tell share", run: () => beginReport() }]);
   if (fault && !found) return <ErrorState error={fault} onRetry={() => void load()} />;
   const rows = found?.reports.filter((row) => matches(row, find.value, project.value)) ?? [];
   return (
-    <div class="reports">
-      <header class="reports-bar" role="toolbar" aria-label="Reports">
+    <div class="page reports">
+      <header class="bar reports-bar" role="toolbar" aria-label="Reports">
         <h1>{deleted ? "Deleted reports" : "Reports"}</h1>
         <TextInput
           label="Find a report"
@@ -61,7 +62,7 @@ export function ReportList() {
         </Button>
         {kept && !kept.found.read_only ? <NewMenu templates={kept.found.templates} /> : null}
       </header>
-      <div class="reports-scroll">
+      <div class="vstack fill-down scroll">
         {found === null ? (
           <Skeleton height={120} />
         ) : rows.length > 0 ? (
@@ -115,7 +116,7 @@ interface TableProps {
 
 function Table({ rows, editable, deleted, onChange }: TableProps) {
   return (
-    <table class="reports-table">
+    <table class="table-hover table reports-table">
       <thead>
         <tr>
           <th scope="col">Title</th>
@@ -144,7 +145,7 @@ function Table({ rows, editable, deleted, onChange }: TableProps) {
                   {visibleText(row.title)}
                 </a>
               )}
-              {row.error ? <small class="reports-error isolate">{visibleText(row.error)}</small> : null}
+              {row.error ? <small class="block bad isolate">{visibleText(row.error)}</small> : null}
             </th>
             <td class="isolate">{visibleText(row.project)}</td>
             <td title={formatTimeZone(row.changed)}>{formatAge(row.changed, now.value)}</td>
@@ -175,7 +176,10 @@ function Act({ row, deleted, onChange }: { row: ReportRow; deleted: boolean; onC
   );
 }
 
-/** A deleted report can be brought back, so deleting does not ask; what cannot is a link that was given away, so that is told. */
+/**
+ * A deleted report can be brought back, so deleting does not ask; what cannot is a link that was given away, so that is
+ * told.
+ */
 async function moved(
   route: "POST /api/report/delete" | "POST /api/report/restore",
   row: ReportRow,

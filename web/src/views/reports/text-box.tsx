@@ -1,4 +1,6 @@
-/** The text of a report in a plain text field: undo is the browser's own, and `/` at the start of a line offers panels. */
+/**
+ * The text of a report in a plain text field: undo is the browser's own, and `/` at the start of a line offers panels.
+ */
 
 import type { Ref } from "preact";
 import { useImperativeHandle } from "preact/compat";
@@ -86,7 +88,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
     if (event.key === "Enter" && box.current) continueList(event, box.current);
   };
   return (
-    <div class="report-write">
+    <div class="vstack anchor subtle report-write">
       <textarea
         ref={box}
         aria-label="Text of the report, in Markdown"
@@ -117,7 +119,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
       {open ? (
         <ul
           id="report-slash"
-          class="report-slash"
+          class="floating report-slash"
           role="listbox"
           aria-label="Insert a panel"
           style={slashPlace(box.current, slash.from)}
@@ -146,7 +148,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
 
 function Problems({ problems, onGo }: { problems: ReadonlyMap<number, string>; onGo(line: number): void }) {
   return (
-    <ul class="report-problems" aria-label="Problems in the text">
+    <ul class="rigid scroll small anywhere over report-problems" aria-label="Problems in the text">
       {[...problems].slice(0, 6).map(([line, text]) => (
         <li key={line}>
           <button type="button" class="link" onClick={() => onGo(line)}>
@@ -160,7 +162,9 @@ function Problems({ problems, onGo }: { problems: ReadonlyMap<number, string>; o
   );
 }
 
-/** Under the line that the slash is on, or above it where there is no room; long lines are wrapped as in the text field. */
+/**
+ * Under the line that the slash is on, or above it where there is no room; long lines are wrapped as in the text field.
+ */
 function slashPlace(box: HTMLTextAreaElement | null, from: number): { top?: string; bottom?: string } {
   if (!box) return {};
   const mirror = document.createElement("div");

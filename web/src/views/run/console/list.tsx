@@ -67,7 +67,7 @@ export function LineList({ run, view, onClick }: ListProps) {
   return (
     <div
       ref={box}
-      class="con-lines"
+      class="fill-down scroll subtle con-lines"
       data-wrap={wrap || undefined}
       tabIndex={0}
       role="log"
@@ -92,7 +92,10 @@ interface Window {
   wrap: boolean;
 }
 
-/** Puts the drawn lines where the scroll bar says; wrapped lines have heights of their own, so the top one is the anchor. */
+/**
+ * Puts the drawn lines where the scroll bar says; wrapped lines have heights of their own, so the top one is the
+ * anchor.
+ */
 function settle(box: HTMLElement, block: HTMLElement, view: ConsoleView, { start, end, rows, wrap }: Window): void {
   const { scroll } = view;
   const top = topLine(scroll, box.scrollTop);

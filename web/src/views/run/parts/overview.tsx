@@ -2,6 +2,8 @@
 
 import { count, visibleText } from "../../../lib/format";
 import type { RunDetail } from "../../../lib/schema";
+import { signedIn } from "../../../state";
+import { Comments } from "../../comments/comments";
 import { Changes, Git } from "../code";
 import { Config } from "../config";
 import { Machine, Packages } from "../machine";
@@ -16,9 +18,9 @@ import { findingWords } from "./findings";
 
 export function OverviewPart({ run }: { run: RunDetail }) {
   return (
-    <div class="part-scroll">
+    <div class="fill-down scroll part-scroll">
       <div class="run-columns">
-        <div class="run-main">
+        <div class="vstack gap-4 shrinks">
           <Failure run={run} />
           <Losses run={run} />
           <Found run={run} />
@@ -27,8 +29,13 @@ export function OverviewPart({ run }: { run: RunDetail }) {
           <Metrics run={run} />
           <Alerts run={run} />
           <Attempts run={run} />
+          {signedIn.value ? (
+            <Section title="Comments" id="comments">
+              <Comments run={run.id} />
+            </Section>
+          ) : null}
         </div>
-        <div class="run-side">
+        <div class="vstack gap-4 shrinks">
           <Reproduce run={run} />
           <Git run={run} />
           <Config config={run.config} origins={run.config_origins} />
@@ -59,14 +66,14 @@ function Found({ run }: { run: RunDetail }) {
         {grave.slice(0, MOST).map((one) => (
           <li key={one.id} data-level={one.severity}>
             <a href={linkToPart(run.id, "findings", { finding: one.id })} onClick={open(one.id)}>
-              <span class="found-words isolate">{visibleText(one.message.replace(/`/g, ""))}</span>
-              <span class="found-place mono isolate">{visibleText(one.place)}</span>
+              <span class="fill medium anywhere isolate">{visibleText(one.message.replace(/`/g, ""))}</span>
+              <span class="rigid anywhere isolate mono quiet found-place">{visibleText(one.place)}</span>
             </a>
           </li>
         ))}
       </ul>
       {grave.length > MOST ? (
-        <p class="card-none">
+        <p class="anywhere quiet card-none">
           <a href={linkToPart(run.id, "findings")}>and {count(grave.length - MOST, "more", "more")}</a>
         </p>
       ) : null}
