@@ -9,7 +9,7 @@ describe.skipIf(noBrowser)("findings", () => {
   test("are read, explained and followed", async () => {
     const server = await Server.start("usual");
     const { page, context, errors, strangers } = await openTab(server);
-    await expect.poll(() => page.locator("[data-run] .badge-bad").allTextContents()).toEqual(["2"]);
+    await expect.poll(() => page.locator("[data-run] .badge[data-tone=bad]").allTextContents()).toEqual(["2"]);
     await page.getByRole("link", { name: "gentle-stoat-3" }).click();
     await page
       .getByRole("region", { name: "Findings" })

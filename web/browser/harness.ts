@@ -66,6 +66,7 @@ export type StoreKind =
   | "everything"
   | "gallery"
   | "stories"
+  | "sweeps"
   | "frames"
   | "team";
 

@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await line("FloatingPointError: the loss is inf at step 734").waitFor();
     await expect.poll(() => line("FloatingPointError: the").getAttribute("data-trace")).toBe("end");
     await expect.poll(() => page.locator(".con-line", { hasText: "epoch 7:" }).count()).toBe(1);
-    await expect.poll(() => line("INFO step  600").locator(".ansi-2").textContent()).toBe("INFO");
+    await expect.poll(() => line("INFO step  600").locator('[style*="--ansi-2"]').textContent()).toBe("INFO");
     await expect.poll(() => page.locator(".con-follow").count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "How lines are shown" }).click();

@@ -97,7 +97,7 @@ describe.skipIf(noBrowser)("reports", () => {
     await page.getByRole("button", { name: /Version 2/ }).click();
     await page.getByText("Version 1 beside the current one").waitFor();
     await expect
-      .poll(() => page.locator('.diff-lines [data-kind="in"]').first().textContent())
+      .poll(() => page.locator('.version-lines [data-kind="in"]').first().textContent())
       .toContain("What is wrong");
     await page.getByRole("button", { name: "Read it" }).click();
     await page.getByText("This is version 1 of 2.").waitFor();

@@ -1,8 +1,9 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
 Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `print TEXT`,
-`alert TEXT`, `find TEXT`, `end`; ends with stdin. A port and a token after the store make it the server it was before.
-A store with a database of people is served as a team's; `invite NAME` then answers with a link for that user.
+`alert TEXT`, `find TEXT`, `end`, and of the sweep in the store `try` and `tried VALUE`; ends with stdin. A port and a
+token after the store make it the server it was before. A store with a database of people is served as a team's;
+`invite NAME` then answers with a link for that user.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+
+from sweeps_store import Work
 
 from stepscope.database.engine import FILE, Database, default_url
 from stepscope.people.setup import open_people
@@ -73,6 +76,7 @@ def invitation(people: Database, name: str) -> str:
 
 def main(store: Path, port: int = 0, token: str = "") -> None:
     training: Training | None = None
+    work: Work | None = None
     built = os.environ.get("STEPSCOPE_STATIC")  # an app that was built elsewhere than into the package
     settings = Settings(poll_s=0.2, static=Path(built)) if built else Settings(poll_s=0.2)
     settings = replace(settings, token=token) if token else settings
@@ -103,6 +107,11 @@ def main(store: Path, port: int = 0, token: str = "") -> None:
                 training.find(rest)
             elif training is not None and command == "end":
                 training.end()
+            elif command == "try":
+                work = work or Work(store)
+                work.start()
+            elif work is not None and command == "tried":
+                work.end(float(rest))
             say({})
 
 

@@ -1,6 +1,7 @@
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/components.css";
+import "./style/parts.css";
 import "./style/shell.css";
 import "./style/palette.css";
 import "./style/comfort.css";

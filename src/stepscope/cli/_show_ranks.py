@@ -30,7 +30,7 @@ def show_ranks(out: Console, run: RunFolder) -> None:
     for title in ("step", "mean", "min", "of rank", "max", "of rank"):
         table.add_column(title, justify="right")
     table.add_column("")
-    for name in run.metrics():
+    for name in dict.fromkeys([*run.metrics(), *run.node_metrics()]):
         band = _band(run, name)
         most = band.count + band.bad
         if not len(most) or most.max() < 2:
@@ -45,7 +45,9 @@ def show_ranks(out: Console, run: RunFolder) -> None:
 
 
 def _band(run: RunFolder, name: str) -> Band:
-    """By step; by interval for ranks that log at different steps, such as timings."""
+    """By step; in intervals where ranks log at steps of their own, as they do the times, or nodes keep a band."""
+    if name in run.node_metrics():
+        return band_of_grid(rank_grid(run, name, _COLUMNS))
     band = across_ranks(run, name)
     ranks = len(run.ranks_with(name))
     is_shared = len(band.steps) and np.median(band.count + band.bad) * 2 >= ranks

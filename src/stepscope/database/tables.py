@@ -175,7 +175,7 @@ runs = sql.Table(
     Column("stats", sql.LargeBinary, nullable=False),
     sql.UniqueConstraint("store", "folder"),
     sql.Index(None, "id"),
-    sql.Index(None, "created", "id"),
+    sql.Index(None, "created", "id", postgresql_include=["key", "archived", "store", "project", "status"]),
     sql.Index(None, "project", "created"),
     sql.Index(None, "status", "created"),
 )

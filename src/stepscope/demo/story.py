@@ -31,8 +31,8 @@ def _vae(title: str, *edits: tuple[str, str], fails: bool = False) -> Act:
 
 
 def _sweep(upto: int) -> Act:
-    """The same sweep goes on: each command adds two runs."""
-    return Act(f"sweep, {upto} of 6", ("sweep", "sweep.yaml", "--runs", str(upto), "--parallel", "1"))
+    """The same sweep goes on: each command adds three runs. Ten finished runs are the least for *Importance*."""
+    return Act(f"sweep, {upto} of 9", ("sweep", "sweep.yaml", "--runs", str(upto), "--parallel", "1"))
 
 
 def _profile(title: str, script: str) -> Act:
@@ -54,10 +54,9 @@ _OTHER_FIXES = (
 
 STORY = (
     (
-        _sweep(2),
-        _sweep(4),
+        _sweep(3),
         _sweep(6),
-        _ranks("slow-rank", "slow_rank.py"),
+        _sweep(9),
         _profile("made-faster", "faster.py"),
         Act("a report", ("report", "--save", "demo_report.md")),
     ),
@@ -68,6 +67,7 @@ STORY = (
         _digits("baseline", tags=("baseline",)),
         _digits("baseline-seed-1", "--seed", "1", tags=("baseline",)),
         _digits("diverges", "--optimizer", "sgd", "--lr", "0.05", "--decay", "1000", tags=("broken",)),
+        _ranks("slow-rank", "slow_rank.py"),
         _profile("slow", "slow.py"),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Call", "Hang", "RankState"]
+__all__ = ["Call", "Flight", "Hang", "RankState"]
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
@@ -17,6 +17,19 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     line: int
     chain: int
     """A digest of this call and all before it: equal on two ranks that made the same calls."""
+
+
+class Flight(msgspec.Struct, frozen=True, array_like=True):
+    """A collective that torch's flight recorder has seen go out and not come back."""
+
+    number: int
+    """Among those of its group, counted from 1."""
+    name: str
+    """nccl:all_reduce, gloo:broadcast ..."""
+    shape: tuple[int, ...]
+    group: str
+    state: str
+    """scheduled: it waits for its turn on the device; started."""
 
 
 class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,6 +58,10 @@ class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """File, line and function, the innermost last."""
     calls: tuple[Call, ...] = ()
     """The last collectives."""
+    flights: tuple[Flight, ...] = ()
+    """What torch's flight recorder has in flight, the oldest first."""
+    enqueued: dict[str, int] = {}
+    """By group: how many collectives have gone out, as the flight recorder counts."""
     error: str = ""
 
 

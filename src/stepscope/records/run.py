@@ -33,6 +33,9 @@ __all__ = [
     "MetricRule",
     "NameChange",
     "NotesChange",
+    "RankGone",
+    "RankJoined",
+    "RankSaid",
     "Related",
     "RunMeta",
     "Severity",
@@ -111,10 +114,11 @@ class FileHeader(_Record, frozen=True, kw_only=True):
     format: int = FORMAT
     run_id: str
     file_id: str
-    """Unique per file: the key for merging and syncing frames once."""
-    role: Literal["run", "worker", "system", "edit"] = "run"
+    """Unique per file: the key under which frames are merged and synced once."""
+    role: Literal["run", "worker", "system", "edit", "node"] = "run"
     """run: the training process, whose life is the run's status · worker: a child process of it ·
-    system: the sampler of machine metrics · edit: tags and notes changed later by a person."""
+    system: the sampler of machine metrics · edit: tags and notes changed later by a person ·
+    node: what a node's leader keeps of ranks whose own logs stay on that node."""
     kind: Literal["points", "media"] = "points"
     host: str
     rank: int = 0
@@ -218,6 +222,8 @@ class Alert(_Event, frozen=True, kw_only=True, tag="alert"):
     text: str = ""
     level: Severity = "warning"
     step: int | None = None
+    quiet: bool = False
+    """Only for the run's page: no notification is sent."""
 
 
 class ArtifactFile(_Record, frozen=True, kw_only=True):
@@ -375,6 +381,30 @@ class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
     """Rules that found nothing and could not have: their silence proves nothing."""
 
 
+class RankJoined(_Event, frozen=True, kw_only=True, tag="rank_joined"):
+    """In a node's log: a rank of the node writes a log of its own that stays there."""
+
+    header: FileHeader
+
+
+class RankSaid(_Event, frozen=True, kw_only=True, tag="rank_said"):
+    """In a node's log: an event of such a rank."""
+
+    log: str
+    """The id of the rank's log: the part of its `file_id` before the first dot."""
+    segment: int
+    seq: int
+    """Its place in the rank's log: an event that was passed on twice counts once."""
+    content: bytes
+    """As it stands in the rank's log."""
+
+
+class RankGone(_Event, frozen=True, kw_only=True, tag="rank_gone"):
+    """In a node's log: the process of such a rank is gone, and it said nothing."""
+
+    log: str
+
+
 class End(_Event, frozen=True, kw_only=True, tag="end"):
     """A process ended. Without this event a run is running, killed or lost, never finished."""
 
@@ -399,5 +429,8 @@ Event = (
     | Dropped
     | FaultNote
     | Coverage
+    | RankJoined
+    | RankSaid
+    | RankGone
     | End
 )

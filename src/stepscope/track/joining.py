@@ -17,7 +17,7 @@ from stepscope import fence
 from stepscope.errors import NotFound
 from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.runs.write.home import Home
-from stepscope.track import ranks
+from stepscope.track import node, ranks
 
 __all__ = ["Joining", "adopt_parts"]
 
@@ -43,7 +43,9 @@ class Joining:
         self._deadline = time.monotonic() + _patience_s()
         self._next_look = 0.0
         self.own_folder: Path | None = None
-        """The separate folder of this rank, if it found no other."""
+        """The folder of this rank alone, where it found no other."""
+        self.shared: Path | None = None
+        """The folder of the run, where this rank's own logs stay on its node."""
 
     def __call__(self, final: bool) -> Home | None:
         home = self._common(final) or (self._alone() if final or time.monotonic() >= self._deadline else None)
@@ -64,7 +66,13 @@ class Joining:
             return None
         self._next_look = now + (REMOTE_LOOK_S if ranks.is_on_network(self._store) else 0.0)
         note = ranks.find_note(self._store, self._place, self._turn, self._began)
-        return None if note is None else Home(self._store / note.run_id, note.run_id, note.attempt)
+        if note is None:
+            return None
+        run = self._store / note.run_id
+        local = node.local_folder(run) if node.is_led(self._place) else None
+        if local is not None:
+            self.shared = run
+        return Home(local or run, note.run_id, note.attempt)
 
     def _alone(self) -> Home:
         path = self._own()

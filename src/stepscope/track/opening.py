@@ -13,9 +13,9 @@ from stepscope.errors import StepscopeError
 from stepscope.records import RunMeta
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.format.meta import read_meta
-from stepscope.runs.write.home import Seek
+from stepscope.runs.write.home import Home, Seek
 from stepscope.runs.write.writer import RunWriter
-from stepscope.track import messages, ranks, resume
+from stepscope.track import messages, node, ranks, resume
 from stepscope.track.companion import start_sync
 from stepscope.track.disabled_run import NullWriter
 from stepscope.track.joining import Joining, adopt_parts
@@ -55,6 +55,8 @@ def open_run(request: Request) -> Run:
     if request.place.world_size > 1 and run.path is not None:
         ranks.leave_note(run.path.parent, request.place, request.turn, run.id, run.attempt)
         run.after_end(partial(adopt_parts, run.path, request.place, request.turn))
+        if node.is_led(request.place):
+            node.serve(run, run.path, request.place)
     return run
 
 
@@ -114,7 +116,13 @@ def _join_rank(request: Request) -> Run:
     joining = Joining(request.store, request.place, request.turn, partial(create_folder, request.store, request.meta))
     run = _made(request, request.store / request.meta.id, request.meta, attempt=0, seek=joining)
     run._path = None
-    joining.when_arrived(lambda home: run._arrived(home.path, read_meta(home.path), home.attempt))
+
+    def arrived(home: Home) -> None:
+        run._arrived(home.path, read_meta(home.path), home.attempt)
+        if joining.shared is not None:
+            node.serve(run, joining.shared, request.place)
+
+    joining.when_arrived(arrived)
     run.after_end(joining.join_late)
     run._joining = joining
     _begin(run)

@@ -35,11 +35,12 @@ FOLDER = ".ranks"
 _LARGEST_NOTE = 1 << 20
 _LAUNCHER = "launcher="
 _SCHEMES = (
-    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
 )
+"""Rank, number of ranks, rank on the machine, number of ranks on the machine."""
 _JOB_NAMES = (
     "TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "OMPI_MCA_ess_base_jobid",
     "PMIX_NAMESPACE", "PMI_JOBID",
@@ -55,7 +56,9 @@ class Place(NamedTuple):
     job: str = ""
     """The same text on all ranks of one job."""
     restart: int = 0
-    """How often torchrun has restarted the ranks."""
+    """How often torchrun has started the ranks anew."""
+    local_size: int = 1
+    """How many ranks this machine has, where the launcher says so."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,13 +74,14 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place(variables: Mapping[str, str] = os.environ) -> Place:
-    """This process's rank, from the launcher's variables or torch.distributed; rank 0 of 1 without any."""
-    for rank_name, size_name, local_name in _SCHEMES:
+    """This process's rank, from the launcher's variables or from torch.distributed; rank 0 of 1 without any."""
+    for rank_name, size_name, local_name, local_size_name in _SCHEMES:
         rank, size = _number(variables.get(rank_name)), _number(variables.get(size_name))
         if rank is not None and size is not None and size > 1 and 0 <= rank < size:
             local = _number(variables.get(local_name)) or 0
             restart = _number(variables.get("TORCHELASTIC_RESTART_COUNT")) or 0
-            return Place(rank, size, local, _job(variables, size), restart)
+            local_size = _number(variables.get(local_size_name)) or 1
+            return Place(rank, size, local, _job(variables, size), restart, local_size)
     return _place_in_group(variables)
 
 

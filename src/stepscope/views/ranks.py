@@ -149,8 +149,10 @@ _CHANGES: dict[str, Callable[[Floats], Floats]] = {"step_time": _step_ms}
 
 
 def _measures(folder: RunFolder) -> list[Measure]:
-    """The four standard measures, then every series that several ranks have."""
-    names = [name for name in folder.metrics() if len(folder.ranks_with(name)) > 1]
+    """The four that are always looked at first, then every series that several ranks have."""
+    on_nodes = folder.node_metrics()
+    shared = [name for name in folder.metrics() if name in on_nodes or len(folder.ranks_with(name)) > 1]
+    names = list(dict.fromkeys([*shared, *on_nodes]))
     if not names:
         return []
     losses = tuple(name for name in names if not name.startswith(_MACHINE) and loss_likeness(name) is not None)
@@ -183,16 +185,16 @@ def _unit(name: str) -> Unit:
 def _rows(grid: Grid, most: int, hosts: dict[int, str]) -> list[HeatRow]:
     """With more ranks than rows, neighbors share a row that shows the largest, so that a slow rank is never hidden."""
     found = []
-    size = max(1, -(-len(grid.ranks) // most))
-    for start in range(0, len(grid.ranks), size):
+    size = max(1, -(-len(grid.first) // most))
+    for start in range(0, len(grid.first), size):
         part = slice(start, start + size)
-        ranks, values = grid.ranks[part], grid.mean[part]
+        values = grid.largest[part]
         filled = np.where(np.isnan(values), -np.inf, values)
         at = filled.argmax(axis=0)
         largest = np.take_along_axis(values, at[None, :], axis=0)[0]
-        whose = np.where(np.isnan(largest), -1, ranks[at])
-        first, last = int(ranks[0]), int(ranks[-1])
-        machines = list(dict.fromkeys(hosts.get(int(rank), "") for rank in ranks))
+        whose = np.where(np.isnan(largest), -1, np.take_along_axis(grid.high_rank[part], at[None, :], axis=0)[0])
+        first, last = int(grid.first[part][0]), int(grid.last[part][-1])
+        machines = list(dict.fromkeys(hosts.get(int(rank), "") for rank in grid.first[part]))
         host = machines[0] if len(machines) == 1 else f"{machines[0]} to {machines[-1]}"
         bad = np.flatnonzero(grid.bad[part].any(axis=0)).tolist()
         found.append(HeatRow(first, last, host, _numbers(largest), whose.tolist(), bad))

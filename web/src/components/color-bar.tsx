@@ -20,7 +20,7 @@ const PAGES = /^\/(|runs|charts|compare|media|distributions|run\/.*)$/;
 export function ColorBar({ path }: { path: string }) {
   if (!colorBy.value || !PAGES.test(path)) return null;
   return (
-    <section class="color-bar" aria-label="Colors of runs">
+    <section class="hstack gap-2 rigid small one-line under color-bar" aria-label="Colors of runs">
       <span class="quiet">Color</span>
       <strong class="isolate ellipsis">{labelOf(colorBy.value)}</strong>
       {scale.value ? <Legend scale={scale.value} /> : <span class="quiet">{fault.value}</span>}
@@ -36,7 +36,7 @@ function Legend({ scale: now }: { scale: ColorScale }) {
   const dark = isDark.value;
   const entries = legendOf(now, dark);
   return (
-    <span class="color-legend" role="group" aria-label="Legend" tabIndex={0}>
+    <span class="hstack gap-2 color-legend" role="group" aria-label="Legend" tabIndex={0}>
       {now.kind === "numbers" && entries.length === 2 ? (
         <>
           <span>{entries[0]?.label}</span>
@@ -46,7 +46,7 @@ function Legend({ scale: now }: { scale: ColorScale }) {
         </>
       ) : (
         entries.map((one) => (
-          <span key={one.label} class="color-name">
+          <span key={one.label} class="inline color-name">
             <i style={{ background: one.color }} />
             <span class="isolate ellipsis">{visibleText(one.label) || "(empty)"}</span>
           </span>

@@ -45,7 +45,7 @@ export function Help() {
         {sections.map((section) => (
           <section key={section}>
             <h3>{section}</h3>
-            <dl class="help-list">
+            <dl class="facts help-list">
               {shortcuts.value
                 .filter((one) => one.section === section)
                 .map((one) => (

@@ -21,7 +21,7 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>):
     if (state === "failed") {
       // A newer version was built meanwhile, or the server is gone.
       return (
-        <div class="panel-cover" role="alert">
+        <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
           <p>This part of the page could not be loaded.</p>
           <Button onClick={() => setState("waiting")}>Try again</Button>
           <Button kind="quiet" onClick={() => location.reload()}>
@@ -31,7 +31,7 @@ export function lazily<P extends object>(load: () => Promise<ComponentType<P>>):
       );
     }
     return (
-      <div class="panel-cover panel-wait">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover panel-wait">
         <Skeleton width="60%" />
       </div>
     );

@@ -14,7 +14,7 @@ export function LiveBadge() {
   if (state.kind === "denied") {
     return (
       <span
-        class="live"
+        class="inline small quiet live"
         data-state="retrying"
         role="alert"
         title="The server was restarted. Open the address that `stepscope ui` printed."
@@ -27,7 +27,7 @@ export function LiveBadge() {
   if (state.kind !== "retrying") {
     return (
       <span
-        class="live"
+        class="inline small quiet live"
         data-state={state.kind}
         role="status"
         title={state.kind === "live" ? "Changes appear as they happen" : "Connecting"}
@@ -42,7 +42,7 @@ export function LiveBadge() {
   return (
     <button
       type="button"
-      class="live"
+      class="inline small quiet live"
       data-state="retrying"
       title={`What you see is from ${formatDuration((now - state.since) / 1000)} ago. Click to try now.`}
       onClick={() => retryNow()}

@@ -116,7 +116,7 @@ export function inlineView(node: Inline, at: number) {
     case "image":
       // A remote image would tell its server who reads this; it is named, not fetched.
       return (
-        <span key={at} class="no-image" title={node.href ?? ""}>
+        <span key={at} class="quiet" title={node.href ?? ""}>
           [image: {node.alt || "not loaded"}]
         </span>
       );

@@ -145,7 +145,7 @@ export function Bell() {
           anchor={anchor.current}
           label="Notifications"
           align="end"
-          class="notices-popover"
+          class="vstack clipped notices-popover"
           onClose={() => {
             markRead();
             setOpen(false);
@@ -187,7 +187,7 @@ function List({ onGo }: { onGo(): void }) {
         ) : null}
       </header>
       {shown.length === 0 ? (
-        <p class="notices-none quiet">
+        <p class="none quiet">
           {all.length > 0
             ? "No notifications of this kind."
             : "Nothing yet. Runs that fail, stall or diverge, and errors that rules find, appear here."}
@@ -246,13 +246,13 @@ function Item({ notice, onGo }: { notice: Notice; onGo(): void }) {
         <BellOffIcon size={14} />
       </IconButton>
       {choosing ? (
-        <div class="notices-mute" role="group" aria-label="Mute">
+        <div class="hstack wraps gap-1 notices-mute" role="group" aria-label="Mute">
           <span class="quiet">Mute</span>
           {choices.map(([what, words]) => (
             <button
               key={what}
               type="button"
-              class="mute-choice isolate"
+              class="pill isolate ellipsis mute-choice"
               aria-pressed={mutes.value.has(what)}
               onClick={() => mute(what, !mutes.peek().has(what))}
             >

@@ -82,12 +82,12 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
   return (
     <dialog
       ref={box}
-      class="palette"
+      class="clipped raised palette"
       aria-label="Command palette"
       onCancel={(event) => (event.preventDefault(), close())}
       onClick={(event) => event.target === box.current && close()}
     >
-      <div class="palette-field">
+      <div class="hstack gap-3 rigid px-4 under quiet palette-field">
         <SearchIcon />
         <input
           type="text"
@@ -120,7 +120,7 @@ function Box({ pages }: { pages: readonly PageDef[] }) {
           onPoint={(index) => (cursor.value = index)}
         />
       </div>
-      <p class="palette-foot" role="status">
+      <p class="rigid px-4 py-2 small over quiet" role="status">
         {status(flat.length, text.value, searching.value, found.value?.unread ?? 0)}
       </p>
     </dialog>
@@ -185,7 +185,7 @@ function Results({ sections, at, wanted, onPick, onPoint }: ResultsProps) {
     <>
       {sections.map((section) => (
         <div key={section.title} role="group" aria-label={section.title}>
-          <div class="palette-head" aria-hidden="true">
+          <div class="apart tiny strong quiet palette-head" aria-hidden="true">
             {section.title}
             {section.more > 0 ? <span> {section.more.toLocaleString("en-US")} more</span> : null}
           </div>
@@ -198,19 +198,19 @@ function Results({ sections, at, wanted, onPick, onPoint }: ResultsProps) {
               <div
                 key={entry.id}
                 id={`palette-${own}`}
-                class="palette-item"
+                class="option palette-item"
                 role="option"
                 aria-selected={own === at}
                 onMouseMove={() => own !== at && onPoint(own)}
                 onClick={() => onPick(entry)}
               >
-                <span class="palette-icon">{iconOf(entry)}</span>
+                <span class="centered rigid quiet palette-icon">{iconOf(entry)}</span>
                 <span class="palette-title isolate ellipsis">
                   {marked(title, found).map((part, number) =>
                     part.on ? <mark key={number}>{part.text}</mark> : part.text,
                   )}
                 </span>
-                <span class="palette-detail isolate ellipsis">{visibleText(entry.detail)}</span>
+                <span class="small isolate ellipsis quiet palette-detail">{visibleText(entry.detail)}</span>
                 {entry.keys ? (
                   <span class="palette-keys">
                     {entry.keys.split(" ").map((key) => (

@@ -130,7 +130,7 @@ function Ask({ runs, onDone }: Question) {
         {runs.length === 1 ? "It goes to the trash and can be restored." : "They go to the trash and can be restored."}
       </p>
       {running > 0 ? (
-        <p class="ask-warning">
+        <p class="banner ask-warning" data-tone="warn">
           <Checkbox
             checked={force}
             visible
@@ -139,7 +139,7 @@ function Ask({ runs, onDone }: Question) {
           />
         </p>
       ) : null}
-      <div class="dialog-actions">
+      <div class="hstack gap-2 dialog-actions">
         <Button autoFocus onClick={close}>
           Cancel
         </Button>

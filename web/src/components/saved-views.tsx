@@ -34,7 +34,13 @@ export function SavedViewsMenu({ pages }: { pages: readonly PageDef[] }) {
         <BookmarkIcon />
       </button>
       {open ? (
-        <Popover anchor={anchor.current} label={label} align="end" class="views-popover" onClose={() => setOpen(false)}>
+        <Popover
+          anchor={anchor.current}
+          label={label}
+          align="end"
+          class="vstack clipped views-popover"
+          onClose={() => setOpen(false)}
+        >
           <Body pages={pages} onPicked={() => (setOpen(false), anchor.current?.focus())} />
         </Popover>
       ) : null}
@@ -81,7 +87,7 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
         </Button>
       </header>
       {list.length === 0 ? (
-        <p class="quiet views-none">
+        <p class="none quiet">
           A view saves this page: its query, columns, runs and panels. Name it to come back to it.
         </p>
       ) : (
@@ -98,7 +104,7 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
         </ul>
       )}
       <form
-        class="views-new"
+        class="gap-2 px-4 py-3 views-new"
         onSubmit={(event) => {
           event.preventDefault();
           void save();
@@ -142,7 +148,7 @@ function Line({ view, pages, onPicked, onRename }: LineProps) {
   };
   return (
     <>
-      <button type="button" class="views-open" onClick={() => (openView(view), onPicked())}>
+      <button type="button" class="fill option views-open" onClick={() => (openView(view), onPicked())}>
         {isOpen(view) ? <CheckIcon size={14} /> : <BookmarkIcon size={14} />}
         <span class="isolate ellipsis">{name}</span>
         <span class="quiet isolate">{view.default ? `${page}, default` : page}</span>
@@ -191,7 +197,7 @@ function Rename({ view, onDone }: { view: SavedView; onDone(): void }) {
   };
   return (
     <form
-      class="views-new"
+      class="gap-2 px-4 py-3 views-new"
       onSubmit={(event) => {
         event.preventDefault();
         void save();

@@ -104,8 +104,8 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
     ),
   });
   return (
-    <header class="topbar">
-      <a class="brand" href={linkTo("/runs")} aria-label="Stepscope, all runs">
+    <header class="hstack gap-2 rigid under subtle topbar">
+      <a class="hstack gap-2 strong brand" href={linkTo("/runs")} aria-label="Stepscope, all runs">
         <LogoIcon size={18} />
         <span>Stepscope</span>
       </a>
@@ -113,7 +113,12 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       <PagesMenu tabs={tabs} current={current} />
       <nav class="tabs" aria-label="Pages">
         {tabs.map((page) => (
-          <a key={page.path} href={linkTo(page.path)} class="tab" aria-current={page === current ? "page" : undefined}>
+          <a
+            key={page.path}
+            href={linkTo(page.path)}
+            class="hstack soft medium tab"
+            aria-current={page === current ? "page" : undefined}
+          >
             {page.title}
           </a>
         ))}
@@ -121,7 +126,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       <span class="spring" />
       <button
         type="button"
-        class="search-button"
+        class="inline rigid soft search-button"
         aria-label={`Search ${SHORTCUT}`}
         title="Search everything"
         onClick={() => (paletteOpen.value = true)}
@@ -131,7 +136,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       </button>
       <LiveBadge />
       {info.value?.user ? (
-        <a class="tab" href={linkTo("/people")} title="Tokens, users and roles">
+        <a class="hstack soft medium tab" href={linkTo("/people")} title="Tokens, users and roles">
           {visibleText(info.value.user)}
         </a>
       ) : null}

@@ -68,7 +68,7 @@ function Trash() {
           <ul class="trash">
             {list.runs.map((run) => (
               <li key={run.id}>
-                <span class="trash-name isolate ellipsis" title={run.id}>
+                <span class="fill isolate ellipsis" title={run.id}>
                   {visibleText(run.name) || "(no name)"}
                   <span class="quiet"> {visibleText(run.project)}</span>
                 </span>
@@ -83,7 +83,7 @@ function Trash() {
               </li>
             ))}
           </ul>
-          <div class="dialog-actions">
+          <div class="hstack gap-2 dialog-actions">
             <span class="quiet">{`${count(list.runs.length, "run")}, ${formatBytes(list.bytes)}`}</span>
             <span class="spring" />
             <Button onClick={() => void restore(list.runs.map((run) => run.id))}>Restore all</Button>

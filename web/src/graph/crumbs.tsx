@@ -11,10 +11,10 @@ export function Crumbs({ state }: { state: GraphState }) {
   const known = item <= state.model.root;
   const way = known ? [...boxesAround(state.model, item), item] : [item];
   return (
-    <nav class="graph-crumbs" aria-label="Location of the selection">
+    <nav class="wraps small framed raised graph-crumbs" aria-label="Location of the selection">
       {way.map((one, at) => (
         <span key={one}>
-          {at > 0 ? <span class="graph-crumb-line">›</span> : null}
+          {at > 0 ? <span class="quiet">›</span> : null}
           <button
             type="button"
             class="graph-crumb isolate"

@@ -102,15 +102,15 @@ function TensorLine({
   ];
   return (
     <li>
-      <div class="graph-tensor-line">
+      <div class="wraps small graph-tensor-line">
         <code>{shapeText(tensor.shape)}</code>
-        <span class="graph-tensor-dtype">{visibleText(tensor.dtype)}</span>
+        <span class="soft">{visibleText(tensor.dtype)}</span>
         <span class="quiet">{about.filter(Boolean).map(visibleText).join(" · ")}</span>
       </div>
       {stats ? <Values stats={stats} /> : null}
-      {tensor.name ? <code class="graph-tensor-name isolate">{visibleText(tensor.name)}</code> : null}
+      {tensor.name ? <code class="soft anywhere isolate graph-tensor-name">{visibleText(tensor.name)}</code> : null}
       {others.length > 0 && !(tensor.name && tensor.kind === "parameter") ? (
-        <div class="graph-tensor-ends">
+        <div class="wraps small graph-tensor-ends">
           <span class="quiet">{way}</span>
           {others.slice(0, 4).map((id) => (
             <button
@@ -147,8 +147,8 @@ function Values({ stats }: { stats: Stats }) {
   ] as const;
   const zeros = stats.numel > 0 ? (stats.zeros ?? 0) / stats.numel : 0;
   return (
-    <div class="graph-values">
-      {bad.length > 0 ? <span class="graph-values-bad">{bad.join(", ")}</span> : null}
+    <div class="wraps tiny graph-values">
+      {bad.length > 0 ? <span class="strong bad graph-values-bad">{bad.join(", ")}</span> : null}
       {facts.map(([name, value]) =>
         value === null || value === undefined ? null : (
           <span key={name}>

@@ -18,7 +18,7 @@ export function Details({ state }: { state: GraphState }) {
   const { title, detail } = captionOf(state.shown.value, item);
   const kind = node ? (node.kind === "op" ? phaseOf(node.phase) : node.kind) : detail;
   return (
-    <aside class="graph-details" aria-label="Details of the selection">
+    <aside class="vstack rigid graph-details" aria-label="Details of the selection">
       <header>
         <div>
           <h2 class={node ? "mono isolate" : "isolate"}>{cut(title)}</h2>
@@ -28,7 +28,7 @@ export function Details({ state }: { state: GraphState }) {
           <CloseIcon size={14} />
         </IconButton>
       </header>
-      <div class="graph-details-body">
+      <div class="vstack gap-4 fill-down scroll graph-details-body">
         {box ? (
           <BoxFacts state={state} box={box} />
         ) : node ? (
@@ -49,7 +49,7 @@ export function Facts({ facts }: { facts: readonly (readonly [string, ComponentC
   const known = facts.filter(([, value]) => value !== null && value !== "" && value !== undefined);
   if (known.length === 0) return null;
   return (
-    <dl class="graph-facts">
+    <dl class="facts">
       {known.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -93,7 +93,7 @@ function BoxFacts({ state, box }: { state: GraphState; box: Box }) {
         ]}
       />
       {box.repeat > 1 || box.fold !== null ? (
-        <button type="button" class="button graph-wide" onClick={() => state.toggleFold(box.id)}>
+        <button type="button" class="full button" onClick={() => state.toggleFold(box.id)}>
           {folded ? `Show the ${box.repeat} blocks one by one` : "Fold the equal blocks"}
         </button>
       ) : null}
@@ -166,7 +166,11 @@ function PartFacts({ state, item }: { state: GraphState; item: Item }) {
 
 function Trouble({ text, bad }: { text: string | null; bad: boolean }) {
   if (!text && !bad) return null;
-  return <p class="graph-trouble isolate">{text ? visibleText(text) : "Produced NaN or Inf."}</p>;
+  return (
+    <p class="banner isolate graph-trouble" data-tone="bad">
+      {text ? visibleText(text) : "Produced NaN or Inf."}
+    </p>
+  );
 }
 
 function Source({ state, site, title }: { state: GraphState; site: number | null; title: string }) {
@@ -176,7 +180,7 @@ function Source({ state, site, title }: { state: GraphState; site: number | null
   return (
     <section class="graph-source">
       <h3>{title}</h3>
-      <div class="graph-source-where">
+      <div class="hstack gap-1 small graph-source-where">
         <code class="isolate" title={visibleText(where)}>
           {visibleText(shortPlace(where))}
         </code>
@@ -185,7 +189,7 @@ function Source({ state, site, title }: { state: GraphState; site: number | null
         </IconButton>
       </div>
       {place.function ? <p class="graph-source-in quiet isolate">in {cut(place.function)}</p> : null}
-      {place.text ? <pre class="isolate">{visibleText(place.text)}</pre> : null}
+      {place.text ? <pre class="code-box isolate">{visibleText(place.text)}</pre> : null}
     </section>
   );
 }

@@ -12,7 +12,7 @@ export function Legend({ state }: { state: GraphState }) {
   const looks = looksOf(state.shown.value, by, state.scene.value.items);
   if (isAmount(by)) {
     return (
-      <div class="graph-legend">
+      <div class="hstack wraps soft small graph-legend">
         {looks.largest > 0 ? (
           <>
             <span>0</span>
@@ -27,9 +27,9 @@ export function Legend({ state }: { state: GraphState }) {
   }
   if (by === "nonfinite") return <Nonfinite state={state} />;
   return (
-    <div class="graph-legend">
+    <div class="hstack wraps soft small graph-legend">
       {[...looks.inks].slice(0, 8).map(([kind, ink]) => (
-        <span key={kind} class="graph-kind-name">
+        <span key={kind} class="inline graph-kind-name">
           <span class="graph-swatch" style={inkStyle(ink)} />
           <span class="isolate">{visibleText(kind)}</span>
         </span>
@@ -47,11 +47,12 @@ const WITHOUT = {
 
 function Nonfinite({ state }: { state: GraphState }) {
   const first = firstNonfinite(state.model);
-  if (!state.model.data.values) return <div class="graph-legend">This recording has no tensor statistics</div>;
-  if (first === null) return <div class="graph-legend">No op produced a NaN or Inf</div>;
+  if (!state.model.data.values)
+    return <div class="hstack wraps soft small graph-legend">This recording has no tensor statistics</div>;
+  if (first === null) return <div class="hstack wraps soft small graph-legend">No op produced a NaN or Inf</div>;
   return (
-    <div class="graph-legend">
-      <span class="graph-kind-name">
+    <div class="hstack wraps soft small graph-legend">
+      <span class="inline graph-kind-name">
         <span class="graph-swatch graph-swatch-bad" /> produced NaN or Inf
       </span>
       <button type="button" class="graph-link" onClick={() => state.goTo(itemOfNode(state.model, first))}>

@@ -39,7 +39,7 @@ export function SearchBox({ state }: { state: GraphState }) {
   const showing = open.value && query.value.trim() !== "";
   return (
     <div
-      class="graph-find"
+      class="anchor shrinks graph-find"
       onFocusOut={(event) =>
         !(event.currentTarget as HTMLElement).contains(event.relatedTarget as Node) && (open.value = false)
       }
@@ -63,25 +63,25 @@ export function SearchBox({ state }: { state: GraphState }) {
         onKeyDown={onKey}
       />
       {showing ? (
-        <div class="graph-hits" id="graph-hits" role="listbox" aria-label="Found">
+        <div class="floating graph-hits" id="graph-hits" role="listbox" aria-label="Found">
           {found.map((hit, index) => (
             <button
               key={hit.item}
               id={`graph-hit-${index}`}
               type="button"
-              class="graph-hit"
+              class="option graph-hit"
               role="option"
               aria-selected={index === at.value}
               onClick={() => go(hit.item)}
             >
-              <span class={hit.item < state.model.boxes.length ? "graph-hit-box isolate" : "graph-hit-op mono isolate"}>
+              <span class={hit.item < state.model.boxes.length ? "strong isolate" : "graph-hit-op mono isolate"}>
                 {cut(hit.title)}
               </span>
-              <span class="graph-hit-where ellipsis isolate">{visibleText(hit.where)}</span>
-              <span class="graph-hit-detail isolate">{cut(hit.detail)}</span>
+              <span class="fill small isolate ellipsis quiet">{visibleText(hit.where)}</span>
+              <span class="rigid soft isolate graph-hit-detail">{cut(hit.detail)}</span>
             </button>
           ))}
-          <p class="graph-hits-count">
+          <p class="px-2 py-1 small quiet">
             {total === 0
               ? "Nothing matches all of these words."
               : `${total.toLocaleString("en-US")} found${total > found.length ? `, the first ${found.length} shown` : ""}`}

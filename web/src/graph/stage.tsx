@@ -46,7 +46,7 @@ export function Stage({ state }: { state: GraphState }) {
       aria-busy={state.laying.value}
       aria-activedescendant={focus === null ? undefined : itemId(focus)}
     >
-      <svg class="graph-svg" aria-hidden={state.scene.value ? undefined : "true"}>
+      <svg class="full block graph-svg" aria-hidden={state.scene.value ? undefined : "true"}>
         <defs>
           <marker id="graph-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
             <path d="M0 .8 7 4 0 7.2Z" fill="context-stroke" />

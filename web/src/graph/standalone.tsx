@@ -6,6 +6,7 @@
 import "../style/tokens.css";
 import "../style/base.css";
 import "../style/components.css";
+import "../style/parts.css";
 import "../style/standalone.css";
 import { signal } from "@preact/signals";
 import { render } from "preact";

@@ -15,7 +15,7 @@ export function GraphBar({ state }: { state: GraphState }) {
   const colours = COLOURS.filter(({ value }) => value !== "phase" || model.data.phases.length > 1);
   const hasWeights = model.nodes.some((node) => node.kind === "parameter" || node.kind === "buffer");
   return (
-    <div class="graph-bar" role="toolbar" aria-label="Graph">
+    <div class="hstack gap-2 rigid under graph-bar" role="toolbar" aria-label="Graph">
       <SearchBox state={state} />
       <Select
         label="Color by"
@@ -74,7 +74,7 @@ export function ZoomBar({ state }: { state: GraphState }) {
     Escape: () => (state.direction.peek() !== null ? (state.direction.value = null) : state.select(null)),
   });
   return (
-    <div class="graph-zoom" role="toolbar" aria-label="Zoom">
+    <div class="vstack graph-zoom" role="toolbar" aria-label="Zoom">
       <IconButton label="Zoom in (+)" onClick={() => state.zoomBy(1.3, undefined, undefined, true)}>
         <PlusIcon />
       </IconButton>

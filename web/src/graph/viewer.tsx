@@ -18,10 +18,10 @@ import { GraphBar, ZoomBar } from "./toolbar";
 
 export function GraphViewer({ state }: { state: GraphState }) {
   return (
-    <div class="graph-viewer" data-chosen={state.selected.value !== null || undefined}>
-      <div class="graph-middle">
+    <div class="fill anchor graph-viewer" data-chosen={state.selected.value !== null || undefined}>
+      <div class="page">
         <GraphBar state={state} />
-        <div class="graph-frame">
+        <div class="fill-down anchor clipped graph-frame">
           <Stage state={state} />
           <Crumbs state={state} />
           <Notes state={state} />
@@ -43,7 +43,7 @@ export function GraphViewer({ state }: { state: GraphState }) {
 function Waiting({ state }: { state: GraphState }) {
   if (state.fault.value)
     return (
-      <div class="graph-over" role="alert">
+      <div class="hstack gap-4 centered graph-over" role="alert">
         <p>
           This part could not be drawn: {visibleText(String((state.fault.value as Error).message ?? state.fault.value))}
         </p>
@@ -52,14 +52,14 @@ function Waiting({ state }: { state: GraphState }) {
     );
   if (state.scene.value === null)
     return (
-      <div class="graph-over" aria-busy="true">
+      <div class="hstack gap-4 centered graph-over" aria-busy="true">
         <Skeleton width={180} height={44} />
         <Skeleton width={180} height={44} />
         <Skeleton width={180} height={44} />
       </div>
     );
   return state.model.nodes.length === 0 ? (
-    <div class="graph-over quiet">No op was recorded in these phases.</div>
+    <div class="hstack gap-4 centered quiet graph-over">No op was recorded in these phases.</div>
   ) : null;
 }
 
@@ -68,8 +68,12 @@ function Notes({ state }: { state: GraphState }) {
   const { error, unseen } = state.model.data;
   if (!error && unseen.length === 0) return null;
   return (
-    <div class="graph-notes">
-      {error ? <p class="graph-trouble isolate">{visibleText(error)}</p> : null}
+    <div class="soft small graph-notes">
+      {error ? (
+        <p class="banner isolate graph-trouble" data-tone="bad">
+          {visibleText(error)}
+        </p>
+      ) : null}
       {unseen.length > 0 ? (
         <details>
           <summary>{count(unseen.length, "part")} not seen</summary>

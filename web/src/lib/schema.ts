@@ -31,6 +31,8 @@ export interface Alert {
   text?: string;
   level?: Severity;
   step?: number | null;
+  /** Only for the run's page: no notification is sent. */
+  quiet?: boolean;
 }
 
 export interface Alerts {

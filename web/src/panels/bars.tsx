@@ -60,7 +60,7 @@ function Bars({ page, title, titled }: { page: RunsPage; title: string; titled: 
   const span = Math.max(0, ...values) - low || 1;
   const best = page.best[0] ?? null;
   return (
-    <table class="report-bars">
+    <table class="full report-bars">
       <caption class={titled ? "visually-hidden" : ""}>{title}</caption>
       <tbody>
         {[...rows]

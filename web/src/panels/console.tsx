@@ -40,7 +40,7 @@ function Printed({ run, named, most, find }: { run: ReportRun; named: boolean; m
           {found.lines.length === 0 ? (
             <p class="quiet">{find ? "No line has this." : "Nothing was printed."}</p>
           ) : (
-            <pre tabIndex={0} role="region" aria-label="Console">
+            <pre class="code-box" tabIndex={0} role="region" aria-label="Console">
               {found.lines.map((line) => (
                 <span
                   key={line.number}

@@ -13,7 +13,7 @@ function Panel({ options, runs }: PanelProps) {
   return (
     <div class="report-charts" data-count={Math.min(runs.length, 3)}>
       {runs.slice(0, MOST).map((run) => (
-        <div key={run.id} class="report-distribution">
+        <div key={run.id} class="vstack gap-1 pad shrinks framed report-distribution">
           <RunName run={run} />
           <DistributionPanel
             run={run.id}

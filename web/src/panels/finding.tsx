@@ -42,7 +42,7 @@ function Panel(props: PanelProps) {
 function Findings({ found, runs }: { found: readonly Found[]; runs: number }) {
   if (found.length === 0) {
     return (
-      <p class="report-fine">
+      <p class="hstack gap-2 px-4 py-3 soft framed report-fine">
         <CheckIcon size={14} /> No such finding in {count(runs, "run")}.
       </p>
     );

@@ -42,8 +42,8 @@ function Panel(props: PanelProps) {
       ask={(stop) => ask(props, stop)}
     >
       {({ page, columns }) => (
-        <div class="report-scroll" tabIndex={0} role="region" aria-label="Table of runs">
-          <table class="report-table">
+        <div class="anchor scroll framed report-scroll" tabIndex={0} role="region" aria-label="Table of runs">
+          <table class="table report-table">
             <thead>
               <tr>
                 <th scope="col">run</th>

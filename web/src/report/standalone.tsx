@@ -6,6 +6,7 @@
 import "../style/tokens.css";
 import "../style/base.css";
 import "../style/components.css";
+import "../style/parts.css";
 import "../style/standalone.css";
 import "../style/report.css";
 import "../style/report-panels.css";
@@ -31,7 +32,7 @@ function Page({ pack, shown }: { pack: Pack; shown: readonly Shown[] }) {
     <>
       <header class="solo-bar">
         <LogoIcon size={18} />
-        <span class="solo-title isolate">{visibleText(pack.title)}</span>
+        <span class="soft isolate ellipsis solo-title">{visibleText(pack.title)}</span>
         <span class="spring" />
         <IconButton label="Print, or save as PDF" onClick={() => print()}>
           <PrinterIcon />
@@ -61,7 +62,7 @@ function Page({ pack, shown }: { pack: Pack; shown: readonly Shown[] }) {
 
 function Foot({ pack }: { pack: Pack }) {
   return (
-    <footer class="report-foot-note">
+    <footer class="small over quiet report-foot-note">
       {pack.left_out.length > 0 ? (
         <details>
           <summary>What this file does not carry</summary>

@@ -38,7 +38,7 @@ function Runs() {
   if (!now && failure.value) return <ErrorState error={failure.value} onRetry={retry} />;
   if (now && now.total === 0 && !waiting.value) return <EmptyStore />;
   return (
-    <section class="runs" aria-label="Runs">
+    <section class="page runs" aria-label="Runs">
       <Toolbar />
       <Trouble />
       {!now || !columnsKnown.value ? <Loading /> : now.matched === 0 && !waiting.value ? <NoMatch /> : <RunsTable />}
@@ -52,7 +52,7 @@ function Trouble() {
   const fault = failure.value;
   if (!fault || !table.value || liveState.value.kind === "retrying") return null;
   return (
-    <div class="trouble" role="alert">
+    <div class="hstack gap-2 under banner trouble" data-tone="warn" role="alert">
       <WarningIcon size={14} />
       <span class="isolate">
         These rows may be out of date: {fault instanceof Error ? fault.message : String(fault)}
@@ -66,7 +66,7 @@ function Loading() {
   return (
     <div class="loading" aria-label="Loading runs" role="status">
       {Array.from({ length: 12 }, (_, at) => (
-        <div key={at} class="loading-row">
+        <div key={at} class="hstack under loading-row">
           <Skeleton width={`${18 + ((at * 7) % 10)}%`} />
           <Skeleton width="6%" />
           <Skeleton width="8%" />

@@ -122,7 +122,7 @@ def _worth_it(run: Path) -> Iterator[tuple[Path, list[Source]]]:
     if len(attempts) > 1:
         raise BadData("it has several attempts")
     for path, sections in read:
-        if any(_is_long(points) for section in sections for points in section.series.values()):
+        if any(True for _ in _plans(sections)):
             yield path, sections
 
 
@@ -153,6 +153,8 @@ class _Plan(NamedTuple):
 
 def _plans(sections: list[Source]) -> Iterator[tuple[Source, str, _Plan]]:
     for section in sections:
+        if section.header.role == "node":  # the columns of a cell belong together
+            continue
         for name, points in section.series.items():
             if _is_long(points):
                 yield section, name, _plan(points.values)

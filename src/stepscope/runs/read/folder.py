@@ -28,6 +28,7 @@ from stepscope.records import (
     Status,
 )
 from stepscope.runs.format.meta import known_meta
+from stepscope.runs.node.bands import NodeBand, node_band
 from stepscope.runs.points.series import Series
 from stepscope.runs.points.summary import MetricSummary, join, rule_for, summarise
 from stepscope.runs.points.tables import Shape, pandas_table, polars_table
@@ -188,7 +189,13 @@ class RunFolder:
     def standing(self) -> Standing:
         """The status with its reason, times, error and traceback."""
         with self._open() as logs:
-            return derive(logs.states(), self._machine, self._written.created)
+            version, standing = self._known.get("standing", (-1, None))
+            if version != logs.version:
+                standing = derive(logs.states(), self._machine, self._written.created)
+                if standing.status != "running":  # what runs may end without a word
+                    self._known["standing"] = (logs.version, standing)
+            found: Standing = standing
+            return found
 
     @property
     def status(self) -> Status:
@@ -209,8 +216,14 @@ class RunFolder:
 
     @property
     def attempts(self) -> list[Attempt]:
+        if self.status != "running":
+            known: list[Attempt] = self._remember("attempts", self._attempts)
+            return list(known)
         with self._open() as logs:
-            return attempts_of(logs.states(), self._machine, self._written.created)
+            return self._attempts(logs)
+
+    def _attempts(self, logs: RunLogs) -> list[Attempt]:
+        return attempts_of(logs.states(), self._machine, self._written.created)
 
     @property
     def duration_s(self) -> float:
@@ -220,7 +233,7 @@ class RunFolder:
     @property
     def ranks(self) -> list[int]:
         with self._open() as logs:
-            return sorted({part.header.rank for part in logs.parts.values() if part.header.role != "edit"})
+            return sorted({part.header.rank for part in logs.everything() if part.header.role not in ("edit", "node")})
 
     @property
     def files(self) -> list[FileHeader]:
@@ -261,8 +274,10 @@ class RunFolder:
         return list(self._names())
 
     def ranks_with(self, name: str) -> list[int]:
-        """The ranks that have a series."""
-        self._segments(name, None)  # raises with the available names
+        """The ranks that have a series of their own; none where nodes keep it as a band."""
+        if name not in self._names() and name in self._node_series():
+            return []
+        self._segments(name, None)  # says which there are
         return sorted(self._names()[name])
 
     def _names(self) -> dict[str, dict[int, list[Segment]]]:
@@ -278,7 +293,8 @@ class RunFolder:
         chosen = min(by_rank) if rank is None else rank
         if chosen not in by_rank:
             ranks = ", ".join(map(str, sorted(by_rank)))
-            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}; it exists for rank {ranks}")
+            on_node = "; its node keeps it as part of a band" if rank in self.ranks and self.node_metrics() else ""
+            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}{on_node}; it has it of rank {ranks}")
         return chosen, by_rank[chosen]
 
     def _no_series(self, name: str, names: list[str]) -> str:
@@ -306,6 +322,24 @@ class RunFolder:
                 self._builders.popitem(last=False)
             logs.trim()
             return series
+
+    def node_metrics(self) -> list[str]:
+        """The series that nodes keep of their ranks as a band."""
+        return list(self._node_series())
+
+    def _node_series(self) -> dict[str, dict[str, list[Segment]]]:
+        found: dict[str, dict[str, list[Segment]]] = self._remember("node series", RunLogs.node_series)
+        return found
+
+    def node_bands(self, name: str) -> list[NodeBand]:
+        """One series as nodes keep it of their ranks, a band for each node; none where every rank's log is here."""
+        with self._open():
+            ranks: dict[str, list[int]] = self._remember("node ranks", RunLogs.node_ranks)
+            found = [
+                node_band(name, host, ranks.get(host, []), segments)
+                for host, segments in self._node_series().get(name, {}).items()
+            ]
+            return sorted((band for band in found if band.ranks), key=lambda band: band.ranks[0])
 
     def to_pandas(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
         """Some or all series as a DataFrame; `tables.py` explains "wide" and "long"."""

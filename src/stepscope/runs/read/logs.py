@@ -25,7 +25,7 @@ from stepscope.runs.read.bytesource import ByteSource
 from stepscope.runs.read.frame_scanner import read_chain
 from stepscope.runs.read.rows import SlowRows
 
-__all__ = ["LogReader"]
+__all__ = ["LogReader", "decode_event"]
 
 _BINARY = {Kind.MEDIA, Kind.BYTES, Kind.CHUNK}
 """Frames whose payload may itself contain frames (a log file that was logged as a file)."""
@@ -46,6 +46,11 @@ _wide_decoder = msgspec.msgpack.Decoder(tuple[float, int | str, dict[str, Any]])
 _media_decoder = msgspec.msgpack.Decoder(Media)
 _event_decoder: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
 _console_decoder = msgspec.msgpack.Decoder(Console)
+
+
+def decode_event(payload: bytes) -> Event:
+    """An event as it stands in a frame; raises msgspec's errors."""
+    return _event_decoder.decode(payload)
 
 
 _OF_NOTHING = hashlib.sha256().hexdigest()

@@ -10,11 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from stepscope.errors import BadData, NotFound
-from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media
+from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media, RankGone, RankJoined, RankSaid
 from stepscope.runs.format.layout import COMPACT, log_files
+from stepscope.runs.node.cells import series_of
 from stepscope.runs.read.batches import Batch
-from stepscope.runs.read.logs import LogReader
+from stepscope.runs.read.logs import LogReader, decode_event
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import LogState
 
@@ -44,6 +47,8 @@ class Part:
     last_time: float = 0.0
     beat_seen: float = 0.0
     beat_moved: bool = False
+    node: Part | None = None
+    """For a rank whose log stayed on its node: the newest part of the node's log, by which it is known to live."""
 
     @property
     def header(self) -> FileHeader:
@@ -64,7 +69,15 @@ class Part:
             self.heartbeat = max(self.heartbeat or batch.heartbeat, batch.heartbeat)
         self.last_time = max(self.last_time, _last_time(batch))
 
+    @property
+    def log(self) -> str:
+        """The id of the log that this is a segment of."""
+        return self.header.file_id.partition(".")[0]
+
     def state(self, now: float) -> LogState:
+        if self.node is not None:
+            life = self.node.state(now)
+            return LogState(self.header, life.heartbeat, self.end, life.watched_s, life.moved)
         signs = [sign for sign in (self.heartbeat, self.last_time or None) if sign is not None]
         return LogState(self.header, max(signs, default=None), self.end, now - self.beat_seen, self.beat_moved)
 
@@ -100,7 +113,9 @@ class RunLogs:
         """Bytes read since the last memory check."""
         self._ignored: set[Path] = set()
         self._nameless: dict[Path, list[Batch]] = {}
-        """Content of files whose header is damaged, until it is repeated."""
+        """What was read of files whose header is damaged, until they repeat it."""
+        self._led: tuple[int, list[Part]] = (-1, [])
+        """The ranks that nodes have passed on, and for which version that is."""
 
     def refresh(self, final: bool = False) -> bool:
         """Read what is new; True if there was anything. `final`: no process writes to this run any more."""
@@ -200,10 +215,17 @@ class RunLogs:
 
     # -- what there is -----------------------------------------------------------------------------------------
 
+    def everything(self) -> list[Part]:
+        """All segments: those that are here, and what nodes have passed on of logs that are not."""
+        version = self.version
+        if self._led[0] != version:
+            self._led = version, led_parts(self.parts.values())
+        return [*self.parts.values(), *self._led[1]]
+
     def ordered(self) -> list[Part]:
         """The segments by attempt, then by when they began."""
         return sorted(
-            self.parts.values(),
+            self.everything(),
             key=lambda part: (part.header.attempt, part.header.base_time, part.header.segment, part.header.file_id),
         )
 
@@ -211,9 +233,27 @@ class RunLogs:
         """Every series: by rank, the segments that contain it. System metrics come last."""
         found: dict[str, dict[int, list[Segment]]] = {}
         for part in self.ordered():
-            for name in part.segment.names:
+            for name in part.segment.names if part.header.role != "node" else ():
                 found.setdefault(name, {}).setdefault(part.header.rank, []).append(part.segment)
         return dict(sorted(found.items(), key=lambda item: (item[0].startswith("system/"), item[0])))
+
+    def node_series(self) -> dict[str, dict[str, list[Segment]]]:
+        """Every series that nodes keep of their ranks: by machine, the segments that have it."""
+        found: dict[str, dict[str, list[Segment]]] = {}
+        for part in self.ordered():
+            if part.header.role == "node":
+                for name in dict.fromkeys(map(series_of, part.segment.names)):
+                    found.setdefault(name, {}).setdefault(part.header.host, []).append(part.segment)
+        return found
+
+    def node_ranks(self) -> dict[str, list[int]]:
+        """The ranks that each node tells of, by machine."""
+        found: dict[str, set[int]] = {}
+        for part in self.parts.values():
+            if part.header.role == "node":
+                joined = {event.header.rank for _, event in part.events if isinstance(event, RankJoined)}
+                found.setdefault(part.header.host, set()).update(joined)
+        return {host: sorted(ranks) for host, ranks in found.items()}
 
     def events(self) -> Iterator[Entry]:
         """All events in order: within one log as written, across logs by their clocks."""
@@ -221,7 +261,7 @@ class RunLogs:
 
     def states(self) -> list[LogState]:
         now = time.monotonic()
-        return [part.state(now) for part in self.parts.values()]
+        return [part.state(now) for part in self.everything()]
 
     @property
     def has_open_ends(self) -> bool:
@@ -240,7 +280,7 @@ def in_order(parts: Iterable[Part]) -> list[Entry]:
     for part in sorted(parts, key=lambda part: part.header.segment):
         attempt = part.header.attempt if part.header.role == "run" else 0
         log = logs.setdefault((attempt, part.header.file_id.partition(".")[0]), [])
-        log += [Entry(part, seq, event) for seq, event in part.events]
+        log += [Entry(part, seq, event) for seq, event in part.events if not isinstance(event, _OF_RANKS)]
     placed: list[tuple[float, Entry]] = []
     floor = earlier = -math.inf
     attempt = 0
@@ -260,3 +300,33 @@ def _as_old_as_later_ones(log: list[Entry]) -> list[float]:
         moment = float(entry.record.time)
         times.append(min(moment, times[-1]) if times else moment)
     return times[::-1]
+
+
+_OF_RANKS = (RankJoined, RankSaid, RankGone)
+
+
+def led_parts(parts: Iterable[Part]) -> list[Part]:
+    """The ranks that the logs of nodes tell of, but for those whose own logs are here."""
+    nodes = [part for part in parts if part.header.role == "node"]
+    here = {part.log for part in parts} if nodes else set()
+    nodes.sort(key=lambda part: (part.header.base_time, part.header.segment))
+    newest = {node.log: node for node in nodes}
+    led: dict[str, Part] = {}
+    said: dict[str, dict[tuple[int, int], Event]] = {}
+    for node in nodes:
+        for _seq, event in node.events:
+            if isinstance(event, RankJoined):
+                log = event.header.file_id.partition(".")[0]
+                if log not in here:
+                    led.setdefault(log, Part(Segment(event.header), node.path)).node = newest[node.log]
+            elif isinstance(event, RankGone) and event.log in led:
+                led[event.log].node, led[event.log].heartbeat = None, event.time
+            elif isinstance(event, RankSaid) and event.log not in here:
+                try:
+                    said.setdefault(event.log, {})[event.segment, event.seq] = decode_event(event.content)
+                except msgspec.MsgspecError:  # of a newer version
+                    continue
+    for log, part in led.items():
+        part.events = [(segment << 32 | seq, event) for (segment, seq), event in sorted(said.get(log, {}).items())]
+        part.end = next((event for _, event in reversed(part.events) if isinstance(event, End)), None)
+    return list(led.values())

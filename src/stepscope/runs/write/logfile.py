@@ -136,13 +136,14 @@ class LogFile:
         age = now - stretch.start
         if age > OLDEST_S or self._drift() > DRIFT_S:
             return True
-        if stretch.left > 0 and age < SEGMENT_S:
+        oldest_s = SEGMENT_S * 2 ** min(self._segment, 10)  # a month is a dozen files, not nine thousand
+        if stretch.left > 0 and age < oldest_s:
             return False
         try:
             size = os.fstat(stretch.fd).st_size
         except OSError:
             return True
-        return size >= SEGMENT_BYTES or (age >= SEGMENT_S and size >= SMALL_BYTES)
+        return size >= SEGMENT_BYTES or (age >= oldest_s and size >= SMALL_BYTES)
 
     def _drift(self) -> float:
         wall, start = self._base

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Keyset", "RunWriter"]
 
-Role = Literal["run", "worker", "system", "edit"]
+Role = Literal["run", "worker", "system", "edit", "node"]
 Mode = Literal["auto", "direct", "queued"]
 
 INLINE_BYTES = 2 << 10

@@ -26,7 +26,13 @@ MAX_OWN = 500
 MAX_WALKED = 20_000
 MAX_LISTED = 2000
 _MANIFEST = "capsule.json"
-_ROLES = {"run": "training", "worker": "a child process", "system": "machine metrics", "edit": "edits"}
+_ROLES = {
+    "run": "training",
+    "worker": "a child process",
+    "system": "machine metrics",
+    "edit": "edits",
+    "node": "ranks of a node",
+}
 _MAX_MANIFEST = 4 << 20
 
 

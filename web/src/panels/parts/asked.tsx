@@ -68,7 +68,7 @@ function followed(runs: readonly string[], again: () => void): () => void {
 
 function Failed({ fault, onRetry }: { fault: unknown; onRetry(): void }) {
   return (
-    <p class="report-failed" role="alert">
+    <p class="hstack gap-2 px-4 py-3 soft framed" role="alert">
       <span class="isolate">{fault instanceof Error ? fault.message : String(fault)}</span>{" "}
       <Button kind="quiet" onClick={onRetry}>
         Try again

@@ -23,7 +23,7 @@ export function GroupLegend({ runs, by }: { runs: readonly ReportRun[]; by: stri
 function Names({ compared }: { compared: Compared }) {
   const colours = useColours(compared);
   return (
-    <p class="report-legend">
+    <p class="wraps centered soft small report-legend">
       {compared.columns.map((column) => (
         <ColumnName key={column.id} column={column} colour={colours.get(column.id)} />
       ))}

@@ -8,7 +8,7 @@ const MOST = 24;
 
 export function Legend({ runs }: { runs: readonly ReportRun[] }) {
   return (
-    <p class="report-legend">
+    <p class="wraps centered soft small report-legend">
       {runs.slice(0, MOST).map((run) => (
         <RunName key={run.id} run={run} />
       ))}

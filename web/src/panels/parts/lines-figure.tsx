@@ -70,7 +70,7 @@ export function LinesFigure(props: LinesFigureProps) {
   const rows = usePlot(host, size, scene, scope, x);
   const states = data.map((one) => one.value);
   return (
-    <div class="lines-figure">
+    <div class="vstack anchor lines-figure">
       <div
         ref={host}
         class="plot"
@@ -172,7 +172,7 @@ function Cover({ states, onRetry }: { states: readonly PanelLines[]; onRetry(): 
   const error = states.find((one) => one.error)?.error;
   if (error)
     return (
-      <div class="panel-cover" role="alert">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
         <p>{error}</p>
         <button type="button" class="button" onClick={onRetry}>
           Try again
@@ -182,7 +182,7 @@ function Cover({ states, onRetry }: { states: readonly PanelLines[]; onRetry(): 
   if (states.some((one) => one.lines.length > 0 || one.fresh)) return null;
   const missing = states.flatMap((one) => one.missing);
   return (
-    <div class="panel-cover">
+    <div class="hstack gap-2 centered small anywhere raised quiet panel-cover">
       <p>{missing[0] ?? "The shown runs did not log this."}</p>
     </div>
   );
@@ -192,7 +192,7 @@ function LinesLegend({ left, right, single }: { left: readonly string[]; right: 
   const keys = [...left, ...right];
   if (keys.length < 2) return null;
   return (
-    <ul class="lines-legend">
+    <ul class="wraps small lines-legend">
       {keys.map((key, n) => {
         const look = single
           ? lookOf(n, isDark.value)
@@ -225,7 +225,7 @@ function LinesTip({ rows, x }: { rows: readonly TwoAxisRow[]; x: string }) {
   const first = rows[0];
   if (!first) return null;
   return (
-    <div class="lines-tip" role="status">
+    <div class="floating tip lines-tip" role="status">
       <strong>{sayX(x, first.x)}</strong>
       <table>
         <tbody>

@@ -75,7 +75,7 @@ function Stepped({
         <MediaStrip runs={runs} name={name} step={step} size={Math.max(SMALLEST_PX, Math.min(size, share))} />
       ) : null}
       {steps.length > 1 ? (
-        <label class="report-steps">
+        <label class="hstack gap-3 centered soft small report-steps">
           <Slider label="Step" min={0} max={last} step={1} value={at} onInput={setMoved} />
           <output>step {step?.toLocaleString("en-US")}</output>
         </label>

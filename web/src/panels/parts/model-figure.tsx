@@ -77,7 +77,7 @@ function Drawn({ page, table, height }: { page: ModelPage; table: boolean; heigh
   useEffect(() => () => state.close(), [state]);
   const onPaper = usePaper(state);
   return (
-    <div class="report-model" style={{ height: table ? height : (onPaper ?? height) }}>
+    <div class="clipped framed report-model" style={{ height: table ? height : (onPaper ?? height) }}>
       {table ? <ModuleTable rows={page.modules} state={state} /> : <GraphViewer state={state} />}
     </div>
   );

@@ -85,8 +85,8 @@ function SheetFigure({ sheet, most, rows }: { sheet: Sheet; most: number; rows: 
   const ordered = by < 0 || sheet.levels?.length ? sheet.rows : [...sheet.rows].sort((a, b) => size(b) - size(a));
   const shown = ordered.slice(0, most);
   return (
-    <div class="report-scroll" tabIndex={0} role="region" aria-label={visibleText(sheet.title)}>
-      <table class="report-table">
+    <div class="anchor scroll framed report-scroll" tabIndex={0} role="region" aria-label={visibleText(sheet.title)}>
+      <table class="table report-table">
         <caption class="isolate">{visibleText(sheet.title)}</caption>
         <thead>
           <tr>
@@ -116,7 +116,7 @@ function SheetFigure({ sheet, most, rows }: { sheet: Sheet; most: number; rows: 
         </tbody>
       </table>
       {rows > shown.length ? (
-        <p class="report-foot">{count(rows - shown.length, "more row")} on the Profile page</p>
+        <p class="px-3 py-2 small quiet">{count(rows - shown.length, "more row")} on the Profile page</p>
       ) : null}
     </div>
   );

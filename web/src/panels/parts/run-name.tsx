@@ -9,7 +9,7 @@ import { standsAlone } from "./standing";
 export function RunName({ run }: { run: Pick<ReportRun, "id" | "name"> }) {
   const name = visibleText(run.name) || "(no name)";
   return (
-    <span class="report-run">
+    <span class="inline report-run">
       <span class="ink" style={inkOfRun(run.id)} aria-hidden="true" />
       {standsAlone() ? (
         <span class="isolate">{name}</span>

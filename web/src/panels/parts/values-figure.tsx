@@ -20,17 +20,16 @@ const MOST_ROWS = 200;
 
 export function ValuesFigure({ rows, name, grouped, shape }: ValuesFigureProps) {
   const { values, left } = valued(rows);
-  if (values.length === 0)
-    return <p class="panel-empty">{`None of the runs has a number for ${visibleText(name)}.`}</p>;
+  if (values.length === 0) return <p class="none">{`None of the runs has a number for ${visibleText(name)}.`}</p>;
   const label = columnLabel(name);
   return (
-    <div class="values-figure">
+    <div class="vstack fill-down values-figure">
       {shape === "histogram" ? (
         <Histogram values={values} label={label} />
       ) : (
         <Rows values={values} label={label} grouped={grouped} box={shape === "box"} />
       )}
-      {left > 0 ? <p class="values-left">{count(left, "run")} without this number</p> : null}
+      {left > 0 ? <p class="tiny quiet">{count(left, "run")} without this number</p> : null}
     </div>
   );
 }
@@ -63,7 +62,7 @@ function Rows({
   const colour = (row: Spread): string =>
     (row.run ? lookOfRun(row.run) : lookOf(slots.get(row.label), isDark.value)).colour;
   return (
-    <table class="values-rows" aria-label={label}>
+    <table class="full small values-rows" aria-label={label}>
       <colgroup>
         <col class="values-names" />
         <col />
@@ -183,7 +182,7 @@ function Histogram({ values, label }: { values: readonly Valued[]; label: string
   const edges = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];
   const words = bins.map((bin) => `${formatNumber(bin.from)} to ${formatNumber(bin.to)}: ${bin.count}`).join("; ");
   return (
-    <figure class="values-histogram">
+    <figure class="vstack values-histogram">
       <div class="values-bins" role="img" aria-label={`${label}, ${count(values.length, "run")}. ${words}`}>
         {bins.map((bin) => (
           <span

@@ -85,10 +85,10 @@ function Drawn({ spec, data }: { spec: string; data: Data }) {
     };
   }, [spec, data, size?.width, size?.height, dark]);
   return (
-    <div ref={host} class="vega-figure">
+    <div ref={host} class="anchor clipped vega-figure">
       <div />
       {fault ? (
-        <p class="panel-cover" role="alert">
+        <p class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
           {fault}
         </p>
       ) : null}

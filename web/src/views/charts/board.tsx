@@ -87,11 +87,11 @@ export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: Componen
   });
   return (
     <>
-      <div class="charts-main">
+      <div class="vstack anchor charts-main">
         <Toolbar />
         <GroupLegend />
         {fault.value ? (
-          <p class="charts-fault" role="alert">
+          <p class="banner" data-tone="bad" role="alert">
             {fault.value.message}{" "}
             <button type="button" class="link" onClick={onRetry}>
               Try again
@@ -141,12 +141,12 @@ function Sections() {
 export function Waiting() {
   return (
     <div class="charts" aria-busy="true">
-      <aside class="run-list">
+      <aside class="vstack gap-2 subtle run-list">
         {[70, 85, 60, 75].map((w) => (
           <Skeleton key={w} width={`${w}%`} />
         ))}
       </aside>
-      <div class="charts-main" />
+      <div class="vstack anchor charts-main" />
     </div>
   );
 }

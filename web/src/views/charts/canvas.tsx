@@ -36,7 +36,7 @@ export function Canvas({ label, draw, onPoint, onLeave, onPick, spoken }: Canvas
     <>
       <div
         ref={place}
-        class="canvas"
+        class="fill-down anchor clipped canvas"
         role="img"
         aria-label={label}
         onPointerMove={(event) => {
@@ -51,7 +51,7 @@ export function Canvas({ label, draw, onPoint, onLeave, onPick, spoken }: Canvas
           onPick?.(event.clientX - around.left, event.clientY - around.top, size);
         }}
       >
-        <canvas ref={canvas} />
+        <canvas ref={canvas} class="cover" />
       </div>
       {spoken ? <SpokenTable {...spoken} /> : null}
     </>

@@ -39,9 +39,9 @@ export function CurvesView({ items }: { items: readonly MediaItem[] }) {
       xName: roc ? "false positive rate" : "recall",
     });
   return (
-    <div class="figure">
+    <div class="page figure">
       <Canvas label={`${curves.length} curves`} draw={draw} />
-      <p class="figure-legend">
+      <p class="wraps scroll figure-legend">
         {curves.slice(0, 12).map(({ item, curve }, n) => (
           <span key={n} class="isolate">
             <span class="ink" style={{ background: lines[n]?.colour }} />{" "}
@@ -81,19 +81,19 @@ export function ConfusionView({ item }: { item: MediaItem }) {
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => grid && drawMatrix(ctx, grid, size, inks, colour),
     [grid, colour],
   );
-  if (!matrix || !grid) return <p class="panel-empty">This confusion matrix could not be read.</p>;
+  if (!matrix || !grid) return <p class="none">This confusion matrix could not be read.</p>;
   const [row, column] = spot ?? [-1, -1];
   const total = matrix.counts[row]?.reduce((sum, n) => sum + n, 0) ?? 0;
   const value = matrix.counts[row]?.[column];
   return (
-    <div class="figure">
+    <div class="page figure">
       <Canvas
         label={`Confusion matrix of ${matrix.labels.length} classes`}
         draw={draw}
         onPoint={(px, py, size) => setSpot(matrixSpot(grid, size, px, py))}
         onLeave={() => setSpot(null)}
       />
-      <p class="figure-legend">
+      <p class="wraps scroll figure-legend">
         {value === undefined ? (
           typeof item.meta.accuracy === "number" ? (
             `accuracy ${formatNumber(item.meta.accuracy, 4)}`

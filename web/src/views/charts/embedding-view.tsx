@@ -72,8 +72,8 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => drawXY(ctx, lines, size, inks),
     [lines],
   );
-  if (loaded === null) return <p class="panel-empty">Projecting…</p>;
-  if (typeof loaded === "string") return <p class="panel-empty">{loaded}</p>;
+  if (loaded === null) return <p class="none">Projecting…</p>;
+  if (typeof loaded === "string") return <p class="none">{loaded}</p>;
   const point = (px: number, py: number, size: Size) => {
     const near = nearestPoint(lines, size, px, py, NEAR_PX);
     const row = near && classes[near.line]?.rows[near.index];
@@ -85,8 +85,8 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
   };
   const broken = typeof item.meta.nan === "number" ? item.meta.nan : 0;
   return (
-    <div class="figure">
-      <div class="embedding">
+    <div class="page figure">
+      <div class="fill-down anchor embedding">
         <Canvas
           label={`${loaded.x.length} vectors on their first two principal components`}
           draw={draw}
@@ -94,14 +94,14 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
           onLeave={() => setSpot(null)}
         />
         {spot ? (
-          <div class="embedding-card" style={{ left: spot.left, top: spot.top }}>
+          <div class="vstack one-line floating tip embedding-card" style={{ left: spot.left, top: spot.top }}>
             {sprites ? <Sprite item={item} sheet={sprites} row={spot.row} /> : null}
             <span class="isolate">{visibleText(loaded.labels[spot.row] ?? "")}</span>
             <span class="quiet">row {spot.row.toLocaleString("en-US")}</span>
           </div>
         ) : null}
       </div>
-      <p class="figure-legend">
+      <p class="wraps scroll figure-legend">
         {classes.length > 1
           ? classes.slice(0, 12).map((c, i) => (
               <span key={c.name} class="isolate">
@@ -147,7 +147,7 @@ export function Sprite({
   const top = GAP_PX + Math.floor(row / columns) * (height + GAP_PX);
   const zoom = size / Math.max(width, height, 1);
   return (
-    <span class="sprite" style={{ width: width * zoom, height: height * zoom }}>
+    <span class="clipped block sprite" style={{ width: width * zoom, height: height * zoom }}>
       <img src={sheet.url} alt="" style={{ transform: `scale(${zoom}) translate(${-left}px, ${-top}px)` }} />
     </span>
   );

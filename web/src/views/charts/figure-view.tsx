@@ -37,15 +37,15 @@ export function FigureView({ item }: { item: MediaItem }) {
     },
     [figure, dark],
   );
-  if (!figure) return <p class="panel-empty">This figure could not be read.</p>;
+  if (!figure) return <p class="none">This figure could not be read.</p>;
   const drawn = figure.matrix !== null || figure.xy.length > 0;
   const save = () => saveText(item.text ?? "", "application/json", fileName(item.key, "plotly.json"));
   return (
-    <div class="figure">
-      {figure.title ? <p class="figure-title isolate">{visibleText(figure.title)}</p> : null}
+    <div class="page figure">
+      {figure.title ? <p class="soft tiny isolate figure-title">{visibleText(figure.title)}</p> : null}
       {drawn ? <Canvas label={visibleText(figure.title || item.key)} draw={draw} /> : null}
       {figure.xy.length > 1 ? (
-        <p class="figure-legend">
+        <p class="wraps scroll figure-legend">
           {figure.xy.slice(0, 12).map((t, i) => (
             <span key={i} class="isolate">
               <span class="ink" style={{ background: t.colour ?? lookOf(i, dark).colour }} />{" "}
@@ -55,7 +55,7 @@ export function FigureView({ item }: { item: MediaItem }) {
         </p>
       ) : null}
       {figure.undrawn.length > 0 || !drawn ? (
-        <p class="panel-empty">
+        <p class="none">
           {figure.undrawn.length
             ? `Not drawn here: ${visibleText([...new Set(figure.undrawn)].join(", "))}. `
             : "It has no traces. "}

@@ -12,11 +12,16 @@ export function GroupLegend() {
   if (settings.by.value.length === 0 || !groups.value) return null;
   const shown = groups.value.slice(0, MOST);
   return (
-    <div class="group-legend" role="group" aria-label="Groups" onPointerLeave={() => (spotlit.value = null)}>
+    <div
+      class="hstack wraps small under group-legend"
+      role="group"
+      aria-label="Groups"
+      onPointerLeave={() => (spotlit.value = null)}
+    >
       {shown.map((group) => (
         <span
           key={group.id}
-          class="group-chip"
+          class="inline group-chip"
           data-strong={hovered.value === group.id || spotlit.value === group.id || undefined}
           onPointerEnter={() => (spotlit.value = group.id)}
         >

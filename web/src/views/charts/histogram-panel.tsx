@@ -1,5 +1,6 @@
 /** A key's histograms over time, for one run at a time. */
 
+import { Segments } from "../../components/segments";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { drawHistograms, type HistogramMode, type HistogramSpot, histogramSpot } from "../../charts/draw-histograms";
 import type { Inks } from "../../charts/inks";
@@ -49,7 +50,7 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
   );
   if (error && !data) {
     return (
-      <div class="panel-cover" role="alert">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
         <p>{error}</p>
         <Button onClick={() => setAgain(again + 1)}>Try again</Button>
       </div>
@@ -57,8 +58,8 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
   }
   const empty = data !== null && data.steps.length === 0;
   return (
-    <div class="histogram">
-      <div class="histogram-bar">
+    <div class="page histogram">
+      <div class="hstack gap-2 apart histogram-bar">
         <RunChips runs={runs} chosen={run} onChoose={setChosen} />
       </div>
       {data ? (
@@ -70,22 +71,16 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
           spoken={{ caption: info.key, head: HISTOGRAM_HEAD, rows: histogramRows(data) }}
         />
       ) : (
-        <div class="canvas">
+        <div class="fill-down anchor clipped canvas">
           <Skeleton width="60%" />
         </div>
       )}
-      <div class="histogram-foot">
+      <div class="hstack gap-2 histogram-foot">
         <p class="ellipsis">
           {empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : ""}
         </p>
         <span class="spring" />
-        <span class="segmented" role="radiogroup" aria-label="How histograms are drawn">
-          {MODES.map(({ value, label }) => (
-            <button key={value} type="button" role="radio" aria-checked={mode === value} onClick={() => setMode(value)}>
-              {label}
-            </button>
-          ))}
-        </span>
+        <Segments label="How histograms are drawn" value={mode} options={MODES} onChange={(one) => setMode(one)} />
       </div>
     </div>
   );

@@ -307,7 +307,7 @@ function Condition({
   const { error, fresh, loading, missing } = data.peek();
   if (error) {
     return (
-      <div class="panel-cover" role="alert">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
         <p>{error}</p>
         <Button onClick={() => scope.store.retry(info.key)}>Try again</Button>
       </div>
@@ -316,14 +316,14 @@ function Condition({
   const grouping = scope.settings.by.value.length > 0 && scope.groups.value === null;
   if ((fresh && loading) || (grouping && empty.value)) {
     return (
-      <div class="panel-cover panel-wait">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover panel-wait">
         <Skeleton width="60%" />
       </div>
     );
   }
   if (!empty.value) return null;
   return (
-    <div class="panel-cover">
+    <div class="hstack gap-2 centered small anywhere raised quiet panel-cover">
       <p>
         {missing[0] ??
           (scope.drawnRuns.value.length === 0
@@ -345,7 +345,7 @@ function Marks({ scope, scene: source }: { scope: ChartScope; scene: ReadonlySig
   if (total === 0 && below === 0 && out === "") return null;
   const sign = { NaN: "×", "+Inf": "▲", "−Inf": "▼" } as const;
   return (
-    <p class="panel-marks">
+    <p class="gap-3 clipped tiny one-line quiet panel-marks">
       {first.slice(0, 3).map((mark) => (
         <span key={`${mark.run}${mark.kind}`} title={runName(mark.run)}>
           <b style={{ color: lookOfRun(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} at {sayX(scene.x, mark.x)}

@@ -27,7 +27,7 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   const [chosen, setChosen] = useState<string | null>(null);
   if (media.error && !media.data) {
     return (
-      <div class="panel-cover" role="alert">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
         <p>{media.error}</p>
         <Button onClick={media.retry}>Try again</Button>
       </div>
@@ -35,7 +35,7 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   }
   if (!media.data) {
     return (
-      <div class="panel-cover panel-wait">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover panel-wait">
         <Skeleton width="60%" />
       </div>
     );
@@ -51,14 +51,14 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   const shown = items.filter((item) => !listed || item.index === Math.min(media.index, item.count - 1));
   const steps = new Set(shown.map((item) => item.step));
   return (
-    <div class="media">
+    <div class="page media">
       {one ? (
-        <div class="histogram-bar">
+        <div class="hstack gap-2 apart histogram-bar">
           <RunChips runs={runs} chosen={run} onChoose={setChosen} />
         </div>
       ) : null}
-      <div class="media-items" data-count={Math.min(shown.length, 9)} data-kind={info.kind}>
-        {shown.length === 0 ? <p class="panel-empty">Nothing was logged at or before this step.</p> : null}
+      <div class="gap-2 fill-down scroll media-items" data-count={Math.min(shown.length, 9)} data-kind={info.kind}>
+        {shown.length === 0 ? <p class="none">Nothing was logged at or before this step.</p> : null}
         {info.kind === "curve" && shown.length > 0 ? (
           <CurvesView items={shown} />
         ) : (
@@ -100,21 +100,21 @@ interface ItemProps {
 function Item({ item, sprites, named, dated, large }: ItemProps) {
   const caption = typeof item.meta.caption === "string" ? item.meta.caption : "";
   return (
-    <figure class="media-item">
+    <figure class="vstack media-item">
       {named ? (
         <figcaption>
           <span class="ink" style={inkOfRun(item.run)} />
           <span class="isolate ellipsis" title={`${runName(item.run)}, step ${item.step}`}>
             {runName(item.run)}
           </span>
-          {dated ? <span class="media-step">step {item.step.toLocaleString("en-US")}</span> : null}
+          {dated ? <span class="rigid push quiet media-step">step {item.step.toLocaleString("en-US")}</span> : null}
         </figcaption>
       ) : null}
-      <div class="media-content">
+      <div class="page media-content">
         <Content item={item} sprites={sprites} large={large} />
       </div>
       {caption ? (
-        <p class="media-caption isolate" title={visibleText(caption)}>
+        <p class="tiny isolate quiet media-caption" title={visibleText(caption)}>
           {visibleText(caption)}
         </p>
       ) : null}
@@ -161,7 +161,7 @@ function Steps({ media, most }: { media: MediaState; most: number }) {
           steps.findLastIndex((s) => s <= step),
         );
   return (
-    <div class="media-steps">
+    <div class="hstack gap-2 soft tiny media-steps">
       {steps.length > 1 ? (
         <>
           <input
@@ -186,7 +186,7 @@ function Steps({ media, most }: { media: MediaState; most: number }) {
         <span>step {(steps[0] ?? 0).toLocaleString("en-US")}</span>
       )}
       {most > 1 ? (
-        <span class="pager">
+        <span class="inline push one-line pager">
           <button
             type="button"
             aria-label="Previous in the list"

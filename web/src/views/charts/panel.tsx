@@ -56,12 +56,12 @@ export function Panel({ info, large = false, short = false, own }: PanelProps) {
       aria-label={`${visibleText(info.key)}, ${scalar ? "chart" : info.kind}`}
       onKeyDown={(event) => onKey(event, scope, info, handle.current?.() ?? null, pin)}
     >
-      <header class="panel-head">
+      <header class="hstack gap-2 panel-head">
         <h3 class="isolate ellipsis" title={visibleText(info.key)}>
           {title}
         </h3>
         {some ? (
-          <span class="panel-note" title={`Logged by ${some} of ${scope.runs.value.length}`}>
+          <span class="rigid tiny quiet" title={`Logged by ${some} of ${scope.runs.value.length}`}>
             {some}
           </span>
         ) : null}
@@ -84,7 +84,7 @@ export function Panel({ info, large = false, short = false, own }: PanelProps) {
           </span>
         ) : null}
       </header>
-      <div class="panel-body">{visible ? <Body info={info} handle={handle} large={large} /> : null}</div>
+      <div class="page anchor">{visible ? <Body info={info} handle={handle} large={large} /> : null}</div>
       {asking ? (
         <RangeDialog info={info} now={handle.current?.()?.scene.axes.y ?? null} onClose={() => setAsking(false)} />
       ) : null}
@@ -116,7 +116,8 @@ function Own({ id }: { id: string }) {
   return (
     <button
       type="button"
-      class="panel-own"
+      class="badge panel-own"
+      data-tone="accent"
       title="Back to the settings of all panels"
       onClick={() =>
         (settings.panelOptions.value = withOptions(settings.panelOptions.value, id, { log: undefined, y: undefined }))

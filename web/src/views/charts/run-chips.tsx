@@ -35,7 +35,7 @@ export function RunChips({
           </button>
         );
       })}
-      {runs.length > MOST ? <span class="chip-more">{runs.length - MOST} more when enlarged</span> : null}
+      {runs.length > MOST ? <span class="tiny quiet chip-more">{runs.length - MOST} more when enlarged</span> : null}
     </span>
   );
 }

@@ -35,7 +35,7 @@ export function RunList() {
   const ordered = shown.includes(pinned) ? [pinned, ...shown.filter((id) => id !== pinned)] : shown;
   const anyHidden = runs.some((id) => hiddenSet.value.has(id));
   return (
-    <aside class="run-list" aria-label="Runs on the charts">
+    <aside class="vstack gap-2 subtle run-list" aria-label="Runs on the charts">
       <header>
         <h2>{selected.value.length ? count(runs.length, "run") : `Newest ${count(runs.length, "run")}`}</h2>
         <span class="spring" />
@@ -58,10 +58,10 @@ export function RunList() {
         ))}
       </ul>
       {ordered.length > MOST_ROWS ? (
-        <p class="run-note">{ordered.length - MOST_ROWS} more: find them by name.</p>
+        <p class="small quiet px-2">{ordered.length - MOST_ROWS} more: find them by name.</p>
       ) : null}
       {leftOut.value > 0 ? (
-        <p class="run-note">
+        <p class="small quiet px-2">
           Drawing the first {count(runs.length - leftOut.value, "run")}.{" "}
           <button type="button" class="link" onClick={() => (drawAll.value = true)}>
             Draw all
@@ -95,7 +95,7 @@ function RunItem({ id }: { id: string }) {
   const strong = useComputed(() => hovered.value === drawnAs || spotlit.value === drawnAs);
   return (
     <li
-      class="run-item"
+      class="hstack gap-2 anchor run-item"
       data-off={off || undefined}
       data-strong={strong.value || undefined}
       onPointerEnter={() => (spotlit.value = off ? null : drawnAs)}
@@ -120,7 +120,7 @@ function RunItem({ id }: { id: string }) {
           />
         </svg>
       </button>
-      <span class="run-label isolate" title={name}>
+      <span class="fill isolate run-label" title={name}>
         <Middle text={name} />
       </span>
       {row && row.status !== "finished" ? <StatusDot status={row.status} word={false} /> : null}

@@ -25,8 +25,8 @@ export function PinnedSection() {
   return (
     <section class="section" aria-label="Pinned">
       <h2 class="section-head">
-        <span class="section-toggle">
-          <PinIcon size={13} /> Pinned <span class="section-count">{infos.length + own.length}</span>
+        <span class="inline strong section-toggle">
+          <PinIcon size={13} /> Pinned <span class="small quiet section-count">{infos.length + own.length}</span>
         </span>
       </h2>
       {own.length ? (
@@ -49,13 +49,13 @@ export function SectionView({ section }: { section: Section }) {
       <h2 class="section-head">
         <button
           type="button"
-          class="section-toggle"
+          class="inline strong section-toggle"
           aria-expanded={open}
           onClick={() => (flipped.value = toggled(flipped.value, section.name))}
         >
           <ChevronRightIcon size={13} />
           <span class="isolate ellipsis">{label}</span>
-          <span class="section-count">{section.panels.length}</span>
+          <span class="small quiet section-count">{section.panels.length}</span>
         </button>
         {open && section.panels.filter((p) => p.kind === "scalar").length > 1 ? (
           <SameY name={section.name} label={label} />
@@ -72,7 +72,7 @@ function SameY({ name, label }: { name: string; label: string }) {
   return (
     <button
       type="button"
-      class="section-link"
+      class="pill section-link"
       aria-pressed={on}
       aria-label={`One y-range for all charts of ${label}`}
       title="One y-range for all charts of this section"

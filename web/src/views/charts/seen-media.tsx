@@ -12,14 +12,14 @@ const SMALL_PX = 128;
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 function Missing({ what }: { what: string }) {
-  return <p class="panel-empty">The {what}'s bytes are not in the run folder.</p>;
+  return <p class="none">The {what}'s bytes are not in the run folder.</p>;
 }
 
 export function ImageView({ item, large }: { item: MediaItem; large: boolean }) {
   const [open, setOpen] = useState(false);
   const [failed, setFailed] = useState(false);
   if (!item.url) return <Missing what="image" />;
-  if (failed) return <p class="panel-empty">The image could not be shown.</p>;
+  if (failed) return <p class="none">The image could not be shown.</p>;
   const width = numberOf(item.meta.width);
   const height = numberOf(item.meta.height);
   const cell = Array.isArray(item.meta.cell) ? Math.max(...item.meta.cell.map(numberOf)) : 0;
@@ -49,7 +49,7 @@ export function ImageView({ item, large }: { item: MediaItem; large: boolean }) 
       {open ? (
         <Dialog title={name} onClose={() => setOpen(false)} wide>
           <div class="picture-large">{picture}</div>
-          <p class="media-caption">
+          <p class="tiny quiet media-caption">
             {width} × {height} pixels ·{" "}
             <a href={item.url} download>
               Download
@@ -85,7 +85,7 @@ export function HtmlView({ item }: { item: MediaItem }) {
         title={`${visibleText(item.key)} of ${runName(item.run)} at step ${item.step}`}
         src={item.url.replace("/api/blob/", "/api/page/")}
       />
-      <p class="media-caption">
+      <p class="tiny quiet media-caption">
         scripts do not run here ·{" "}
         <a href={`${item.url}?save=true`} download>
           Download
@@ -98,7 +98,7 @@ export function HtmlView({ item }: { item: MediaItem }) {
 export function FileView({ item }: { item: MediaItem }) {
   const name = typeof item.meta.name === "string" ? item.meta.name : item.key;
   return (
-    <p class="panel-empty">
+    <p class="none">
       {item.url ? (
         <a href={item.url} download class="isolate">
           {visibleText(name)}

@@ -19,12 +19,12 @@ export function TableView({ item }: { item: MediaItem }) {
     const sign = sort.down ? -1 : 1;
     return [...table.rows].sort((a, b) => sign * compareCells(a[sort.column], b[sort.column]));
   }, [table, sort]);
-  if (!table) return <p class="panel-empty">This table could not be read.</p>;
+  if (!table) return <p class="none">This table could not be read.</p>;
   const columns = table.columns.slice(0, MOST_COLUMNS);
   const by = (column: number) =>
     setSort(sort?.column === column ? (sort.down ? null : { column, down: true }) : { column, down: false });
   return (
-    <div class="data-table">
+    <div class="fill-down scroll small data-table">
       <table>
         <thead>
           <tr>
@@ -54,7 +54,7 @@ export function TableView({ item }: { item: MediaItem }) {
           ))}
         </tbody>
       </table>
-      <p class="table-foot">
+      <p class="gap-3 tiny quiet table-foot">
         {count(table.rows.length, "row")}
         {item.meta.truncated ? " (cut when it was logged)" : ""}
         {rows.length > most ? (

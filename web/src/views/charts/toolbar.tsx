@@ -31,7 +31,7 @@ export function Toolbar() {
   const { error } = search.value;
   const zoomed = Object.keys(settings.zooms.value).length > 0;
   return (
-    <div class="charts-bar" role="toolbar" aria-label="Charts">
+    <div class="bar charts-bar" role="toolbar" aria-label="Charts">
       <div class="find">
         <TextInput
           inputRef={box}
@@ -51,11 +51,11 @@ export function Toolbar() {
           <span class="mono">.*</span>
         </IconButton>
         {error ? (
-          <span class="find-error" role="alert">
+          <span class="bad find-error" role="alert">
             {error}
           </span>
         ) : settings.find.value ? (
-          <span class="find-count">
+          <span class="small quiet find-count">
             {matched.value} of {count(panels.value?.length ?? 0, "panel")}
           </span>
         ) : null}
@@ -137,7 +137,7 @@ function SmoothingField() {
     label: value === "none" ? "No smoothing" : SMOOTHINGS[value].label,
   }));
   return (
-    <span class="field" data-active={now.kind !== "none" || undefined}>
+    <span class="inline gap-1 field" data-active={now.kind !== "none" || undefined}>
       <Select
         label="Smoothing"
         value={now.kind}
@@ -154,7 +154,7 @@ function SmoothingField() {
             value={sliderOf(now)}
             onInput={(value) => (settings.smoothing.value = smoothOf(now.kind, amountAt(now.kind, value)))}
           />
-          <output class="field-value">{max < 1 ? now.amount.toFixed(3) : formatNumber(now.amount)}</output>
+          <output class="soft small field-value">{max < 1 ? now.amount.toFixed(3) : formatNumber(now.amount)}</output>
         </>
       )}
     </span>
@@ -168,8 +168,8 @@ function XField() {
   const known = ["step", "relative", "wall", ...metrics];
   const all = known.includes(own) ? known : [...known, own];
   return (
-    <span class="field">
-      <span class="field-label">x</span>
+    <span class="inline gap-1 field">
+      <span class="small quiet field-label">x</span>
       <Select
         label="X-axis"
         value={own}
@@ -181,14 +181,14 @@ function XField() {
         pressed={settings.logX.value}
         onClick={() => (settings.logX.value = !settings.logX.value)}
       >
-        <span class="glyph">log x</span>
+        <span class="small glyph">log x</span>
       </IconButton>
       <IconButton
         label="Log y"
         pressed={settings.logY.value}
         onClick={() => (settings.logY.value = !settings.logY.value)}
       >
-        <span class="glyph">log y</span>
+        <span class="small glyph">log y</span>
       </IconButton>
     </span>
   );
@@ -230,7 +230,7 @@ function More() {
           onClose={() => setOpen(false)}
         >
           {settings.by.value.length ? (
-            <label class="more-row">
+            <label class="hstack apart">
               Band of a group
               <Select
                 label="Band of a group"
@@ -255,11 +255,11 @@ function More() {
             checked={settings.ranks.value}
             onChange={(on) => (settings.ranks.value = on)}
           />
-          <label class="more-row">
+          <label class="hstack apart">
             Color runs by
             <ColorSelect />
           </label>
-          <label class="more-row">
+          <label class="hstack apart">
             Outliers in the y-range
             <Select
               label="Outliers in the y-range"
@@ -269,7 +269,7 @@ function More() {
             />
           </label>
           <hr />
-          <label class="more-row">
+          <label class="hstack apart">
             Panel size
             <Select
               label="Panel size"
@@ -278,7 +278,7 @@ function More() {
               onChange={(size) => (settings.size.value = size)}
             />
           </label>
-          <label class="more-row">
+          <label class="hstack apart">
             Panels in a row
             <Select
               label="Panels in a row"

@@ -28,7 +28,7 @@ export function ChartTooltip() {
   const around = rowsAround(now.rows, now.nearest, MOST_ROWS);
   const near = now.rows[now.nearest];
   return (
-    <div ref={box} class="chart-tip" data-held={held.value || undefined} role="tooltip">
+    <div ref={box} class="floating tip chart-tip" data-held={held.value || undefined} role="tooltip">
       <header>
         <strong>{sayX(now.axis, now.value)}</strong>
         {held.value ? (
@@ -70,7 +70,7 @@ function TipRow({ row, nearest }: { row: HoverRow; nearest: boolean }) {
       <td class="tip-value">
         {row.odd && !Number.isFinite(row.shown) ? <b class="odd">{row.odd}</b> : formatNumber(row.shown)}
       </td>
-      <td class="tip-aside">
+      <td class="quiet">
         {aside.join(" · ")}
         {row.odd && Number.isFinite(row.shown) ? <b class="odd"> {row.odd}</b> : null}
       </td>

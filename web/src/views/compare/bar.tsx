@@ -25,12 +25,12 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
   const grouped = (compared?.by.length ?? 0) > 0;
   const shown = all.value ? columns : columns.slice(0, MOST_CHIPS);
   return (
-    <div class="compare-bar" role="toolbar" aria-label="What is compared">
-      <div class="compare-chips" onPointerLeave={() => (hovered.value = null)}>
+    <div class="bar compare-bar" role="toolbar" aria-label="What is compared">
+      <div class="hstack wraps fill compare-chips" onPointerLeave={() => (hovered.value = null)}>
         {shown.map((column) => (
           <span
             key={column.id}
-            class="compare-chip"
+            class="inline gap-1 small subtle compare-chip"
             onPointerEnter={() => (hovered.value = colours.get(column.id) ?? null)}
           >
             {grouped ? (
@@ -47,7 +47,7 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
             {chosen && !grouped ? (
               <button
                 type="button"
-                class="chip-remove"
+                class="inline centered rigid quiet chip-remove"
                 aria-label={`Leave out ${labelOf(column)}`}
                 onClick={() => toggleSelected(column.id, false)}
               >
@@ -70,10 +70,10 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
           <span class="quiet">{standInWords(grouped)}</span>
         )}
       </div>
-      <div class="compare-choices">
+      <div class="hstack rigid compare-choices">
         <ByPicker value={by.value} onChange={setBy} />
         {columns.length > 1 ? (
-          <label class="compare-base">
+          <label class="inline gap-2 compare-base">
             <span class="quiet">Baseline</span>
             <Select
               label="Baseline"
@@ -160,7 +160,7 @@ function Finder() {
   }, [search.value, project.value]);
   return (
     <>
-      <div class="picker-search">
+      <div class="px-2 py-2 under picker-search">
         <TextInput
           label="Find runs"
           placeholder="Name, or a query: config.lr < 0.01"
@@ -171,13 +171,13 @@ function Finder() {
         />
       </div>
       {fault.value ? (
-        <p class="picker-none isolate" role="alert">
+        <p class="none isolate" role="alert">
           {fault.value}
         </p>
       ) : null}
       <div class="add-list" role="group" aria-label="Runs found">
         {(rows.value ?? []).map((row) => (
-          <label key={row.id} class="add-run">
+          <label key={row.id} class="option add-run">
             <input
               type="checkbox"
               checked={selectedSet.value.has(row.id)}
@@ -188,9 +188,9 @@ function Finder() {
             <span class="quiet">{formatAge(row.created, now.value)}</span>
           </label>
         ))}
-        {rows.value?.length === 0 ? <p class="picker-none">No run matches that name.</p> : null}
+        {rows.value?.length === 0 ? <p class="none">No run matches that name.</p> : null}
         {matched.value > FOUND ? (
-          <p class="picker-none">{(matched.value - FOUND).toLocaleString("en-US")} more: type to find them.</p>
+          <p class="none">{(matched.value - FOUND).toLocaleString("en-US")} more: type to find them.</p>
         ) : null}
       </div>
     </>

@@ -69,7 +69,7 @@ function Choices({ value, onChange }: ByPickerProps) {
   };
   return (
     <>
-      <div class="picker-search">
+      <div class="px-2 py-2 under picker-search">
         <TextInput
           label="Find a key"
           placeholder="Group by…"
@@ -80,11 +80,11 @@ function Choices({ value, onChange }: ByPickerProps) {
         />
       </div>
       {fault.value ? (
-        <p class="picker-none" role="alert">
+        <p class="none" role="alert">
           {fault.value}
         </p>
       ) : null}
-      <div class="by-list" role="group" aria-label="Keys">
+      <div class="vstack by-list" role="group" aria-label="Keys">
         {value.length > 0 ? (
           <button type="button" class="menu-item" onClick={() => onChange([])}>
             No groups
@@ -108,9 +108,9 @@ function Choices({ value, onChange }: ByPickerProps) {
           />
         ))}
         {offered.value && fits.length === 0 ? (
-          <p class="picker-none">No key has “{visibleText(search.value)}” in its name.</p>
+          <p class="none">No key has “{visibleText(search.value)}” in its name.</p>
         ) : null}
-        {fits.length > MOST ? <p class="picker-none">{fits.length - MOST} more: type to find them.</p> : null}
+        {fits.length > MOST ? <p class="none">{fits.length - MOST} more: type to find them.</p> : null}
       </div>
     </>
   );
@@ -118,7 +118,7 @@ function Choices({ value, onChange }: ByPickerProps) {
 
 function Choice({ label, hint, on, onToggle }: { label: string; hint: string; on: boolean; onToggle(): void }) {
   return (
-    <div class="by-choice">
+    <div class="option by-choice">
       <Checkbox checked={on} label={label} visible onChange={onToggle} />
       <span class="menu-hint">{hint}</span>
     </div>

@@ -44,8 +44,8 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
   const looks = [found.a, found.b].map((id) => lookOfRun(colours.get(id) ?? id)) as [Look, Look];
   return (
     <div class="changed" aria-busy={answer.waiting}>
-      <div class="changed-top">
-        <div class="changed-words">
+      <div class="wraps apart changed-top">
+        <div class="vstack gap-4 changed-words">
           <Pair found={found} looks={looks} {...(onPair ? { onPair } : {})} />
           <p class="changed-headline isolate" data-same={!found.differs || undefined}>
             <Prose text={found.headline} />
@@ -93,7 +93,7 @@ function Pair({
 }) {
   const options = found.compared.columns.map((column) => ({ value: column.id, label: labelOf(column).slice(0, 60) }));
   const side = (label: string, id: string, look: Look, pick: (id: string) => void) => (
-    <span class="changed-side">
+    <span class="inline gap-2 changed-side">
       <span class="ink" style={{ background: swatch(look) }} />
       <span class="quiet">{label}</span>
       {onPair ? (
@@ -106,7 +106,7 @@ function Pair({
   const ranked = found.picked.startsWith("the best");
   const labels = !found.differs ? ["First", "Second"] : ranked ? ["Better", "Worse"] : ["Works", "Fails"];
   return (
-    <div class="changed-pair">
+    <div class="hstack wraps changed-pair">
       {side(labels[0] ?? "", found.a, looks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
       {onPair ? (
         <IconButton label="Swap the two sides" onClick={() => onPair(found.b, found.a)}>
@@ -121,7 +121,7 @@ function Pair({
 
 function Outcome({ found }: { found: Found }) {
   return (
-    <div class="fact-scroll">
+    <div class="anchor scroll framed fact-scroll">
       <table class="fact-table outcome-table">
         <thead>
           <tr>

@@ -23,13 +23,13 @@ export function ComparedCharts({ runs }: { runs: readonly string[] }) {
   if (keys.length === 0) return <p class="quiet">These runs have logged no metrics.</p>;
   return (
     <>
-      <div class="compare-tools">
+      <div class="hstack wraps compare-tools">
         {shown.map((key) => (
-          <span key={key} class="compare-chip">
+          <span key={key} class="inline gap-1 small subtle compare-chip">
             <span class="isolate ellipsis">{visibleText(key)}</span>
             <button
               type="button"
-              class="chip-remove"
+              class="inline centered rigid quiet chip-remove"
               aria-label={`Do not draw ${visibleText(key)}`}
               disabled={shown.length === 1}
               onClick={() => (drawn.value = shown.filter((other) => other !== key))}
@@ -39,7 +39,7 @@ export function ComparedCharts({ runs }: { runs: readonly string[] }) {
           </span>
         ))}
         {rest.length > 0 ? (
-          <label class="draw-more">
+          <label class="inline gap-1 quiet draw-more">
             <PlusIcon size={13} />
             <select
               class="select"

@@ -16,10 +16,10 @@ export function CodeDiff({ a, b }: { a: string; b: string }) {
   const found = answer.data;
   const names: [string, string] = [visibleText(nameOf(a)), visibleText(nameOf(b))];
   return (
-    <div class="code-diff" aria-busy={answer.waiting}>
+    <div class="vstack gap-3 shrinks" aria-busy={answer.waiting}>
       <p class="isolate">{visibleText(found.words)}</p>
       {found.command ? (
-        <p class="code-command">
+        <p class="hstack wraps gap-2">
           What was committed in between: <code class="isolate">{visibleText(found.command)}</code>
           <Button kind="quiet" onClick={() => void copyText(found.command, "Command copied")}>
             <CopyIcon size={13} /> Copy
@@ -47,11 +47,11 @@ function File({ file, names, open }: { file: CodeFile; names: readonly [string, 
   const whose =
     file.where === "both" ? "changed by both, differently" : `changed only in ${names[file.where === "a" ? 0 : 1]}`;
   return (
-    <details class="code-file" open={open}>
+    <details class="clipped framed code-file" open={open}>
       <summary>
         <code class="isolate">{visibleText(file.path) || "changes"}</code> <span class="quiet isolate">{whose}</span>
       </summary>
-      <table class="code-table">
+      <table class="full small code-table">
         <thead>
           <tr>
             <th scope="col" class="isolate">
@@ -108,7 +108,7 @@ function Line({ line }: { line: CodeLine }) {
 }
 
 function Half({ text }: { text: string | null }) {
-  if (text === null) return <td class="code-blank" />;
+  if (text === null) return <td class="subtle" />;
   const sign = text.startsWith("@@") ? "@" : text[0] === "+" || text[0] === "-" ? text[0] : " ";
   return (
     <td data-sign={sign} class="isolate">

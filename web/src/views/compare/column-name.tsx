@@ -33,7 +33,7 @@ export function ColumnName({ column, colour, more = true }: ColumnNameProps) {
   const look = lookOfRun(colour ?? column.id);
   const only = column.values.length === 0 ? known.value.get(column.id) : undefined;
   return (
-    <span class="column-name">
+    <span class="inline column-name">
       <span class="ink" style={{ background: swatch(look) }} />
       <span class="isolate ellipsis" title={labelOf(column)}>
         {labelOf(column)}

@@ -95,7 +95,7 @@ function FactTable({ section, sheet, places, base, untitled }: TableProps) {
   const colours = useColours(sheet.compared);
   const rows = all ? section.rows : section.rows.slice(0, MOST_ROWS);
   return (
-    <div class="fact-scroll" tabIndex={0} role="region" aria-label={section.title}>
+    <div class="anchor scroll framed fact-scroll" tabIndex={0} role="region" aria-label={section.title}>
       <table class="fact-table" style={{ "--columns": places.length }}>
         <thead>
           <tr>
@@ -123,7 +123,7 @@ function FactTable({ section, sheet, places, base, untitled }: TableProps) {
           ))}
         </tbody>
       </table>
-      <p class="fact-foot quiet">
+      <p class="px-3 py-1 small over quiet fact-foot">
         {section.same > 0 ? `${count(section.same, "more value")} the same everywhere.` : ""}
         {rows.length < section.rows.length ? (
           <button type="button" class="link" onClick={() => setAll(true)}>

@@ -47,7 +47,7 @@ export function MetricCell({ row, at, base, grouped }: CellProps) {
           </b>
         ) : null}
       </span>
-      <span class="metric-change">
+      <span class="gap-2 tiny quiet metric-change">
         {change ? <span data-better={change.better ?? undefined}>{changeWords(change)}</span> : null}
         {p !== null ? (
           <span class="metric-p" data-clear={p < CLEAR || undefined}>
@@ -62,11 +62,11 @@ export function MetricCell({ row, at, base, grouped }: CellProps) {
   return (
     <td data-best={isBest(row, at) || undefined} data-base={at === base || undefined}>
       {testable ? (
-        <button type="button" class="metric-cell" data-at={at} aria-haspopup="dialog">
+        <button type="button" class="vstack centered full metric-cell" data-at={at} aria-haspopup="dialog">
           {inside}
         </button>
       ) : (
-        <span class="metric-cell">{inside}</span>
+        <span class="vstack centered full metric-cell">{inside}</span>
       )}
     </td>
   );
@@ -122,7 +122,7 @@ function TestCard({
       </h3>
       <Strip found={found} colours={[colour(a), colour(b)]} />
       <p class="test-verdict">{verdict(found, holm)}</p>
-      <dl class="test-numbers">
+      <dl class="facts facts-apart test-numbers">
         <Row name="Difference of the means" value={signed(found.difference)} />
         {found.p === null ? null : (
           <>
@@ -182,7 +182,7 @@ function Strip({ found, colours }: { found: Significance; colours: readonly [str
   const x = (value: number) => 8 + (range === 0 ? 0.5 : (value - low) / range) * (WIDTH - 16);
   return (
     <svg
-      class="test-strip"
+      class="full block test-strip"
       viewBox={`0 0 ${WIDTH} ${LANE * 2 + 26}`}
       role="img"
       aria-label={sides

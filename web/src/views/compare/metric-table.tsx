@@ -80,8 +80,8 @@ function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
   if (columns.length === 0) return <p class="quiet">None of these runs is in this store any more.</p>;
   if (table.rows.length === 0) return <p class="quiet">These runs have logged no metrics.</p>;
   return (
-    <div class="metric-table" aria-busy={waiting}>
-      <div class="compare-tools">
+    <div class="vstack gap-2 shrinks metric-table" aria-busy={waiting}>
+      <div class="hstack wraps compare-tools">
         <TextInput
           label="Find a metric"
           placeholder="Find a metric"
@@ -185,7 +185,7 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
               const isBase = at === base;
               return (
                 <th key={column.id} scope="col" data-base={isBase || undefined}>
-                  <span class="metric-head">
+                  <span class="hstack metric-head">
                     {props.onBase && !isBase ? (
                       <IconButton
                         label={`Compare with ${labelOf(column)}`}
@@ -204,7 +204,7 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
                       <ColumnName column={column} colour={colours.get(column.id)} /> {arrow(at)}
                     </button>
                   </span>
-                  {isBase && columns.length > 1 ? <span class="metric-base">baseline</span> : null}
+                  {isBase && columns.length > 1 ? <span class="tiny quiet metric-base">baseline</span> : null}
                 </th>
               );
             })}
@@ -259,7 +259,7 @@ const Row = memo(function Row({ row, index, places, before, after, base, grouped
   return (
     <tr aria-rowindex={index + 2} data-key={row.key}>
       <th scope="row" title={visibleText(row.key)}>
-        <span class="isolate metric-key">{visibleText(row.key)}</span>
+        <span class="clipped medium isolate metric-key">{visibleText(row.key)}</span>
         <GoalMark row={row} stat={stat} />
       </th>
       <Gap width={before} />
@@ -285,7 +285,7 @@ function GoalMark({ row, stat }: { row: MetricRow; stat: Stat }) {
     row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "",
     stat === "best" || stat !== row.stat ? row.stat : "",
   ].filter(Boolean);
-  return words.length ? <span class="metric-goal">{words.join(" · ")}</span> : null;
+  return words.length ? <span class="block tiny quiet metric-goal">{words.join(" · ")}</span> : null;
 }
 
 function ExportMenu({ table, rows, base }: { table: MetricsTable; rows: readonly MetricRow[]; base: number }) {

@@ -82,23 +82,26 @@ export function Compare() {
   if (shown.length === 0) return <EmptyStore />;
   if (answer.fault) {
     return (
-      <div class="compare">
+      <div class="page compare">
         <CompareBar compared={null} />
         <ErrorState error={answer.fault} onRetry={answer.again} />
       </div>
     );
   }
   return (
-    <div class="compare in-order">
+    <div class="page compare in-order">
       {answer.data ? <CompareBar compared={answer.data} /> : <WaitingBar />}
-      <nav class="compare-nav" aria-label="Sections">
+      <nav class="tab-line" aria-label="Sections">
         {SECTIONS.map(([id, title]) => (
           <button key={id} type="button" aria-current={here.value === id || undefined} onClick={() => goTo(id)}>
             {title}
           </button>
         ))}
       </nav>
-      <div class="compare-scroll in-order" onScroll={(event) => (here.value = sectionAt(event.currentTarget))}>
+      <div
+        class="fill-down anchor compare-scroll in-order"
+        onScroll={(event) => (here.value = sectionAt(event.currentTarget))}
+      >
         {answer.data && answer.data.columns.length === 0 ? <Gone /> : <Sections shown={shown} compared={answer.data} />}
       </div>
     </div>
@@ -160,7 +163,7 @@ function Sections({ shown, compared }: { shown: readonly string[]; compared: Com
       </Section>
       <Section id="media" title="Media" about="side by side at the same step">
         {() => (
-          <div class="compare-media">
+          <div class="vstack clipped framed compare-media">
             <MediaBoard runs={shown} />
           </div>
         )}
@@ -177,7 +180,7 @@ function Sections({ shown, compared }: { shown: readonly string[]; compared: Com
 /** How many lines the bar will have is not known before its runs are: what follows waits, so that it does not move. */
 function WaitingBar() {
   return (
-    <div class="compare-bar" aria-busy="true">
+    <div class="bar compare-bar" aria-busy="true">
       <Skeleton width="50%" height={24} />
     </div>
   );
@@ -185,7 +188,7 @@ function WaitingBar() {
 
 function Waiting() {
   return (
-    <div class="compare compare-wait" aria-busy="true">
+    <div class="page wait compare" aria-busy="true">
       <Skeleton width="50%" height={24} />
       <Skeleton width="80%" height={160} />
       <Skeleton width="60%" height={160} />

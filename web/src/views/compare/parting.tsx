@@ -11,7 +11,7 @@ const HEIGHT = 84;
 export function PartingCard({ parting, looks }: { parting: Parting; looks: readonly [Look, Look] }) {
   const { a, b, at } = partingPaths(parting, WIDTH, HEIGHT);
   return (
-    <figure class="parting" data-parts={parting.step !== null || undefined}>
+    <figure class="pad framed parting" data-parts={parting.step !== null || undefined}>
       <figcaption class="isolate ellipsis" title={visibleText(parting.key)}>
         {visibleText(parting.key)}
       </figcaption>

@@ -61,7 +61,7 @@ export function ProfileCompared({ a, b }: { a: string; b: string }) {
   return (
     <div class="profile-compared">
       <header class="verdict" data-faster={faster ?? undefined}>
-        <p class="verdict-text isolate">
+        <p class="strong anywhere isolate verdict-text">
           {faster === null ? null : faster ? <ArrowDownIcon size={16} /> : <ArrowUpIcon size={16} />}{" "}
           {visibleText(answer.data.headline)}
         </p>

@@ -35,7 +35,7 @@ export function Reasons({ changes, names, explain }: ReasonsProps) {
   return (
     <div class="reasons">
       <h3>{explain ? "What differs, the likeliest reason first" : "What differs, without a visible effect"}</h3>
-      <table class="reason-table">
+      <table class="table reason-table">
         <thead>
           <tr>
             {explain ? <th scope="col">How likely</th> : null}
@@ -77,11 +77,11 @@ function Reason({ change, explain }: { change: Change; explain: boolean }) {
     <tr data-likely={explain ? change.likely : undefined}>
       {explain ? (
         <td>
-          <span class="reason-level">{LEVELS[change.likely]}</span>
+          <span class="badge reason-level">{LEVELS[change.likely]}</span>
         </td>
       ) : null}
       <th scope="row">
-        <span class="reason-kind">{label}</span>{" "}
+        <span class="small quiet reason-kind">{label}</span>{" "}
         {section && document.getElementById(`compare-${section}`) ? (
           <button type="button" class="link isolate" onClick={() => goTo(section)}>
             {visibleText(change.key)}
@@ -89,11 +89,11 @@ function Reason({ change, explain }: { change: Change; explain: boolean }) {
         ) : (
           <span class="isolate">{visibleText(change.key)}</span>
         )}
-        {change.place ? <code class="reason-place isolate">{visibleText(change.place)}</code> : null}
+        {change.place ? <code class="block soft isolate reason-place">{visibleText(change.place)}</code> : null}
       </th>
       <Side value={change.a} other={change.b} kind={change.kind} />
       <Side value={change.b} other={change.a} kind={change.kind} />
-      {explain ? <td class="isolate reason-why">{visibleText(change.why)}</td> : null}
+      {explain ? <td class="soft isolate">{visibleText(change.why)}</td> : null}
     </tr>
   );
 }

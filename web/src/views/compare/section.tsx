@@ -33,10 +33,10 @@ export function Section({ id, title, about, aside, children }: SectionProps) {
       aria-labelledby={`compare-${id}-title`}
       data-filled={filled || undefined}
     >
-      <header class="compare-section-head">
+      <header class="hstack gap-3 compare-section-head">
         <button
           type="button"
-          class="compare-fold"
+          class="inline quiet compare-fold"
           aria-expanded={!folded}
           aria-controls={`compare-${id}-body`}
           onClick={() => (shut.value = folded ? shut.value.filter((other) => other !== id) : [...shut.value, id])}
@@ -44,11 +44,11 @@ export function Section({ id, title, about, aside, children }: SectionProps) {
           {folded ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
           <h2 id={`compare-${id}-title`}>{title}</h2>
         </button>
-        {about ? <span class="quiet compare-about">{about}</span> : null}
+        {about ? <span class="small quiet">{about}</span> : null}
         <span class="spring" />
         {folded ? null : aside}
       </header>
-      <div id={`compare-${id}-body`} class="compare-body" hidden={folded}>
+      <div id={`compare-${id}-body`} class="vstack gap-3 under compare-body" hidden={folded}>
         {filled && !folded ? children() : null}
       </div>
     </section>

@@ -28,7 +28,7 @@ export function DistributionBar({
 }) {
   const order = settings.order.value;
   return (
-    <div class="dist-bar" role="toolbar" aria-label="Distributions">
+    <div class="bar dist-bar" role="toolbar" aria-label="Distributions">
       <Segments
         label="How histograms are drawn"
         value={settings.mode.value}
@@ -59,7 +59,7 @@ export function DistributionBar({
           onChange={(value) => (settings.order.value = value)}
         />
       </span>
-      <span class="dist-control">
+      <span class="inline gap-2 shrinks">
         <span class="quiet">Range</span>
         <Segments
           label="Range of values"
@@ -86,7 +86,7 @@ function Across({ data, runs }: { data: Distributions; runs: readonly string[] }
   const run = runs.includes(settings.oneRun.value) ? settings.oneRun.value : (runs[0] ?? "");
   const family = data.families.includes(settings.family.value) ? settings.family.value : (data.families[0] ?? "");
   return (
-    <span class="dist-control">
+    <span class="inline gap-2 shrinks">
       <Segments
         label="Side by side"
         value={settings.across.value}
@@ -123,7 +123,7 @@ function StepSlider({ data }: { data: Distributions }) {
   if (!steps || steps[0] === steps[1]) return null;
   const now = settings.linkedStep();
   return (
-    <span class="dist-control dist-step">
+    <span class="inline gap-2 shrinks dist-step">
       <span class="quiet">Step</span>
       <Slider
         label="Step that is marked everywhere"

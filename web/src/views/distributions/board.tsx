@@ -61,17 +61,17 @@ function Board({
   const open = settings.opened.value;
   const opened = open.length === 2 && there.includes(open[0] as string) ? open : null;
   return (
-    <div class="dist" data-open={opened !== null || undefined}>
+    <div class="page dist" data-open={opened !== null || undefined}>
       <DistributionBar data={data} runs={there} shown={layers.length} without={runs.length - there.length} />
-      <div class="dist-body">
-        <div class="dist-scroll charts-scroll" tabIndex={0} role="region" aria-label="Layers">
+      <div class="fill-down dist-body">
+        <div class="scroll shrinks dist-scroll charts-scroll" tabIndex={0} role="region" aria-label="Layers">
           <div
             class="dist-grid"
             role="table"
             aria-label="Histograms of layers"
             style={{ "--columns": String(columns.length) }}
           >
-            <div class="dist-head" role="row">
+            <div class="soft small strong under dist-head" role="row">
               <span role="columnheader">Layer</span>
               {columns.map((column) => (
                 <span key={column.key} role="columnheader" class="ellipsis">
@@ -87,9 +87,9 @@ function Board({
             ))}
           </div>
           {layers.length === 0 ? (
-            <p class="dist-none">No layer has “{visibleText(settings.search.value)}” in its name.</p>
+            <p class="none">No layer has “{visibleText(settings.search.value)}” in its name.</p>
           ) : null}
-          {data.omitted + left > 0 ? <p class="dist-none">{leftOut(data.omitted, left)}</p> : null}
+          {data.omitted + left > 0 ? <p class="none">{leftOut(data.omitted, left)}</p> : null}
         </div>
         {opened ? <OneStep run={opened[0] as string} name={opened[1] as string} beat={beat} /> : null}
       </div>
@@ -137,7 +137,7 @@ function Row({ layer, columns, shared, beat }: RowProps) {
     settings.range.value === "own" ? null : settings.range.value === "row" ? across : (shared.get(column.key) ?? null);
   return (
     <div class="dist-row" role="row" data-layer={layer.name}>
-      <div class="dist-name" role="rowheader">
+      <div class="vstack gap-1 clipped anywhere dist-name" role="rowheader">
         <span class="isolate">{breakable(visibleText(layer.name))}</span>
         <Stands layer={layer} cells={cells} />
       </div>
@@ -161,7 +161,7 @@ function Row({ layer, columns, shared, beat }: RowProps) {
                 }}
               />
             ) : (
-              <span class="dist-nothing">not logged</span>
+              <span class="none dist-nothing">not logged</span>
             )}
           </div>
         );
@@ -206,7 +206,7 @@ function breakable(name: string) {
 
 function Waiting() {
   return (
-    <div class="dist-wait" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width="40%" height={20} />
       <Skeleton width="90%" height={150} />
       <Skeleton width="90%" height={150} />

@@ -26,7 +26,7 @@ export function NoHistograms({ runs }: { runs: readonly string[] }) {
           anything.
         </p>
       )}
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Watch every layer" text={WATCH} />
         <Lesson title="Or log what you like" text={OWN} />
       </div>

@@ -28,7 +28,7 @@ export function OneStep({ run, name, beat }: { run: string; name: string; beat: 
   useKeys({ ArrowLeft: () => walk(-1), ArrowRight: () => walk(1), Escape: close });
   const before = compare && first && item && first.step !== item.step ? (first.histogram ?? null) : null;
   return (
-    <aside class="dist-one" aria-label={`One step of ${visibleText(name)}`}>
+    <aside class="aside dist-one" aria-label={`One step of ${visibleText(name)}`}>
       <header>
         <span class="ink" style={inkOfRun(run)} />
         <h2 class="isolate ellipsis" title={visibleText(name)}>
@@ -39,7 +39,7 @@ export function OneStep({ run, name, beat }: { run: string; name: string; beat: 
         </IconButton>
       </header>
       <p class="quiet isolate ellipsis">{visibleText(nameOf(run))}</p>
-      <div class="dist-walk">
+      <div class="hstack gap-1 dist-walk">
         <IconButton label="Previous step (←)" disabled={row <= 0} onClick={() => walk(-1)}>
           <ChevronLeftIcon size={14} />
         </IconButton>
@@ -104,7 +104,7 @@ function Large({
           onLeave={() => setBin(null)}
         />
       </div>
-      <p class="dist-here" aria-live="off">
+      <p class="soft small dist-here" aria-live="off">
         {words || `${shape.counts.length} bins, as they were logged`}
       </p>
     </>
@@ -133,7 +133,7 @@ function Statistics({ item, shape }: { item: MediaItem; shape: Histogram }) {
     ["logged", formatTime(item.time)],
   ];
   return (
-    <dl class="dist-stats">
+    <dl class="facts facts-apart dist-stats">
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

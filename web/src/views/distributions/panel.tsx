@@ -46,7 +46,7 @@ export function DistributionPanel(props: DistributionPanelProps) {
   const ever = useRef(false);
   ever.current ||= visible;
   return (
-    <div ref={place} class="dist-place">
+    <div ref={place} class="fill dist-place">
       {ever.current ? <PanelBody {...props} visible={visible} /> : null}
     </div>
   );
@@ -82,12 +82,16 @@ function PanelBody({
   );
   const latest = data?.steps[data.steps.length - 1] ?? cell?.last_step;
   return (
-    <div class="dist-panel" data-key={name} data-ready={data !== null || undefined}>
-      <p class="dist-caption">
+    <div class="page dist-panel" data-key={name} data-ready={data !== null || undefined}>
+      <p class="hstack gap-2 soft tiny dist-caption">
         <span class="ellipsis" aria-live="off">
           {data && spot ? sayHere(data, mode, spot) : <Facts cell={cell} name={name} />}
         </span>
-        {cell && cell.bad > 0 ? <span class="dist-bad">{count(cell.bad, "NaN or ∞", "NaN or ∞")}</span> : null}
+        {cell && cell.bad > 0 ? (
+          <span class="badge" data-tone="bad">
+            {count(cell.bad, "NaN or ∞", "NaN or ∞")}
+          </span>
+        ) : null}
         {onPick && latest !== undefined ? (
           <IconButton label={`One step of ${visibleText(name)}`} onClick={() => onPick(step ?? latest)}>
             <ExpandIcon size={12} />
@@ -95,12 +99,12 @@ function PanelBody({
         ) : null}
       </p>
       {error && !data ? (
-        <div class="dist-cover" role="alert">
+        <div class="vstack gap-2 none dist-cover" role="alert">
           <p>{error}</p>
           <Button onClick={retry}>Try again</Button>
         </div>
       ) : data && data.steps.length === 0 ? (
-        <div class="dist-cover">
+        <div class="vstack gap-2 none dist-cover">
           <p>Its histograms are damaged or were dropped.</p>
         </div>
       ) : data && drawn ? (
@@ -117,7 +121,7 @@ function PanelBody({
           }}
         />
       ) : (
-        <div class="canvas">{visible && !data ? <Skeleton width="50%" /> : null}</div>
+        <div class="fill-down anchor clipped canvas">{visible && !data ? <Skeleton width="50%" /> : null}</div>
       )}
     </div>
   );
@@ -155,7 +159,7 @@ function Facts({ cell, name }: { cell: DistributionCell | undefined; name: strin
     <>
       mean <b>{say(cell.mean)}</b> · sd <b>{say(cell.std)}</b>
       {cell.stuck !== null && cell.stuck > 0.9 ? (
-        <span class="dist-warn">{` · ${Math.round(cell.stuck * 100)}% in two bins`}</span>
+        <span class="warn">{` · ${Math.round(cell.stuck * 100)}% in two bins`}</span>
       ) : null}
     </>
   );

@@ -1,5 +1,7 @@
 /** Search, kinds, size, layout and adjustment: what holds for the whole board. */
 
+import type { ComponentChildren } from "preact";
+import { Segments } from "../../components/segments";
 import { useRef, useState } from "preact/hooks";
 import { IconButton, Popover, Select, Slider, TextInput } from "../../components";
 import { ResetIcon, SearchIcon } from "../../components/icons";
@@ -33,7 +35,7 @@ export function Bar({
       (settings.kind.value === "" || settings.kind.value === key.kind),
   );
   return (
-    <div class="charts-bar media-bar" role="toolbar" aria-label="Media" onKeyDown={keepArrows}>
+    <div class="bar charts-bar media-bar" role="toolbar" aria-label="Media" onKeyDown={keepArrows}>
       <div class="find">
         <TextInput
           inputRef={box}
@@ -45,7 +47,7 @@ export function Bar({
           onKeyDown={(event) => event.key === "Escape" && ((settings.find.value = ""), box.current?.blur())}
         />
         {settings.find.value ? (
-          <span class="find-count">
+          <span class="small quiet find-count">
             {shown} of {keys.length}
           </span>
         ) : null}
@@ -55,8 +57,8 @@ export function Bar({
       {pictures ? (
         <>
           <AdjustButton />
-          <span class="field">
-            <span class="field-label">Size</span>
+          <span class="inline gap-1 field">
+            <span class="small quiet field-label">Size</span>
             <Slider
               label="Size of pictures"
               min={settings.SIZES.least}
@@ -69,32 +71,31 @@ export function Bar({
         </>
       ) : null}
       {several ? (
-        <span class="segmented" role="radiogroup" aria-label="Layout">
-          <button
-            type="button"
-            role="radio"
-            aria-checked={columns}
-            title="A column for each run"
-            onClick={() => (settings.layout.value = "columns")}
-          >
-            <GridIcon size={14} />
-            <span class="visually-hidden">A column for each run</span>
-          </button>
-          <button
-            type="button"
-            role="radio"
-            aria-checked={!columns}
-            title="One after the other"
-            onClick={() => (settings.layout.value = "flow")}
-          >
-            <FlowIcon size={14} />
-            <span class="visually-hidden">One after the other</span>
-          </button>
-        </span>
+        <Segments
+          label="Layout"
+          value={columns ? "columns" : "flow"}
+          options={LAYOUTS}
+          onChange={(layout) => (settings.layout.value = layout)}
+        />
       ) : null}
     </div>
   );
 }
+
+const layout = (value: "columns" | "flow", about: string, icon: ComponentChildren) => ({
+  value,
+  about,
+  label: (
+    <>
+      {icon}
+      <span class="visually-hidden">{about}</span>
+    </>
+  ),
+});
+const LAYOUTS = [
+  layout("columns", "A column for each run", <GridIcon size={14} />),
+  layout("flow", "One after the other", <FlowIcon size={14} />),
+];
 
 function Kinds({ keys }: { keys: readonly MediaKey[] }) {
   const kinds = kindCounts(keys);
@@ -106,7 +107,7 @@ function Kinds({ keys }: { keys: readonly MediaKey[] }) {
       key={kind}
       type="button"
       role="radio"
-      class="kind-chip"
+      class="pill kind-chip"
       aria-checked={settings.kind.value === kind}
       onClick={() => (settings.kind.value = kind)}
     >
@@ -158,11 +159,11 @@ function AdjustButton() {
         onClick={() => setOpen(!open)}
       >
         <ContrastIcon size={15} />
-        <span class="glyph">Adjust</span>
+        <span class="small glyph">Adjust</span>
       </button>
       {open ? (
         <Popover anchor={anchor.current} label="Adjust pictures" align="end" onClose={() => setOpen(false)}>
-          <div class="adjust-box" onKeyDown={keepArrows}>
+          <div class="gap-2 pad adjust-box" onKeyDown={keepArrows}>
             <AdjustFields />
           </div>
         </Popover>
@@ -177,19 +178,19 @@ export function AdjustFields() {
   const set = (change: Partial<typeof now>) => (settings.adjust.value = { ...settings.adjust.peek(), ...change });
   return (
     <>
-      <label class="adjust-field">
+      <label class="inline gap-2 soft small adjust-field">
         <span>Contrast</span>
         <Select label="Contrast" value={now.stretch} options={STRETCHES} onChange={(stretch) => set({ stretch })} />
       </label>
-      <label class="adjust-field">
+      <label class="inline gap-2 soft small adjust-field">
         <span>Channel</span>
         <Select label="Channel" value={now.channel} options={CHANNELS} onChange={(channel) => set({ channel })} />
       </label>
-      <label class="adjust-field">
+      <label class="inline gap-2 soft small adjust-field">
         <span>Colors</span>
         <Select label="Colors" value={now.map} options={COLOURS} onChange={(map) => set({ map })} />
       </label>
-      <label class="adjust-field">
+      <label class="inline gap-2 soft small adjust-field">
         <span>Gamma</span>
         <Slider
           label="Gamma"

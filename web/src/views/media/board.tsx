@@ -86,11 +86,11 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
   useEffect(() => void (settings.drawnSize.value = size), [size]);
   const opening = useOpening(place);
   return (
-    <div class="media-board" style={{ "--size": `${size}px`, "--runs": runs.length }}>
+    <div class="page" style={{ "--size": `${size}px`, "--runs": runs.length }}>
       <Bar keys={index.keys} shown={keys.length} columns={columns} several={runs.length > 1} />
       <StepBar steps={steps} />
       {error ? (
-        <p class="charts-fault" role="alert">
+        <p class="banner" data-tone="bad" role="alert">
           {error}{" "}
           <button type="button" class="link" onClick={retry}>
             Try again
@@ -106,7 +106,9 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
       >
         <Without runs={asked.filter((run) => !runs.includes(run))} />
         {left > 0 ? (
-          <p class="media-more">{count(left, "run")} more than are shown side by side; choose fewer to see them.</p>
+          <p class="small quiet media-more">
+            {count(left, "run")} more than are shown side by side; choose fewer to see them.
+          </p>
         ) : null}
         {columns && keys.some((key) => !TOGETHER.has(key.kind)) ? <RunHeads runs={runs} /> : null}
         {keys.length === 0 ? (
@@ -116,7 +118,9 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
             <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={runs} steps={steps} columns={columns} />
           ))
         )}
-        {index.omitted ? <p class="media-more">{count(index.omitted, "key")} more than this page can hold.</p> : null}
+        {index.omitted ? (
+          <p class="small quiet media-more">{count(index.omitted, "key")} more than this page can hold.</p>
+        ) : null}
       </div>
       <Lightbox runs={runs} steps={steps} />
     </div>
@@ -146,7 +150,7 @@ function useOpening(place: { current: HTMLElement | null }): boolean {
 function Without({ runs }: { runs: readonly string[] }) {
   if (runs.length === 0) return null;
   return (
-    <p class="media-more isolate" title={runs.map(runName).join(", ")}>
+    <p class="small isolate quiet media-more" title={runs.map(runName).join(", ")}>
       {count(runs.length, "run")} logged nothing of this: {runs.slice(0, 3).map(runName).join(", ")}
       {runs.length > 3 ? " …" : ""}
     </p>
@@ -160,8 +164,8 @@ function matching(keys: readonly MediaKey[], find: string, kind: string): MediaK
 
 function Waiting() {
   return (
-    <div class="media-board" aria-busy="true">
-      <div class="media-wait">
+    <div class="page" aria-busy="true">
+      <div class="wait">
         <Skeleton width="40%" />
         <Skeleton width="70%" />
         <Skeleton width="55%" />

@@ -31,8 +31,8 @@ export function Confusions({ items, step }: { items: readonly MediaItem[]; step:
   );
   const against = read.find(({ item }) => item.run === base)?.matrix ?? null;
   return (
-    <div class="media-together">
-      <div class="together-bar">
+    <div class="vstack gap-2 media-together">
+      <div class="hstack wraps gap-2 small together-bar">
         <Select label="Numbers" value={how} options={SHARES} onChange={(value) => setHow(value)} />
         {read.length > 1 ? (
           <Select
@@ -49,7 +49,7 @@ export function Confusions({ items, step }: { items: readonly MediaItem[]; step:
       </div>
       <div class="matrix-columns">
         {read.map(({ item, matrix }) => (
-          <article key={item.run} class="matrix-column">
+          <article key={item.run} class="shrinks matrix-column">
             <header>
               <RunName run={item.run} />
               <StepNote items={[item]} step={step} />
@@ -67,7 +67,7 @@ export function Confusions({ items, step }: { items: readonly MediaItem[]; step:
                 onSpot={setSpot}
               />
             ) : (
-              <p class="media-none">{item.error ?? "This confusion matrix could not be read."}</p>
+              <p class="small quiet media-none">{item.error ?? "This confusion matrix could not be read."}</p>
             )}
           </article>
         ))}
@@ -120,7 +120,7 @@ function Matrix({ item, matrix, base, how, spot, onSpot }: MatrixProps) {
       grid && drawMatrix(ctx, grid, size, inks, base ? MORE : colour),
     [grid, colour, base],
   );
-  if (!grid) return <p class="media-none">Its classes differ, so there is nothing to compare.</p>;
+  if (!grid) return <p class="small quiet media-none">Its classes differ, so there is nothing to compare.</p>;
   return (
     <>
       <div class="matrix-place">
@@ -131,7 +131,7 @@ function Matrix({ item, matrix, base, how, spot, onSpot }: MatrixProps) {
           onLeave={() => onSpot(null)}
         />
       </div>
-      <p class="matrix-words isolate">
+      <p class="soft small isolate matrix-words">
         {spot ? sayCell(matrix, base, spot) : how === "count" ? "\u00a0" : "numbers in percent"}
       </p>
     </>

@@ -29,7 +29,7 @@ export interface ContentProps {
 
 export function Content(props: ContentProps) {
   const { entry, items, runs, columns, step } = props;
-  if (items.length === 0) return <p class="media-none">Nothing was logged here at or before this step.</p>;
+  if (items.length === 0) return <p class="small quiet media-none">Nothing was logged here at or before this step.</p>;
   switch (entry.kind) {
     case "image":
       return <Pictures {...props} />;
@@ -100,16 +100,16 @@ export function Cells({ items, runs, columns: wanted, step, wide = false, render
       {cells.map(({ run, own }) =>
         own.length === 0 ? (
           columns ? (
-            <p key={run} class="media-absent">
+            <p key={run} class="tiny quiet media-absent">
               not logged
             </p>
           ) : null
         ) : (
-          <div key={run} class="media-cell" data-many={own.length > 1 || undefined}>
+          <div key={run} class="vstack gap-1 anchor shrinks small media-cell" data-many={own.length > 1 || undefined}>
             {columns ? (
               <StepNote items={own} step={step} />
             ) : runs.length > 1 ? (
-              <span class="media-who">
+              <span class="gap-2 soft media-who">
                 <RunName run={run} />
                 <StepNote items={own} step={step} />
               </span>
@@ -130,5 +130,5 @@ export function Cells({ items, runs, columns: wanted, step, wide = false, render
 export function StepNote({ items, step }: { items: readonly MediaItem[]; step: number | null }) {
   const own = items[0]?.step;
   if (own === undefined || own === step || step === null) return null;
-  return <span class="media-step">step {own.toLocaleString("en-US")}</span>;
+  return <span class="rigid push quiet media-step">step {own.toLocaleString("en-US")}</span>;
 }

@@ -82,11 +82,15 @@ export function Curves({ items, step }: { items: readonly MediaItem[]; step: num
     [lines, at],
   );
   if (all.length === 0)
-    return <p class="media-none">{items.find((item) => item.error)?.error ?? "These curves could not be read."}</p>;
+    return (
+      <p class="small quiet media-none">
+        {items.find((item) => item.error)?.error ?? "These curves could not be read."}
+      </p>
+    );
   return (
-    <div class="media-together">
+    <div class="vstack gap-2 media-together">
       {classes.length > 1 ? (
-        <div class="together-bar">
+        <div class="hstack wraps gap-2 small together-bar">
           <Select
             label="Class"
             value={picked}
@@ -98,7 +102,7 @@ export function Curves({ items, step }: { items: readonly MediaItem[]; step: num
           />
         </div>
       ) : null}
-      <div class="curve-pair">
+      <div class="wraps gap-4 curve-pair">
         <div class="curve-place">
           <Canvas
             label={`${words.y || "Curves"} over ${words.x || "x"}, ${shown.length} curves`}
@@ -136,8 +140,8 @@ function Legend({ shown, colours, words, named, step, at }: LegendProps) {
   const order = shown.map((_, i) => i).sort((a, b) => (shown[b]?.area ?? -1) - (shown[a]?.area ?? -1));
   const read = at ? shown[at.line]?.curve : undefined;
   return (
-    <div class="curve-legend" tabIndex={0} role="group" aria-label="Curves">
-      <table>
+    <div class="scroll small curve-legend" tabIndex={0} role="group" aria-label="Curves">
+      <table class="table">
         <thead>
           <tr>
             <th>Run</th>
@@ -164,7 +168,7 @@ function Legend({ shown, colours, words, named, step, at }: LegendProps) {
         </tbody>
       </table>
       {order.length > MOST ? <p class="quiet">{order.length - MOST} more</p> : null}
-      <p class="curve-read">
+      <p class="px-2 py-2 soft">
         {read && at ? (
           <>
             {words.x} {formatNumber(read.x[at.index] as number, 3)}, {words.y}{" "}

@@ -17,7 +17,8 @@ const WAIT_MS = 20_000;
 
 export function FigureItem({ item }: { item: MediaItem }) {
   if (item.mime.startsWith("image/")) return <Picture item={item} />;
-  if (item.text === null) return <p class="media-broken">{item.error ?? "This figure is too large to show here."}</p>;
+  if (item.text === null)
+    return <p class="small quiet media-broken">{item.error ?? "This figure is too large to show here."}</p>;
   return <Figure item={item} figure={item.text} />;
 }
 
@@ -29,8 +30,8 @@ function Figure({ item, figure }: { item: MediaItem; figure: string }) {
   const [fault, setFault] = useState<string | null>(null);
   const wanted = isServed() && fault === null && (asked || !ours);
   return (
-    <div class="plotly-place" data-drawn={drawn || undefined}>
-      {drawn ? null : wanted && !ours ? <p class="panel-empty">Drawing with plotly…</p> : <FigureView item={item} />}
+    <div class="vstack anchor clipped framed raised plotly-place" data-drawn={drawn || undefined}>
+      {drawn ? null : wanted && !ours ? <p class="none">Drawing with plotly…</p> : <FigureView item={item} />}
       {wanted ? (
         <Frame
           item={item}
@@ -40,10 +41,10 @@ function Figure({ item, figure }: { item: MediaItem; figure: string }) {
         />
       ) : null}
       {fault !== null ? (
-        <p class="media-caption">plotly could not draw it: {visibleText(fault.slice(0, 200))}</p>
+        <p class="tiny quiet media-caption">plotly could not draw it: {visibleText(fault.slice(0, 200))}</p>
       ) : null}
       {isServed() && !wanted && fault === null ? (
-        <button type="button" class="plotly-ask" onClick={() => setAsked(true)}>
+        <button type="button" class="soft tiny raised plotly-ask" onClick={() => setAsked(true)}>
           Interactive
         </button>
       ) : null}
@@ -87,6 +88,6 @@ function Frame({ item, figure, onDrawn, onFault }: FrameProps) {
     };
   }, [figure, dark, mine]);
   return mine ? (
-    <iframe ref={frame} class="plotly-frame" sandbox="allow-scripts" title={pictureName(item)} src={FRAME} />
+    <iframe ref={frame} class="cover plotly-frame" sandbox="allow-scripts" title={pictureName(item)} src={FRAME} />
   ) : null;
 }

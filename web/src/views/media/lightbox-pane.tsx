@@ -61,7 +61,7 @@ export function Pane({ label, first, second, line, camera, spot }: PaneProps) {
   return (
     <div
       ref={place}
-      class="look-pane"
+      class="fill-down anchor clipped look-pane"
       role="img"
       aria-label={label}
       onPointerDown={(event) => {
@@ -75,7 +75,7 @@ export function Pane({ label, first, second, line, camera, spot }: PaneProps) {
       onPointerLeave={() => (spot.value = null)}
       onDblClick={() => (camera.value = FIT)}
     >
-      <canvas ref={canvas} />
+      <canvas ref={canvas} class="cover" />
       {(first.fault ?? second?.fault) ? <p class="look-fault">{first.fault ?? second?.fault}</p> : null}
       {second && line && size ? <WipeLine line={line} width={size.width} /> : null}
     </div>

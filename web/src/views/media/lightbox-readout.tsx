@@ -22,7 +22,7 @@ export function Readout({
   dated: boolean;
 }) {
   return (
-    <div class="look-readout">
+    <div class="hstack wraps scroll small over look-readout">
       {shown.map((one, at) => (
         <Line key={`${one.item.run} ${at}`} one={one} part={spot.value} dated={dated} />
       ))}
@@ -37,7 +37,7 @@ function Line({ one, part, dated }: { one: Shown; part: { u: number; v: number }
   const at = raw && pixel ? (pixel.y * raw.width + pixel.x) * 4 : -1;
   const rgba = raw && at >= 0 ? [...raw.data.slice(at, at + 4)] : null;
   return (
-    <p class="look-line">
+    <p class="inline gap-2 shrinks look-line">
       <RunName run={item.run} />
       {dated ? <span class="quiet">step {item.step.toLocaleString("en-US")}</span> : null}
       {raw && rgba && pixel ? (

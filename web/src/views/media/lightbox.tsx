@@ -1,5 +1,6 @@
 /** Pictures looked at closely: all runs side by side, moving together; two of them wiped or subtracted; pixels read. */
 
+import { Segments } from "../../components/segments";
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { IconButton, Select, Slider } from "../../components";
@@ -68,27 +69,19 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
       onCancel={(event) => (event.preventDefault(), close())}
       onKeyDown={keys}
     >
-      <header class="look-bar">
+      <header class="bar look-bar">
         <h2 class="isolate ellipsis">{title}</h2>
         {pair.most > 1 ? <Pager index={at.index} most={pair.most} /> : null}
-        <span class="segmented" role="radiogroup" aria-label="How to compare">
-          {MODES.map(({ value, label }) => (
-            <button
-              key={value}
-              type="button"
-              role="radio"
-              aria-checked={mode.value === value}
-              disabled={value !== "side" && !pair.canPair}
-              onClick={() => (mode.value = value)}
-            >
-              {label}
-            </button>
-          ))}
-        </span>
+        <Segments
+          label="How to compare"
+          value={mode.value}
+          options={MODES.map((one) => ({ ...one, disabled: one.value !== "side" && !pair.canPair }))}
+          onChange={(value) => (mode.value = value)}
+        />
         {pair.fields}
         <span class="spring" />
         <AdjustFields />
-        <span class="look-zoom">{zoom === 1 ? "fit" : `${formatNumber(zoom, 3)}×`}</span>
+        <span class="soft small look-zoom">{zoom === 1 ? "fit" : `${formatNumber(zoom, 3)}×`}</span>
         <IconButton label="Fit into the panes (0)" disabled={zoom === 1} onClick={() => (camera.value = FIT)}>
           <ResetIcon size={14} />
         </IconButton>
@@ -124,7 +117,7 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
 function Pager({ index, most }: { index: number; most: number }) {
   const to = (next: number) => looking.value && (looking.value = { ...looking.value, index: next });
   return (
-    <span class="pager">
+    <span class="inline push one-line pager">
       <button type="button" aria-label="Previous in the list" disabled={index <= 0} onClick={() => to(index - 1)}>
         ‹
       </button>
@@ -228,10 +221,10 @@ function Body({ items, mode, camera, spot, dated }: BodyProps) {
   if (!first) return <p class="look-none">Nothing was logged here at or before this step.</p>;
   return (
     <>
-      <div class="look-panes" data-count={mode === "side" ? Math.min(shown.length, MOST_PANES) : 1}>
+      <div class="gap-2 fill-down look-panes" data-count={mode === "side" ? Math.min(shown.length, MOST_PANES) : 1}>
         {mode === "wipe" && second ? (
-          <figure class="look-figure">
-            <figcaption class="look-two">
+          <figure class="vstack look-figure">
+            <figcaption class="gap-4 apart">
               <PaneHead one={first} dated={dated} />
               <PaneHead one={second} dated={dated} />
             </figcaption>
@@ -247,7 +240,7 @@ function Body({ items, mode, camera, spot, dated }: BodyProps) {
           <DifferencePane first={first} second={second} dated={dated} {...shared} />
         ) : (
           shown.map((one, at) => (
-            <figure key={`${one.item.run} ${at}`} class="look-figure">
+            <figure key={`${one.item.run} ${at}`} class="vstack look-figure">
               <figcaption>
                 <PaneHead one={one} dated />
               </figcaption>
@@ -263,7 +256,7 @@ function Body({ items, mode, camera, spot, dated }: BodyProps) {
 
 function PaneHead({ one, dated }: { one: Shown; dated: boolean }) {
   return (
-    <span class="look-head">
+    <span class="inline gap-2 shrinks">
       <RunName run={one.item.run} />
       {dated ? <span class="quiet">step {one.item.step.toLocaleString("en-US")}</span> : null}
     </span>
@@ -309,19 +302,19 @@ function DifferencePane({
       : null);
   const total = first.raw ? first.raw.width * first.raw.height : 1;
   return (
-    <figure class="look-figure">
-      <figcaption class="look-two">
-        <span class="look-head">
+    <figure class="vstack look-figure">
+      <figcaption class="gap-4 apart">
+        <span class="inline gap-2 shrinks">
           <PaneHead one={second} dated={dated} /> <span class="quiet">minus</span>{" "}
           <PaneHead one={first} dated={dated} />
         </span>
         {found ? (
-          <span class="look-stats">
+          <span class="soft look-stats">
             mean {formatNumber(found.mean, 3)} · greatest {found.most} of 255 ·{" "}
             {formatNumber((100 * found.changed) / total, 3)}% of pixels differ
           </span>
         ) : null}
-        <label class="adjust-field">
+        <label class="inline gap-2 soft small adjust-field">
           <span>Stronger</span>
           <Slider
             label="Make the difference stronger"

@@ -21,8 +21,8 @@ export function MediaPage() {
 
 function Waiting() {
   return (
-    <div class="media-board" aria-busy="true">
-      <div class="media-wait">
+    <div class="page" aria-busy="true">
+      <div class="wait">
         <Skeleton width="40%" />
         <Skeleton width="70%" />
       </div>

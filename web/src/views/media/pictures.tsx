@@ -62,8 +62,8 @@ export function Picture({ item }: { item: MediaItem }) {
   const width = numberOf(item.meta.width);
   const height = numberOf(item.meta.height);
   const caption = typeof item.meta.caption === "string" ? visibleText(item.meta.caption) : "";
-  if (item.error) return <p class="media-broken">{visibleText(item.error)}</p>;
-  if (!item.url) return <p class="media-broken">The image's bytes are not in the run folder.</p>;
+  if (item.error) return <p class="small quiet media-broken">{visibleText(item.error)}</p>;
+  if (!item.url) return <p class="small quiet media-broken">The image's bytes are not in the run folder.</p>;
   if (failed === item.url) return <Broken item={item} />;
   if (width * height > TOO_MANY_PIXELS)
     return <Large item={item} words={`${width} × ${height} pixels: too large to show.`} />;
@@ -71,11 +71,11 @@ export function Picture({ item }: { item: MediaItem }) {
     return <Large item={item} words={`${width} × ${height} pixels.`} onShow={() => setAsked(true)} />;
   const name = pictureName(item);
   return (
-    <figure class="media-pic">
-      <div class="media-frame">
+    <figure class="shrinks media-pic">
+      <div class="anchor">
         <button
           type="button"
-          class="media-open"
+          class="full clipped subtle media-open"
           style={shapeOf(item)}
           aria-label={`Inspect ${name}`}
           onClick={() => openLarge(item, owner)}
@@ -128,7 +128,12 @@ export function Boxes({ item }: { item: MediaItem }) {
   if (boxes.length === 0) return null;
   const unit = Math.max(width, height) / 100;
   return (
-    <svg class="media-boxes" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="xMidYMid meet" aria-hidden="true">
+    <svg
+      class="cover media-boxes"
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="xMidYMid meet"
+      aria-hidden="true"
+    >
       {boxes.map((box, i) => (
         <g key={i} style={{ color: box.colour }}>
           <rect x={box.x} y={box.y} width={box.width} height={box.height} />
@@ -145,7 +150,7 @@ export function Boxes({ item }: { item: MediaItem }) {
 
 function Broken({ item }: { item: MediaItem }) {
   return (
-    <p class="media-broken">
+    <p class="small quiet media-broken">
       This image is damaged, or not the {item.mime} it says it is.{" "}
       <a href={`${item.url}`} download>
         Download
@@ -156,7 +161,7 @@ function Broken({ item }: { item: MediaItem }) {
 
 function Large({ item, words, onShow }: { item: MediaItem; words: string; onShow?: () => void }) {
   return (
-    <p class="media-broken">
+    <p class="small quiet media-broken">
       {words}{" "}
       {onShow ? (
         <button type="button" class="link" onClick={onShow}>

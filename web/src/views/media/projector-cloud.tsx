@@ -108,7 +108,7 @@ export function CloudView(props: CloudProps) {
   return (
     <div
       ref={place}
-      class="cloud"
+      class="anchor clipped framed raised cloud"
       role="application"
       tabIndex={0}
       aria-label={`${cloud.length / 3} points. Drag or use the arrow keys to ${deep ? "turn" : "move"} them, plus and minus to zoom.`}
@@ -134,7 +134,7 @@ export function CloudView(props: CloudProps) {
         else setView((now) => (zoom ? { ...now, zoom: now.zoom * zoom } : deep ? ASLANT : FRONT));
       }}
     >
-      <canvas ref={canvas} />
+      <canvas ref={canvas} class="cover" />
       {box ? (
         <i
           class="cloud-box"
@@ -142,7 +142,7 @@ export function CloudView(props: CloudProps) {
         />
       ) : null}
       {props.busy ? (
-        <p class="cloud-busy" role="status">
+        <p class="hstack gap-2 soft small raised cloud-busy" role="status">
           {cloud.length === 0 || props.part === 0 ? "Projecting…" : `Projecting, ${Math.round(100 * props.part)}%`}
           <progress max={1} value={props.part > 0 ? props.part : undefined} aria-label="Progress" />
         </p>
@@ -192,7 +192,7 @@ function PointCard({
   const below = top < height / 2;
   return (
     <div
-      class="embedding-card"
+      class="vstack one-line floating tip embedding-card"
       style={{
         left: right ? undefined : left + 12,
         right: right ? width - left + 12 : undefined,

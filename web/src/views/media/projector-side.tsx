@@ -28,7 +28,7 @@ export function Side(props: SideProps) {
   const { item, sheet, columns, chosen, row, near } = props;
   const say = (place: number): string => visibleText(String(columns[0]?.values[place] ?? ""));
   return (
-    <aside class="projector-side">
+    <aside class="vstack gap-3 scroll small projector-side">
       <Legend {...props} />
       {props.picked ? (
         <section>
@@ -61,7 +61,7 @@ export function Side(props: SideProps) {
               const place = props.placeOf(other);
               return (
                 <li key={other}>
-                  <button type="button" disabled={place < 0} onClick={() => props.onChoose(place)}>
+                  <button type="button" class="option" disabled={place < 0} onClick={() => props.onChoose(place)}>
                     {sheet ? <Sprite item={item} sheet={sheet} row={other} size={22} /> : null}
                     <span class="isolate ellipsis">{place >= 0 && say(place) ? say(place) : `row ${other}`}</span>
                     <span class="quiet">{formatNumber(near.distances[i] ?? 0, 3)}</span>
@@ -90,7 +90,7 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
       <section>
         <h3 class="isolate ellipsis">{visibleText(colouredBy)}</h3>
         <i class="scale-bar" style={{ background: `linear-gradient(to right, ${stops})` }} />
-        <p class="scale-ends">
+        <p class="apart quiet scale-ends">
           <span>{formatNumber(low, 3)}</span>
           <span>{formatNumber(high, 3)}</span>
         </p>
@@ -117,6 +117,7 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
           <li key={name}>
             <button
               type="button"
+              class="option"
               aria-pressed={only === name}
               data-off={(only !== null && only !== name) || undefined}
               onClick={() => onOnly(name)}

@@ -1,5 +1,6 @@
 /** Vectors in the plane or in space: turn, zoom, colour, search, and see which are near each other. */
 
+import { Segments } from "../../components/segments";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Button, Select, Slider, TextInput } from "../../components";
 import { SearchIcon } from "../../components/icons";
@@ -28,6 +29,11 @@ const methodsOf = (known: readonly string[] | undefined) =>
       ? { ...one, label: "UMAP (needs umap-learn)", disabled: true }
       : one,
   );
+
+const DIMENSIONS = [
+  { value: "2", label: "2D" },
+  { value: "3", label: "3D" },
+] as const;
 
 export function Projector({
   items,
@@ -71,8 +77,8 @@ export function Projector({
   const sheet = all.find((one) => one.run === item.run && one.step === item.step && one.meta.sprite === true);
   const places = useMemo(() => new Map(data?.rows.map((r, i) => [r, i])), [data?.rows]);
   return (
-    <div class="media-together projector">
-      <div class="together-bar" onKeyDown={keepArrows}>
+    <div class="vstack gap-2 media-together projector">
+      <div class="hstack wraps gap-2 small together-bar" onKeyDown={keepArrows}>
         {chips}
         <StepNote items={[item]} step={step} />
         <Select
@@ -81,21 +87,14 @@ export function Projector({
           options={methodsOf(data?.methods)}
           onChange={(method) => setWanted({ ...wanted, method })}
         />
-        <span class="segmented" role="radiogroup" aria-label="Dimensions">
-          {([2, 3] as const).map((dims) => (
-            <button
-              key={dims}
-              type="button"
-              role="radio"
-              aria-checked={wanted.dims === dims}
-              onClick={() => setWanted({ ...wanted, dims })}
-            >
-              {dims}D
-            </button>
-          ))}
-        </span>
+        <Segments
+          label="Dimensions"
+          value={wanted.dims === 3 ? "3" : "2"}
+          options={DIMENSIONS}
+          onChange={(dims) => setWanted({ ...wanted, dims: dims === "3" ? 3 : 2 })}
+        />
         {wanted.method === "pca" ? null : (
-          <label class="adjust-field">
+          <label class="inline gap-2 soft small adjust-field">
             <span>{wanted.method === "umap" ? "Neighbours" : "Perplexity"}</span>
             <Slider
               label="Neighbors of each point"
@@ -128,12 +127,12 @@ export function Projector({
         {found ? <span class="quiet">{found.size.toLocaleString("en-US")} found</span> : null}
       </div>
       {error && !data ? (
-        <div class="media-fault" role="alert">
+        <div class="gap-2 quiet media-fault" role="alert">
           <p>{error}</p>
           <Button onClick={retry}>Try again</Button>
         </div>
       ) : (
-        <div class="projector-pair">
+        <div class="wraps gap-3 projector-pair">
           <CloudView
             cloud={cloud}
             deep={wanted.dims === 3}

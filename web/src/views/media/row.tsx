@@ -55,25 +55,25 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
       data-one={(SMALL.has(entry.kind) && entry.most === 1) || undefined}
       aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}
     >
-      <h2 class="media-title">
+      <h2 class="gap-2 strong media-title">
         <span class="isolate ellipsis" title={visibleText(entry.key)}>
           {visibleText(entry.key)}
         </span>
-        <span class="media-note">
+        <span class="rigid tiny quiet media-note">
           {kindWord(entry.kind)} · {count(entry.steps.length, "step")}
           {reached !== null && reached !== steps[stop] ? ` · step ${reached.toLocaleString("en-US")}` : ""}
           {missing > 0 && runs.length > 1 ? ` · ${count(entry.runs.length, "run")} of ${runs.length}` : ""}
         </span>
       </h2>
       {items.error && !items.data ? (
-        <div class="media-fault" role="alert">
+        <div class="gap-2 quiet media-fault" role="alert">
           <p>{items.error}</p>
           <Button onClick={items.retry}>Try again</Button>
         </div>
       ) : items.data && visible ? (
         <Content entry={entry} items={own} all={items.data.items} runs={runs} columns={columns} step={reached} />
       ) : (
-        <div class="media-hold" aria-busy={visible}>
+        <div class="gap-2 quiet media-hold" aria-busy={visible}>
           {visible ? <Skeleton width="30%" /> : null}
         </div>
       )}

@@ -8,7 +8,7 @@ export const runName = (id: string): string => visibleText(nameOf(id)) || "(no n
 
 export function RunName({ run }: { run: string }) {
   return (
-    <span class="media-run">
+    <span class="inline media-run">
       <span class="ink" style={inkOfRun(run)} />
       <span class="isolate ellipsis" title={runName(run)}>
         {runName(run)}

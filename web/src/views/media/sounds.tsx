@@ -75,9 +75,9 @@ function Sound({ item }: { item: MediaItem }) {
     };
   }, [item.url]);
   if (item.error || !item.url)
-    return <p class="media-broken">{item.error ?? "The sound's bytes are not in the run folder."}</p>;
+    return <p class="small quiet media-broken">{item.error ?? "The sound's bytes are not in the run folder."}</p>;
   if (heard === null) return <div class="sound" aria-busy="true" />;
-  if (typeof heard === "string") return <p class="media-broken">{heard}</p>;
+  if (typeof heard === "string") return <p class="small quiet media-broken">{heard}</p>;
   return <Player item={item} heard={heard} />;
 }
 
@@ -163,11 +163,11 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
           <span class="quiet">{failed ? "This browser cannot play it." : "no picture of this sound"}</span>
         )}
       </div>
-      <span class="sound-time">
+      <span class="tiny one-line quiet sound-time">
         {clockOf(at)} / {clockOf(length)}
       </span>
       {caption ? (
-        <p class="media-caption isolate ellipsis" title={caption}>
+        <p class="tiny isolate ellipsis quiet media-caption" title={caption}>
           {caption}
         </p>
       ) : null}

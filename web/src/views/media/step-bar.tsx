@@ -58,14 +58,14 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
   );
   if (steps.length < 2) return null;
   return (
-    <div class="step-bar" role="group" aria-label="Step">
+    <div class="hstack gap-1 under subtle steps-bar" role="group" aria-label="Step">
       <IconButton label={playing ? "Stop playing" : "Play through the steps (space)"} pressed={playing} onClick={play}>
         {playing ? <PauseIcon size={14} /> : <PlayIcon size={14} />}
       </IconButton>
       <IconButton label="First step (Home)" disabled={stop <= 0} onClick={() => to(0)}>
         <FirstIcon size={14} />
       </IconButton>
-      <div class="step-track">
+      <div class="anchor px-2 step-track">
         <input
           class="slider"
           type="range"
@@ -81,9 +81,9 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
       <IconButton label="Newest step (End)" disabled={stop >= steps.length - 1} onClick={() => to(steps.length - 1)}>
         <LastIcon size={14} />
       </IconButton>
-      <output class="step-value" title={`${count(steps.length, "step")} have media`}>
+      <output class="soft small one-line step-value" title={`${count(steps.length, "step")} have media`}>
         step <b>{(steps[stop] ?? 0).toLocaleString("en-US")}</b>
-        <span class="step-of">{newest ? "newest" : `${stop + 1} of ${steps.length}`}</span>
+        <span class="push quiet step-of">{newest ? "newest" : `${stop + 1} of ${steps.length}`}</span>
       </output>
     </div>
   );

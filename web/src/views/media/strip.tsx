@@ -47,7 +47,7 @@ export function MediaStrip({ runs, name, step, size = 180 }: StripProps) {
   }, [asked, name, step, again]);
   if (error && !data) {
     return (
-      <div class="media-fault" role="alert">
+      <div class="gap-2 quiet media-fault" role="alert">
         <p>{error}</p>
         <Button onClick={() => setAgain(again + 1)}>Try again</Button>
       </div>
@@ -62,7 +62,7 @@ export function MediaStrip({ runs, name, step, size = 180 }: StripProps) {
     <LookContext.Provider value={place}>
       <div class="media-strip" style={{ "--size": `${size}px`, "--runs": runs.length }}>
         {kinds.length === 0 ? (
-          <p class="media-none">These runs logged nothing under this key at or before this step.</p>
+          <p class="small quiet media-none">These runs logged nothing under this key at or before this step.</p>
         ) : null}
         {kinds.map((kind) => (
           <div key={kind} class="media-key" data-kind={kind}>

@@ -24,14 +24,14 @@ export function Tables({ items, step }: { items: readonly MediaItem[]; step: num
   const { item, chips } = useOneRun(items);
   const table = useTable(item);
   return (
-    <div class="media-together">
+    <div class="vstack gap-2 media-together">
       {typeof table === "string" ? (
         <>
           {chips}
-          <p class="media-none">{table}</p>
+          <p class="small quiet media-none">{table}</p>
         </>
       ) : table === null ? (
-        <p class="media-none grid-wait" aria-busy="true">
+        <p class="small quiet media-none grid-wait" aria-busy="true">
           Reading the table…
         </p>
       ) : (
@@ -107,7 +107,7 @@ function Grid({ table, item, chips, note }: GridProps) {
   const cut = typeof item.meta.truncated === "number" && item.meta.truncated > 0 ? item.meta.truncated : 0;
   return (
     <>
-      <div class="together-bar">
+      <div class="hstack wraps gap-2 small together-bar">
         {chips}
         {note}
         <TextInput
@@ -130,14 +130,14 @@ function Grid({ table, item, chips, note }: GridProps) {
         </button>
       </div>
       <div
-        class="grid-table"
+        class="clipped framed"
         role="table"
         aria-label={visibleText(item.key)}
         aria-rowcount={rows.length + 1}
         aria-colcount={table.columns.length}
       >
         <Body table={table} rows={rows} columns={columns.length} template={template}>
-          <div class="grid-row grid-head" role="row" style={{ gridTemplateColumns: template }}>
+          <div class="rows-head grid-row grid-head" role="row" style={{ gridTemplateColumns: template }}>
             {columns.map((name, at) => (
               <span
                 key={at}
@@ -208,7 +208,7 @@ function Body({
   return (
     <div
       ref={place}
-      class="grid-scroll"
+      class="scroll small grid-scroll"
       tabIndex={0}
       aria-label="Rows"
       role="rowgroup"
@@ -219,7 +219,7 @@ function Body({
         {Array.from(rows.subarray(span.start, span.end), (at, i) => (
           <div
             key={at}
-            class="grid-row"
+            class="rows-row grid-row"
             role="row"
             aria-rowindex={span.start + i + 2}
             style={{ gridTemplateColumns: template, height, top: (span.start + i) * height }}
@@ -230,7 +230,7 @@ function Body({
           </div>
         ))}
       </div>
-      {rows.length === 0 ? <p class="media-none">No row matches.</p> : null}
+      {rows.length === 0 ? <p class="small quiet media-none">No row matches.</p> : null}
     </div>
   );
 }

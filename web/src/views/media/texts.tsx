@@ -17,8 +17,8 @@ export function Texts({ items, step }: { items: readonly MediaItem[]; step: numb
   const [view, setView] = useState<View>("read");
   const runs = [...new Set(items.map((item) => item.run))];
   return (
-    <div class="media-together media-texts">
-      <div class="together-bar">
+    <div class="vstack gap-2 media-together media-texts">
+      <div class="hstack wraps gap-2 small together-bar">
         <Select
           label="Text"
           value={view}
@@ -46,13 +46,13 @@ function Columns({ items, step }: { items: readonly MediaItem[]; step: number | 
   return (
     <div class="text-columns">
       {items.map((item) => (
-        <article key={`${item.run} ${item.index}`} class="text-column">
+        <article key={`${item.run} ${item.index}`} class="vstack px-3 py-2 shrinks framed raised text-column">
           <header>
             <RunName run={item.run} />
             <StepNote items={[item]} step={step} />
           </header>
           {item.text === null ? (
-            <p class="media-none">{item.error ?? "This text is too long to show here."}</p>
+            <p class="small quiet media-none">{item.error ?? "This text is too long to show here."}</p>
           ) : (
             <TextView item={item} />
           )}
@@ -68,7 +68,7 @@ function BetweenRuns({ items }: { items: readonly MediaItem[] }) {
   return (
     <div class="text-columns">
       {others.map((item) => (
-        <article key={item.run} class="text-column">
+        <article key={item.run} class="vstack px-3 py-2 shrinks framed raised text-column">
           <header>
             <RunName run={item.run} /> <span class="quiet">against {runName(base.run)}</span>
           </header>
@@ -104,7 +104,7 @@ function BetweenSteps({ items }: { items: readonly MediaItem[] }) {
           .map((item) => {
             const old = then.data?.items.find((one) => one.run === item.run && one.index === 0);
             return (
-              <article key={item.run} class="text-column">
+              <article key={item.run} class="vstack px-3 py-2 shrinks framed raised text-column">
                 <header>
                   <RunName run={item.run} />
                   <span class="quiet">
@@ -114,7 +114,7 @@ function BetweenSteps({ items }: { items: readonly MediaItem[] }) {
                 {old ? (
                   <Diff before={old.text ?? ""} after={item.text ?? ""} />
                 ) : (
-                  <p class="media-none">Nothing was logged at or before that step.</p>
+                  <p class="small quiet media-none">Nothing was logged at or before that step.</p>
                 )}
               </article>
             );
@@ -128,9 +128,9 @@ const MOST_LINES = 2000;
 
 function Diff({ before, after }: { before: string; after: string }) {
   const lines = useMemo(() => diffTexts(before, after), [before, after]);
-  if (before === after) return <p class="media-none">The same.</p>;
+  if (before === after) return <p class="small quiet media-none">The same.</p>;
   return (
-    <pre class="text-diff">
+    <pre class="scroll small anywhere text-diff">
       {lines.slice(0, MOST_LINES).map((line, at) => (
         <Line key={at} line={line} />
       ))}

@@ -77,7 +77,7 @@ function Controls({ clock }: { clock: Clock }) {
   const { part, playing, length } = clock;
   const frames = clock.frames.value;
   return (
-    <div class="clip-bar" role="group" aria-label="Clips" onKeyDown={keepArrows}>
+    <div class="hstack gap-2 clip-bar" role="group" aria-label="Clips" onKeyDown={keepArrows}>
       <IconButton
         label={playing.value ? "Stop the clips" : "Play the clips"}
         pressed={playing.value}
@@ -109,10 +109,10 @@ function Controls({ clock }: { clock: Clock }) {
 
 function ClipView({ item, clock }: { item: MediaItem; clock: Clock }) {
   if (item.error || !item.url)
-    return <p class="media-broken">{item.error ?? "The video's bytes are not in the run folder."}</p>;
+    return <p class="small quiet media-broken">{item.error ?? "The video's bytes are not in the run folder."}</p>;
   const caption = typeof item.meta.caption === "string" ? visibleText(item.meta.caption) : "";
   return (
-    <figure class="media-pic">
+    <figure class="shrinks media-pic">
       {item.mime.startsWith("image/") ? (
         <Animated item={item} url={item.url} clock={clock} />
       ) : (
@@ -170,7 +170,7 @@ function Animated({ item, url, clock }: { item: MediaItem; url: string; clock: C
         data-small={isSmall(item) || undefined}
       />
     );
-  if (typeof clip === "string") return <p class="media-broken">{clip}</p>;
+  if (typeof clip === "string") return <p class="small quiet media-broken">{clip}</p>;
   return (
     <canvas
       ref={canvas}
@@ -205,7 +205,7 @@ function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock
   }, [playing]);
   if (failed) {
     return (
-      <p class="media-broken">
+      <p class="small quiet media-broken">
         This browser cannot play this {item.mime}.{" "}
         <a href={url} download>
           Download

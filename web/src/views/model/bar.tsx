@@ -1,5 +1,6 @@
 /** Which run, which recording, which phases; and what the recording is, in a line. */
 
+import { Segments } from "../../components/segments";
 import { Select, Toggle } from "../../components";
 import { count, visibleText } from "../../lib/format";
 import { cut, formatCount, formatMicros } from "../../lib/graph-words";
@@ -17,7 +18,7 @@ export function ModelBar({ page, alone = false }: { page: ModelPage | null; alon
   }));
   const recordings = [...(steps?.steps ?? [])].reverse();
   return (
-    <div class="model-bar" role="toolbar" aria-label="Recording">
+    <div class="bar model-bar" role="toolbar" aria-label="Recording">
       {options.length > 0 && !alone ? (
         <Select
           label="Run"
@@ -62,7 +63,11 @@ function Summary({ page }: { page: ModelPage }) {
     page.wall_us ? formatMicros(page.wall_us) : "",
     page.graph.device,
   ];
-  return <span class="model-summary isolate ellipsis">{words.filter(Boolean).map(visibleText).join("  ·  ")}</span>;
+  return (
+    <span class="shrinks soft isolate ellipsis model-summary">
+      {words.filter(Boolean).map(visibleText).join("  ·  ")}
+    </span>
+  );
 }
 
 const LAYOUTS: readonly { value: data.Layout; label: string }[] = [
@@ -73,18 +78,11 @@ const LAYOUTS: readonly { value: data.Layout; label: string }[] = [
 
 function Show() {
   return (
-    <div class="model-show" role="radiogroup" aria-label="Show">
-      {LAYOUTS.map(({ value, label }) => (
-        <button
-          key={value}
-          type="button"
-          role="radio"
-          aria-checked={data.layout.value === value}
-          onClick={() => (data.layout.value = value)}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
+    <Segments
+      label="Show"
+      value={data.layout.value}
+      options={LAYOUTS}
+      onChange={(layout) => (data.layout.value = layout)}
+    />
   );
 }

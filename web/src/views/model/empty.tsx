@@ -20,7 +20,7 @@ export function NoRecording({ run }: { run: string }) {
   return (
     <EmptyState title={run ? "This run has no recorded step" : "No recorded step yet"}>
       <p>A recording is every operation of one step: what ran, on which line, with which shapes, and what it cost.</p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Record a step and log it" text={RECORD} />
         <Lesson title="Or save it as one file that works offline" text={ALONE} />
         <Lesson title="Or from the shell" text={SHELL} />

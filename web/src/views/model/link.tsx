@@ -16,7 +16,7 @@ export function RecordingLink({ item }: { item: MediaItem }) {
     go("/model", { of: item.run, recording: recordingId(item) });
   };
   return (
-    <p class="panel-empty">
+    <p class="none">
       <a href={linkTo("/model")} onClick={open}>
         Open in Model
       </a>

@@ -45,10 +45,10 @@ export function Model({ only }: { only?: string; params?: Record<string, string>
   const page = data.page.value;
   const graph = data.graph.value;
   return (
-    <div class="model">
+    <div class="page model">
       <ModelBar page={page} alone={only !== undefined} />
       {page && graph ? (
-        <div class="model-body" data-show={data.layout.value} aria-busy={data.loading.value}>
+        <div class="fill-down model-body" data-show={data.layout.value} aria-busy={data.loading.value}>
           {data.layout.value === "graph" ? null : <ModuleTable key={graph.id} rows={page.modules} state={graph} />}
           {data.layout.value === "table" ? null : <GraphViewer key={graph.id} state={graph} />}
         </div>
@@ -64,7 +64,7 @@ function Nothing() {
   const steps = data.steps.value;
   if (steps && steps.steps.length === 0) return <NoRecording run={steps.run} />;
   return (
-    <div class="model-wait" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width={360} height={20} />
       <Skeleton width={420} height={20} />
       <Skeleton width={300} height={20} />

@@ -73,7 +73,7 @@ export function ModuleTable({ rows, state }: { rows: readonly ModuleRow[]; state
   return (
     <div
       ref={box}
-      class="modules"
+      class="rigid scroll modules"
       tabIndex={0}
       role="treegrid"
       aria-label="Modules"
@@ -82,7 +82,7 @@ export function ModuleTable({ rows, state }: { rows: readonly ModuleRow[]; state
       onKeyDown={onKey}
     >
       <Head order={order.value} onSort={(by) => (order.value = nextOrder(order.peek(), by))} />
-      <div class="modules-space" style={{ height: `${seen.value.length * ROW}px` }}>
+      <div class="anchor" style={{ height: `${seen.value.length * ROW}px` }}>
         {seen.value.slice(span.start, span.end).map((node, index) => (
           <Row
             key={node.at}
@@ -114,7 +114,7 @@ function Head({ order, onSort }: { order: Order; onSort(by: ModuleColumn): void 
       <ArrowUpIcon size={12} />
     );
   return (
-    <div class="modules-head" role="row">
+    <div class="rows-head modules-head" role="row">
       <button type="button" role="columnheader" aria-sort={sort("module")} onClick={() => onSort("module")}>
         Module {arrow("module")}
       </button>
@@ -148,7 +148,7 @@ interface RowProps {
 function Row({ node: { row }, top, largest, open, chosen, onToggle, onChoose }: RowProps) {
   return (
     <div
-      class="modules-row"
+      class="rows-row modules-row"
       role="row"
       aria-level={row.level + 1}
       aria-expanded={open ?? undefined}
@@ -157,13 +157,13 @@ function Row({ node: { row }, top, largest, open, chosen, onToggle, onChoose }: 
       onClick={onChoose}
       onDblClick={onToggle}
     >
-      <span class="modules-name" role="gridcell" style={{ paddingLeft: `${row.level * 14}px` }}>
+      <span class="hstack one-line modules-name" role="gridcell" style={{ paddingLeft: `${row.level * 14}px` }}>
         {open === null ? (
-          <span class="modules-caret" />
+          <span class="inline centered rigid quiet modules-caret" />
         ) : (
           <button
             type="button"
-            class="modules-caret"
+            class="inline centered rigid quiet modules-caret"
             tabIndex={-1}
             aria-label={open ? "Close" : "Open"}
             onClick={(event) => (event.stopPropagation(), onToggle())}
@@ -176,7 +176,7 @@ function Row({ node: { row }, top, largest, open, chosen, onToggle, onChoose }: 
         </span>
         <span class="quiet isolate ellipsis">{row.type && row.type !== row.label ? cut(row.type) : ""}</span>
         {row.mark ? (
-          <span class="modules-mark isolate" title={visibleText(row.mark)}>
+          <span class="badge isolate ellipsis modules-mark" title={visibleText(row.mark)}>
             {cut(row.mark)}
           </span>
         ) : null}
@@ -197,8 +197,8 @@ function Amount({ value, largest, text }: { value: number | null; largest: numbe
   if (value === null) return <span class="number quiet" role="gridcell" />;
   const share = largest > 0 ? value / largest : 0;
   return (
-    <span class="number modules-amount" role="gridcell" title={value.toLocaleString("en-US")}>
-      <span class="modules-bar" style={{ transform: `scaleX(${share})` }} />
+    <span class="amount small" role="gridcell" title={value.toLocaleString("en-US")}>
+      <span class="amount-bar" style={{ transform: `scaleX(${share})` }} />
       <span class={value === 0 ? "quiet" : undefined}>{value === 0 ? "–" : text(value)}</span>
     </span>
   );

@@ -56,7 +56,7 @@ export function AxisPicker({ scope }: { scope: ParamScope }) {
             value={search.value}
             onInput={(text) => (search.value = text)}
           />
-          <div class="axis-choices">
+          <div class="vstack axis-choices">
             {choices.slice(0, MOST).map((choice) => (
               <div key={choice.key}>
                 <Checkbox

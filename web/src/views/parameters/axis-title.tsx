@@ -42,7 +42,7 @@ export function AxisTitle({ scope, column, x, width, strong, onDrop, onMove }: A
       <button
         ref={button}
         type="button"
-        class="axis-title"
+        class="gap-1 centered small strong axis-title"
         data-strong={strong || undefined}
         data-dragging={by !== 0 || undefined}
         style={{ left: `${x + by - width / 2}px`, width: `${width}px` }}
@@ -97,7 +97,7 @@ function AxisMenu({
     onClose();
   };
   return (
-    <div class="axis-menu">
+    <div class="vstack gap-2 axis-menu">
       <h3 class="isolate">{visibleText(column.label)}</h3>
       {column.kind === "number" ? (
         <RangeFields scope={scope} column={column} />
@@ -156,7 +156,7 @@ function RangeFields({ scope, column }: { scope: ParamScope; column: ParamColumn
   const read = (text: string): number | undefined =>
     text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : undefined;
   return (
-    <div class="axis-range">
+    <div class="hstack gap-2 axis-range">
       <TextInput
         label="From"
         placeholder={String(column.low)}
@@ -184,7 +184,7 @@ function NameBoxes({ scope, column }: { scope: ParamScope; column: ParamColumn }
       names: on ? [...brush.names, name] : brush.names.filter((other) => other !== name),
     });
   return (
-    <div class="axis-names">
+    <div class="vstack gap-1 axis-names">
       {column.names.slice(0, MOST_NAMES).map((name) => (
         <Checkbox
           key={name}

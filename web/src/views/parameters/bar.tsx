@@ -26,7 +26,7 @@ const STATS: readonly { value: data.Stat; label: string }[] = [
 
 export function ParametersBar() {
   return (
-    <div class="toolbar params-bar">
+    <div class="bar toolbar params-bar">
       <Segments label="View" value={data.view.value} options={VIEWS} onChange={(view) => (data.view.value = view)} />
       <MetricPicker />
       {data.view.value === "parallel" || data.view.value === "scatter" ? <AxisPicker scope={data.scope} /> : null}
@@ -44,7 +44,7 @@ function MetricPicker() {
   const names = table.metrics.includes(table.metricName) ? table.metrics : [table.metricName, ...table.metrics];
   const asks = data.goal.value !== "" || table.goal === null;
   return (
-    <span class="params-metric">
+    <span class="inline gap-2 one-line params-metric">
       <span class="quiet">by the</span>
       <Select
         label="What of the metric"
@@ -86,7 +86,7 @@ function Unfinished() {
   return (
     <button
       type="button"
-      class="link params-unfinished"
+      class="one-line link"
       aria-pressed={data.unfinished.value}
       title="Runs that failed, were stopped or still run have not reached what their settings can reach"
       onClick={() => (data.unfinished.value = !data.unfinished.value)}

@@ -19,7 +19,7 @@ const axis = param<X>("bestx", "ended", oneOf<X>("ended", "started", "number"), 
 
 export function Best({ scope }: { scope: ParamScope }) {
   const { metric, goal } = scope.table.value;
-  if (!metric) return <p class="importance-none">These runs have no metric to rank them by.</p>;
+  if (!metric) return <p class="none">These runs have no metric to rank them by.</p>;
   if (!goal)
     return (
       <div class="best-ask">
@@ -82,7 +82,7 @@ function BestBody({ scope, goal }: { scope: ParamScope; goal: "min" | "max" }) {
   const winner = last === undefined ? null : (so.order[last] as number);
   return (
     <div class="best">
-      <div class="scatter-bar">
+      <div class="hstack gap-4 small scatter-bar">
         <Segments
           label="Runs by"
           value={axis.value}

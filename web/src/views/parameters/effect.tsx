@@ -34,7 +34,7 @@ export function EffectPlot({
   const y = scope.table.value.metric;
   if (!x || !y) return null;
   return (
-    <section class="effect" aria-label={`Effect of ${visibleText(parameter.label)}`}>
+    <section class="vstack small effect" aria-label={`Effect of ${visibleText(parameter.label)}`}>
       <header>
         <h2 class="isolate ellipsis">
           {visibleText(metric)} over {visibleText(parameter.label)}

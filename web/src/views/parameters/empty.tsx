@@ -22,7 +22,7 @@ export function NothingHere({ table }: { table: ParamTable }) {
         {table.unique.length ? ", apart from text that is different in every run" : ""}. Parameters are drawn when runs
         were set to different values.
       </p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Record the config of a run" text={CONFIG} />
       </div>
     </EmptyState>

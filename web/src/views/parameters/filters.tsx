@@ -14,12 +14,12 @@ const MOST = 50;
 export function Filters({ scope, hint }: { scope: ParamScope; hint: string }) {
   const table = scope.table.value;
   const brushed = Object.entries(scope.brushes.value).filter(([key]) => table.byKey.has(key));
-  if (brushed.length === 0) return <p class="params-filters quiet">{hint}</p>;
+  if (brushed.length === 0) return <p class="hstack wraps gap-2 rigid small quiet params-filters">{hint}</p>;
   const kept = scope.kept.value;
   return (
-    <div class="params-filters" role="group" aria-label="Brushed ranges">
+    <div class="hstack wraps gap-2 rigid small params-filters" role="group" aria-label="Brushed ranges">
       {brushed.map(([key, brush]) => (
-        <span key={key} class="filter-chip">
+        <span key={key} class="inline gap-2 filter-chip">
           <b class="isolate ellipsis">{visibleText(table.byKey.get(key)?.label ?? key)}</b>
           <span class="isolate ellipsis">{visibleText(brushWords(brush))}</span>
           <IconButton

@@ -74,7 +74,7 @@ export function ImportanceBody({
   const [all, setAll] = useState(false);
   if (found.metric === null || found.parameters.length === 0)
     return (
-      <p class="importance-none">
+      <p class="none">
         {found.metric === null
           ? "These runs have no metric to rank them by."
           : found.runs === 0
@@ -88,9 +88,9 @@ export function ImportanceBody({
   const most = Math.max(...found.parameters.map((parameter) => parameter.importance ?? 0), 1e-9);
   return (
     <div class="importance" data-small={small || undefined}>
-      <div class="importance-list">
+      <div class="scroll shrinks importance-list">
         <Verdict found={found} />
-        <table class="importance-table">
+        <table class="table-hover table importance-table">
           <thead>
             <tr>
               <th scope="col">Parameter</th>
@@ -184,7 +184,12 @@ function Row({
   return (
     <tr data-chosen={chosen || undefined} onClick={onChoose}>
       <th scope="row">
-        <button type="button" class="link-plain isolate" aria-pressed={chosen} onClick={onChoose}>
+        <button
+          type="button"
+          class="medium anywhere to-left isolate link-plain"
+          aria-pressed={chosen}
+          onClick={onChoose}
+        >
           {visibleText(parameter.label)}
         </button>
       </th>
@@ -192,7 +197,10 @@ function Row({
         {importance === null ? (
           <span class="quiet">–</span>
         ) : (
-          <span class="importance-bar" title={`${formatNumber(importance, 3)} ± ${formatNumber(error ?? 0, 2)}`}>
+          <span
+            class="anchor block importance-bar"
+            title={`${formatNumber(importance, 3)} ± ${formatNumber(error ?? 0, 2)}`}
+          >
             <i style={{ width: `${part * 100}%` }} />
             <em
               style={{
@@ -236,7 +244,7 @@ function Correlation({ parameter }: { parameter: ParameterImportance }) {
 
 function Method({ found }: { found: Importance }) {
   return (
-    <details class="importance-method">
+    <details class="soft small importance-method">
       <summary>How this is computed</summary>
       <p>
         <b>Importance</b>: a forest of extremely randomized trees is fitted to the metric
@@ -260,7 +268,7 @@ function Method({ found }: { found: Importance }) {
 
 function Waiting() {
   return (
-    <div class="importance-wait" aria-busy="true">
+    <div class="wait importance-wait" aria-busy="true">
       <p class="quiet" role="status">
         Computing parameter importance …
       </p>

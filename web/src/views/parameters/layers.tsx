@@ -57,9 +57,10 @@ export function Layers({
   useEffect(() => paint(upper.current, size, above), [size, above, dark]);
   const spot = (event: PointerEvent): Spot => ({ ...inside(place.current, event), event });
   return (
-    <div ref={place} class="layers" style={{ cursor }}>
-      <canvas ref={lower} aria-hidden="true" />
+    <div ref={place} class="fill anchor layers" style={{ cursor }}>
+      <canvas ref={lower} class="cover" aria-hidden="true" />
       <canvas
+        class="cover"
         ref={upper}
         role="img"
         aria-label={label}

@@ -11,7 +11,7 @@ export function Legend({ scope }: { scope: ParamScope }) {
   const [worst, middle, best] = ends;
   return (
     <p
-      class="params-legend"
+      class="hstack gap-2 rigid soft small params-legend"
       title="Colored by rank: each color has as many runs, so that outliers do not hide the rest"
     >
       <span class="isolate ellipsis">{visibleText(metric.label)}</span>

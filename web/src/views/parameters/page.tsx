@@ -48,7 +48,7 @@ export function ParametersPage() {
     Escape: () => (data.scope.settings.brushes.value = {}),
   });
   return (
-    <div class="params">
+    <div class="page params">
       <ParametersBar />
       <Body />
     </div>
@@ -63,12 +63,12 @@ function Body() {
     return <NothingHere table={table} />;
   const view = data.view.value;
   return (
-    <div class="params-body" aria-busy={data.loading.value} data-view={view}>
+    <div class="page params-body" aria-busy={data.loading.value} data-view={view}>
       {view === "importance" ? null : <Filters scope={data.scope} hint={HINTS[view]} />}
       <View view={view} />
       {view === "parallel" || view === "scatter" ? <Legend scope={data.scope} /> : null}
       {table.omitted > 0 ? (
-        <p class="params-note">
+        <p class="px-4 py-2 soft small">
           The newest {table.size.toLocaleString("en-US")} runs; {table.omitted.toLocaleString("en-US")} more match.
         </p>
       ) : null}
@@ -86,7 +86,7 @@ function View({ view }: { view: data.View }) {
 
 function Waiting() {
   return (
-    <div class="dist-wait" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width="60%" height={20} />
       <Skeleton width="94%" height={320} />
     </div>

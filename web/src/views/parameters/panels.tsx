@@ -90,12 +90,12 @@ function useScope(props: ParamPanelProps): {
 function Cover({ error, retry }: { error: string | null; retry(): void }) {
   if (!error)
     return (
-      <div class="panel-cover panel-wait" aria-busy="true">
+      <div class="hstack gap-2 centered small anywhere raised quiet panel-cover panel-wait" aria-busy="true">
         <Skeleton width="60%" />
       </div>
     );
   return (
-    <div class="panel-cover" role="alert">
+    <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
       <p>{error}</p>
       <Button onClick={retry}>Try again</Button>
     </div>
@@ -113,9 +113,9 @@ export function ParallelPanel(props: ParamPanelProps) {
   const { scope, table, error, retry } = useScope(props);
   if (!scope || !table) return <Cover error={error} retry={retry} />;
   const why = nothing(table);
-  if (why) return <p class="importance-none">{why}</p>;
+  if (why) return <p class="none">{why}</p>;
   return (
-    <div class="param-panel">
+    <div class="vstack param-panel">
       <Parallel scope={scope} />
       <Legend scope={scope} />
     </div>
@@ -136,14 +136,13 @@ export function ScatterPanel({ x, y, ...given }: ScatterPanelProps) {
   const { scope, table, error, retry } = useScope(props);
   if (!scope || !table) return <Cover error={error} retry={retry} />;
   const why = nothing(table);
-  if (why) return <p class="importance-none">{why}</p>;
+  if (why) return <p class="none">{why}</p>;
   const across = x === undefined ? undefined : columnNamed(table, x);
   const up = y === undefined ? (table.metric ?? undefined) : columnNamed(table, y);
   const gone = [x !== undefined && !across ? x : null, y !== undefined && !up ? y : null].find((name) => name !== null);
-  if (gone)
-    return <p class="importance-none">These runs have no parameter or metric “{visibleText(gone)}” that differs.</p>;
+  if (gone) return <p class="none">These runs have no parameter or metric “{visibleText(gone)}” that differs.</p>;
   return (
-    <div class="param-panel">
+    <div class="vstack param-panel">
       {across && up ? <LargeScatter scope={scope} x={across} y={up} /> : <Scatter scope={scope} />}
       <Legend scope={scope} />
     </div>
@@ -167,7 +166,7 @@ export function ImportancePanel(props: ParamPanelProps) {
   );
   if (!scope || !found.answer) return <Cover error={error ?? found.error} retry={error ? retry : found.retry} />;
   return (
-    <div class="param-panel">
+    <div class="vstack param-panel">
       <ImportanceBody found={found.answer} scope={scope} small />
     </div>
   );

@@ -25,7 +25,11 @@ export function RunTip({ scope, run, x, y, room, columns }: RunTipProps) {
   const height = 44 + shown.length * 20;
   const top = Math.max(4, Math.min(y - 12, room.height - height));
   return (
-    <div class="run-tip" style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px` }} role="tooltip">
+    <div
+      class="floating tip run-tip"
+      style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px` }}
+      role="tooltip"
+    >
       <p>
         <span class="ink" style={inkOfRun(ids[run] ?? "", hues[run])} />
         <strong class="isolate ellipsis">{visibleText(names[run] ?? "")}</strong>

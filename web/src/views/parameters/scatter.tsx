@@ -124,7 +124,7 @@ function Matrix({ scope, onLarge }: { scope: ParamScope; onLarge(pair: readonly 
       onLarge([(columns[drag.cell.column] as ParamColumn).key, (columns[drag.cell.row] as ParamColumn).key]);
   };
   return (
-    <div class="scatter">
+    <div class="vstack scatter">
       <Layers
         label={`Scatter plots of every pair of ${columns.map((column) => visibleText(column.label)).join(", ")} for ${count(scope.table.value.size, "run")}`}
         cursor="crosshair"
@@ -154,7 +154,7 @@ function PairList({
 }) {
   const pairs = columns.flatMap((y, row) => columns.slice(0, row).map((x) => [x, y] as const));
   return (
-    <label class="scatter-pick">
+    <label class="inline gap-2 small scatter-pick">
       <span class="quiet">Enlarge</span>
       <select
         class="select"
@@ -259,8 +259,8 @@ export function LargeScatter({
     (_, at) => Number.isNaN(x.values[at] as number) || Number.isNaN(y.values[at] as number),
   ).length;
   return (
-    <div class="scatter">
-      <div class="scatter-bar">
+    <div class="vstack scatter">
+      <div class="hstack gap-4 small scatter-bar">
         {onBack ? (
           <Button kind="quiet" onClick={onBack}>
             <ChevronLeftIcon size={14} /> All pairs

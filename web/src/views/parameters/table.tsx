@@ -39,7 +39,7 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
   const best = metric && table.goal && scope.ranking.value.length ? scope.ranking.value[0] : -1;
   return (
     <div class="param-table-view">
-      <div class="scatter-bar">
+      <div class="hstack gap-4 small scatter-bar">
         <TextInput
           label="Find in the table"
           placeholder="Find in the table"
@@ -60,13 +60,13 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
       </div>
       <div
         ref={box}
-        class="param-scroll"
+        class="fill-down scroll framed"
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
         tabIndex={0}
         role="region"
         aria-label="Table of runs"
       >
-        <table class="param-table" aria-rowcount={runs.length + 1}>
+        <table class="table-hover table param-table" aria-rowcount={runs.length + 1}>
           <thead>
             <tr>
               <Head name="name" label="Run" />
@@ -101,7 +101,7 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
             ) : null}
           </tbody>
         </table>
-        {runs.length === 0 ? <p class="importance-none">No run is left. Clear the brushes or the search.</p> : null}
+        {runs.length === 0 ? <p class="none">No run is left. Clear the brushes or the search.</p> : null}
       </div>
     </div>
   );

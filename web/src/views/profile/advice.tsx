@@ -46,7 +46,7 @@ export function Headline({ asked: { advice, fault } }: { asked: AskedAdvice }) {
   const then = Math.max(advice.step_ns - advice.saving_ns, advice.step_ns / 20);
   return (
     <header class="verdict" data-kind={advice.kind}>
-      <p class="verdict-text isolate">{visibleText(typeset(capital(advice.headline || advice.why)))}</p>
+      <p class="strong anywhere isolate verdict-text">{visibleText(typeset(capital(advice.headline || advice.why)))}</p>
       {advice.saving_ns > 0 ? (
         <p
           class="verdict-gain"
@@ -66,7 +66,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
   if (!advice) return <Skeleton height={160} />;
   return (
     <section class="card advice" aria-label="Advice">
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>Advice</h2>
         {advice.advice.length > 0 ? (
           <Button
@@ -87,7 +87,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
         />
       ))}
       {advice.advice.length === 0 && !advice.why ? (
-        <p class="card-none advice-none">
+        <p class="hstack gap-2 anywhere quiet card-none advice-none">
           <CheckIcon size={14} /> No known change would save 2% of a step or more.
         </p>
       ) : null}
@@ -108,8 +108,8 @@ function Gain({ one, step }: { one: ShownAdvice; step: number }) {
   const saved = step > 0 ? Math.min(1, one.saving_ns / step) : 0;
   const tip = `${formatShare(one.share)} of a step is what this is about; ${formatShare(saved)} of a step would be saved.${one.how ? `\n${one.how}` : ""}`;
   return (
-    <p class="gain" title={visibleText(tip)}>
-      <span class="gain-bar" aria-hidden="true">
+    <p class="hstack wraps gain" title={visibleText(tip)}>
+      <span class="rigid anchor clipped gain-bar" aria-hidden="true">
         <span class="gain-share" style={{ transform: `scaleX(${Math.min(1, Math.max(one.share, saved))})` }} />
         <span class="gain-saved" style={{ transform: `scaleX(${saved})` }} />
       </span>

@@ -1,5 +1,6 @@
 /** A tab made of what its analyses answered: pictures first, then one table at a time. */
 
+import { Segments } from "../../components/segments";
 import type { ComponentChildren } from "preact";
 import { ErrorState, Skeleton } from "../../components";
 import { count, visibleText } from "../../lib/format";
@@ -24,7 +25,7 @@ export function Answers({ spot, tab }: { spot: Spot; tab: ProfileTab }) {
   return (
     <div class="answers in-order">
       {drawn.length > 0 ? (
-        <div class="answers-drawn in-order" data-count={drawn.length}>
+        <div class="vstack gap-4 shrinks answers-drawn in-order" data-count={drawn.length}>
           {drawn.map((one) => (
             <Drawn key={one.id} spot={spot} offered={one} />
           ))}
@@ -64,25 +65,16 @@ export function Tables({
   if (!chosen) return null;
   const pills =
     offered.length < 2 ? null : (
-      <div class="pills" role="radiogroup" aria-label="Table">
-        {offered.map((one) => (
-          <button
-            key={one.id}
-            type="button"
-            role="radio"
-            aria-checked={one === chosen}
-            title={visibleText(
-              [one.about, one.kind === "sheet" ? count(one.size, "row") : one.why].filter(Boolean).join("\n"),
-            )}
-            onClick={() => (table.value = one.id)}
-          >
-            {visibleText(one.title)}
-          </button>
-        ))}
-      </div>
+      <Segments
+        look="pills"
+        label="Table"
+        value={chosen.id}
+        options={offered.map((one) => ({ value: one.id, label: visibleText(one.title), about: aboutTable(one) }))}
+        onChange={(id) => (table.value = id)}
+      />
     );
   return (
-    <div class="tables" data-fill={fill || undefined}>
+    <div class="vstack gap-2 tables" data-fill={fill || undefined}>
       <Table key={chosen.id} spot={spot} offered={chosen} fill={fill} pills={pills} />
     </div>
   );
@@ -121,10 +113,13 @@ function Table({
   );
 }
 
+const aboutTable = (one: OfferedAnswer): string =>
+  visibleText([one.about, one.kind === "sheet" ? count(one.size, "row") : one.why].filter(Boolean).join("\n"));
+
 /** One part could not be made of what was recorded; the others stand. */
 export function Broken({ title, why }: { title: string; why: string }) {
   return (
-    <section class="card card-warn" role="alert">
+    <section class="banner card card-warn" data-tone="warn" role="alert">
       <strong class="isolate">{visibleText(title)}</strong>{" "}
       <span class="isolate">
         <Prose text={why} />

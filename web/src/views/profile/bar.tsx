@@ -19,7 +19,7 @@ export function ProfileBar({ alone = false }: { alone?: boolean }) {
   const profiles = [...(listed?.found.profiles ?? [])].reverse();
   const ranks = chosen?.ranks ?? [];
   return (
-    <div class="profile-bar" role="toolbar" aria-label="Profile">
+    <div class="bar profile-bar" role="toolbar" aria-label="Profile">
       {ids.length > 0 && !alone ? (
         <Select
           label="Run"
@@ -81,7 +81,7 @@ function Summary({ profile }: { profile: ShownProfile }) {
   const title = [formatTime(profile.created), ...words, ...profile.notes].filter(Boolean).join("\n");
   const age = profile.created > 0 ? [formatAge(profile.created, now.value)] : [];
   return (
-    <span class="profile-summary isolate ellipsis" title={visibleText(title)}>
+    <span class="shrinks isolate ellipsis quiet profile-summary" title={visibleText(title)}>
       {visibleText([...age, ...words.filter(Boolean)].join("  ·  "))}
     </span>
   );

@@ -22,7 +22,7 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
     );
   return (
     <section class="card parts" aria-label={visibleText(sheet.title)}>
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>{visibleText(of ? `${sheet.title}: ${of}` : sheet.title)}</h2>
         <span class="quiet" title={visibleText(column.help ?? "")}>
           {visibleText(column.label)}
@@ -38,10 +38,10 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
             />
           ))}
         </div>
-        <ul class="legend">
+        <ul class="wraps small legend">
           {slices.map((one, at) => (
             <li key={at} title={tell(one.name, one.value, one.share)}>
-              <span class="swatch" style={{ background: colours[at] }} />
+              <span class="ink" style={{ background: colours[at] }} />
               <span class="isolate ellipsis">{visibleText(one.name)}</span>
               <b>{formatShare(one.share)}</b>
               <span class="quiet">{formatUnit(one.value, column.unit)}</span>

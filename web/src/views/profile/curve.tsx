@@ -27,21 +27,21 @@ export function CurveCard({ curve }: { curve: Curve }) {
   const unit = curve.unit ?? "bytes";
   return (
     <section class="card curve" aria-label={visibleText(curve.title)}>
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>{visibleText(curve.title)}</h2>
         {peak ? (
           <span
-            class="curve-peak"
+            class="soft small curve-peak"
             title={`${exactUnit(peak.value, unit)}${curve.stacked ? "" : `, ${visibleText(names[peak.line] ?? "")}`}`}
           >
             peak <b>{formatUnit(peak.value, unit)}</b> at {formatNs(curve.at_ns[peak.at] ?? 0)}
           </span>
         ) : null}
       </header>
-      <ul class="legend">
+      <ul class="wraps small legend">
         {names.map((name, at) => (
           <li key={name}>
-            <span class="swatch" style={{ background: colours[at] }} />
+            <span class="ink" style={{ background: colours[at] }} />
             <span class="isolate">{visibleText(name)}</span>
           </li>
         ))}
@@ -64,7 +64,7 @@ export function CurveCard({ curve }: { curve: Curve }) {
               {names.map((name, at) => (
                 <tr key={name}>
                   <td>
-                    <span class="swatch" style={{ background: colours[at] }} />
+                    <span class="ink" style={{ background: colours[at] }} />
                   </td>
                   <td>{visibleText(name)}</td>
                   <td class="number">{formatUnit(curve.lines[name]?.[hover] ?? null, unit)}</td>

@@ -1,5 +1,6 @@
 /** Two profiles beside each other: what got slower, where, beyond the noise. */
 
+import { Segments } from "../../components/segments";
 import { useEffect, useState } from "preact/hooks";
 import { ErrorState, Select, Skeleton } from "../../components";
 import { ArrowDownIcon, ArrowUpIcon } from "../../components/icons";
@@ -27,7 +28,7 @@ export function DiffTab({ spot }: { spot: data.Spot }) {
   const other = usable.find((one) => one.id === otherProfile.value) ?? bestOf(usable);
   return (
     <div class="diff">
-      <div class="diff-bar">
+      <div class="hstack wraps gap-2 diff-bar">
         <span>Compare with</span>
         <Select
           label="Run to compare with"
@@ -104,24 +105,24 @@ function Compared({ spot, run, profile }: { spot: data.Spot; run: string; profil
   const chosen = sheets.find((one) => one.id === id) ?? sheets[0];
   const faster = found.faster ?? null;
   const pills = (
-    <div class="pills" role="radiogroup" aria-label="Compare by">
-      {sheets.map((one) => (
-        <button key={one.id} type="button" role="radio" aria-checked={one === chosen} onClick={() => setId(one.id)}>
-          {visibleText(one.title)}
-        </button>
-      ))}
-    </div>
+    <Segments
+      look="pills"
+      label="Compare by"
+      value={chosen?.id ?? ""}
+      options={sheets.map((one) => ({ value: one.id, label: visibleText(one.title) }))}
+      onChange={setId}
+    />
   );
   return (
     <>
       <header class="verdict" data-faster={faster ?? undefined}>
-        <p class="verdict-text isolate">
+        <p class="strong anywhere isolate verdict-text">
           {faster === null ? null : faster ? <ArrowDownIcon size={16} /> : <ArrowUpIcon size={16} />}{" "}
           {visibleText(found.headline)}
         </p>
       </header>
       <Notes notes={found.notes ?? []} />
-      <div class="tables" data-fill>
+      <div class="vstack gap-2 tables" data-fill>
         {chosen ? <SheetTable key={chosen.id} sheet={chosen} pills={pills} fill /> : null}
       </div>
     </>

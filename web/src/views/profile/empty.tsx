@@ -20,7 +20,7 @@ export function NoProfile({ run }: { run: string }) {
   return (
     <EmptyState title={run ? "This run has no profile" : "No profile yet"}>
       <p>A profile says where the time and the memory of a step go, and what to change.</p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Profile a script, unchanged" text="stepscope profile train.py" />
         <Lesson title="Open what another tool recorded" text="stepscope profile --open trace.json.gz" />
         <Lesson title="Or from your own loop" text={API} />
@@ -55,7 +55,7 @@ export function NothingHere({ tab, why, others }: NothingProps) {
         <Prose text={why || "This profile has no such data."} />
       </p>
       {others.length > 0 ? (
-        <div class="profile-others">
+        <div class="hstack wraps gap-2 centered">
           <span>There is data in</span>
           {others.map(({ name, onGo }) => (
             <Button key={name} onClick={onGo}>

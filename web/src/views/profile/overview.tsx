@@ -1,5 +1,6 @@
 /** The Overview: the verdict, where each step goes, what to change; then the tables of the whole. */
 
+import { Segments } from "../../components/segments";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
@@ -29,14 +30,14 @@ export function Overview({ spot, page, tab, nothing }: OverviewProps) {
     <div class="overview in-order">
       <Headline asked={asked} />
       <div class="overview-columns">
-        <div class="overview-main in-order">
+        <div class="vstack gap-4 shrinks overview-main in-order">
           {parts.length > 0 ? <Steps spot={spot} offered={parts} /> : null}
           {curves.map((one) => (
             <Curves key={one.id} spot={spot} offered={one} />
           ))}
           <Notes notes={page.profile.notes} />
         </div>
-        <div class="overview-side">{asked.fault ? null : <AdviceList advice={asked.advice} />}</div>
+        <div class="vstack gap-4 shrinks">{asked.fault ? null : <AdviceList advice={asked.advice} />}</div>
       </div>
       <Tables spot={spot} offered={tab.answers.filter((one) => one.kind === "sheet" || one.kind === "failed")} />
     </div>
@@ -51,20 +52,17 @@ function Steps({ spot, offered }: { spot: Spot; offered: readonly OfferedAnswer[
   return (
     <>
       {offered.length > 1 ? (
-        <div class="pills" role="radiogroup" aria-label="Steps by">
-          {offered.map((one) => (
-            <button
-              key={one.id}
-              type="button"
-              role="radio"
-              aria-checked={one === chosen}
-              title={visibleText(one.about)}
-              onClick={() => setId(one.id)}
-            >
-              {visibleText(one.title)}
-            </button>
-          ))}
-        </div>
+        <Segments
+          look="pills"
+          label="Steps by"
+          value={chosen.id}
+          options={offered.map((one) => ({
+            value: one.id,
+            label: visibleText(one.title),
+            about: visibleText(one.about),
+          }))}
+          onChange={setId}
+        />
       ) : null}
       {fault ? (
         <ErrorState error={fault} />

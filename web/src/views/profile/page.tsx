@@ -60,7 +60,7 @@ export function Profile({ only }: { only?: string; params?: Record<string, strin
     ),
   });
   return (
-    <div class="profile">
+    <div class="page profile">
       <ProfileBar alone={only !== undefined} />
       <Body />
     </div>
@@ -81,7 +81,7 @@ function Body() {
       <Tabs page={shown.page} />
       {shown.page.damaged ? <Damage why={shown.page.damaged} /> : null}
       <div
-        class="profile-body"
+        class="page scroll profile-body"
         role="tabpanel"
         aria-label={NAMES[data.tab.value]}
         aria-busy={data.loading.value}
@@ -95,7 +95,7 @@ function Body() {
 
 function Damage({ why }: { why: string }) {
   return (
-    <p class="profile-damage isolate" role="alert">
+    <p class="hstack gap-2 banner isolate profile-damage" data-tone="warn" role="alert">
       <WarningIcon size={14} /> {visibleText(why)}
     </p>
   );
@@ -105,7 +105,7 @@ function Tabs({ page }: { page: ProfilePage }) {
   const row = useRef<HTMLDivElement>(null);
   useChosenInSight(row, data.tab.value);
   return (
-    <div ref={row} class="profile-tabs" role="tablist" aria-label="Parts of the profile">
+    <div ref={row} class="tab-line" role="tablist" aria-label="Parts of the profile">
       {data.TABS.map((name) => {
         const empty = name === "diff" ? "" : (page.tabs.find((one) => one.id === name)?.why ?? "");
         return (
@@ -144,7 +144,7 @@ function TabBody({ spot, page }: { spot: data.Spot; page: ProfilePage }) {
 
 function Waiting() {
   return (
-    <div class="profile-wait" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width={420} height={24} />
       <Skeleton width="80%" height={160} />
       <Skeleton width="60%" height={20} />

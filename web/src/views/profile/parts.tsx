@@ -18,7 +18,7 @@ export function PartsCard({ data, noun = "step" }: { data: StepParts; noun?: str
   const colours = hues(data.parts.map((one) => one.key)).map((hue) => lookOf(hue, isDark.value).colour);
   return (
     <section class="card parts" aria-label={visibleText(data.title)}>
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>{visibleText(data.title)}</h2>
         <span class="quiet">{count(data.steps.length, noun)}</span>
       </header>
@@ -58,7 +58,7 @@ function Typical({ data, colours, part, onPart }: TypicalProps) {
           />
         ))}
       </div>
-      <ul class="legend">
+      <ul class="wraps small legend">
         {shown.map((one) => (
           <li
             key={one.part}
@@ -66,7 +66,7 @@ function Typical({ data, colours, part, onPart }: TypicalProps) {
             data-on={part === one.part || undefined}
             onPointerEnter={() => onPart(one.part)}
           >
-            <span class="swatch" style={{ background: colours[one.part] }} />
+            <span class="ink" style={{ background: colours[one.part] }} />
             <span class="isolate">{visibleText(data.parts[one.part]?.label ?? "")}</span>
             <b>{formatShare(one.share)}</b>
             <span class="quiet">{formatNs(one.ns)}</span>
@@ -154,7 +154,7 @@ function BarTip({
             .map(({ ns, at }) => (
               <tr key={at} data-on={at === part || undefined}>
                 <td>
-                  <span class="swatch" style={{ background: colours[at] }} />
+                  <span class="ink" style={{ background: colours[at] }} />
                 </td>
                 <td>{visibleText(data.parts[at]?.label ?? "")}</td>
                 <td class="number">{formatNs(ns)}</td>

@@ -3,6 +3,7 @@
  * manual.
  */
 
+import { Segments } from "../../components/segments";
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { EmptyState, ErrorState, Skeleton } from "../../components";
@@ -45,30 +46,34 @@ export function PythonView({ run, profile, rank }: Spot) {
   if (sources && sources.length === 0 && tables.length === 0) return <NoStacks failed={state.failed.value} />;
   const onTables = shown.value === "tables" || sources?.length === 0;
   return (
-    <div class="python-view">
+    <div class="vstack gap-2 fill-down python-view">
       {tables.length > 0 && sources && sources.length > 0 ? (
-        <div class="pills" role="radiogroup" aria-label="Show">
-          <button type="button" role="radio" aria-checked={!onTables} onClick={() => (shown.value = "tree")}>
-            Call tree
-          </button>
-          <button type="button" role="radio" aria-checked={onTables} onClick={() => (shown.value = "tables")}>
-            Tables
-          </button>
-        </div>
+        <Segments
+          look="pills"
+          label="Show"
+          value={onTables ? "tables" : "tree"}
+          options={SHOWN}
+          onChange={(one) => (shown.value = one)}
+        />
       ) : null}
       {onTables ? <Tables spot={{ run, profile, rank }} offered={tables} fill /> : <TreeView state={state} />}
     </div>
   );
 }
 
+const SHOWN = [
+  { value: "tree", label: "Call tree" },
+  { value: "tables", label: "Tables" },
+] as const;
+
 function TreeView({ state }: { state: PythonState }) {
   const tree = state.base.value;
   return (
-    <div class="icicle">
+    <div class="vstack fill-down clipped framed raised">
       <Toolbar state={state} />
       <Crumbs state={state} />
-      <div class="icicle-body">
-        <div class="icicle-left">
+      <div class="fill-down icicle-body">
+        <div class="vstack icicle-left">
           {tree ? <Picture state={state} /> : <Skeleton height={200} />}
           <ChosenFrame state={state} />
         </div>
@@ -92,7 +97,7 @@ function Functions({ state }: { state: PythonState }) {
     state.focus.value = state.focus.peek() === name ? null : name;
   };
   return (
-    <aside class="icicle-table" aria-label="Functions">
+    <aside class="vstack icicle-table" aria-label="Functions">
       <SheetTable sheet={sheet} fill onRow={pick} />
     </aside>
   );

@@ -11,7 +11,7 @@ export function RowDetails({ sheet, row, onClose }: { sheet: Sheet; row: number;
   const cells = sheet.rows[row] ?? [];
   const name = formatUnit(cells[0], sheet.columns[0]?.unit);
   return (
-    <aside class="sheet-details" aria-label="Details of the row">
+    <aside class="rigid scroll framed subtle sheet-details" aria-label="Details of the row">
       <header>
         <strong class="mono isolate">{visibleText(name)}</strong>
         <IconButton label="Copy the name" onClick={() => void copyText(name)}>

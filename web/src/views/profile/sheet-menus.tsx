@@ -31,7 +31,7 @@ export function SheetColumns({
           anchor={anchor.current}
           label="Columns"
           align="end"
-          class="sheet-columns"
+          class="vstack gap-2 sheet-columns"
           onClose={() => setOpen(false)}
         >
           {columns.slice(1).map((column) => (

@@ -71,13 +71,17 @@ function Name({
 }) {
   const text = visibleText(formatUnit(value, column.unit));
   return (
-    <span class="sheet-name" role="rowheader" style={depth ? { paddingLeft: `${10 + depth * 14}px` } : undefined}>
+    <span
+      class="hstack one-line sheet-name"
+      role="rowheader"
+      style={depth ? { paddingLeft: `${10 + depth * 14}px` } : undefined}
+    >
       {open === undefined ? null : open === null ? (
-        <span class="sheet-caret" />
+        <span class="inline centered rigid quiet sheet-caret" />
       ) : (
         <button
           type="button"
-          class="sheet-caret"
+          class="inline centered rigid quiet sheet-caret"
           tabIndex={-1}
           aria-label={open ? "Close" : "Open"}
           onClick={(event) => (event.stopPropagation(), onToggle())}
@@ -120,7 +124,7 @@ function CellOf({
     );
   if (column.unit === "flag") {
     return (
-      <span class="sheet-flag" role="gridcell" title={tip}>
+      <span class="inline sheet-flag" role="gridcell" title={tip}>
         {value === true ? <CheckIcon size={13} /> : <span class="quiet">no</span>}
         {value === true ? <span class="visually-hidden">yes</span> : null}
       </span>
@@ -137,9 +141,9 @@ function CellOf({
   const signed = /^change(_|$)/.test(column.key); // of a diff
   const part = column.unit === "share" ? Math.min(1, Math.abs(value)) : sorted && most > 0 ? Math.abs(value) / most : 0;
   return (
-    <span class="number sheet-amount" role="gridcell" title={tip}>
-      {part > 0 ? <span class="sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
-      <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "sheet-more" : "sheet-less") : undefined}>
+    <span class="amount sheet-amount" role="gridcell" title={tip}>
+      {part > 0 ? <span class="amount-bar sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
+      <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "bad sheet-more" : "good") : undefined}>
         {signed && value > 0 ? `+${text}` : text}
       </span>
     </span>

@@ -54,7 +54,7 @@ export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill =
   };
   return (
     <section class="sheet" data-fill={fill || undefined} aria-label={visibleText(sheet.title)}>
-      <header class="sheet-bar">
+      <header class="hstack gap-2 rigid sheet-bar">
         {pills ?? <h2 class="isolate">{visibleText(sheet.title)}</h2>}
         <span class="quiet">{sizeWords(sheet, rows, filter, text)}</span>
         <span class="spring" />
@@ -77,7 +77,7 @@ export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill =
         <SheetExport sheet={sheet} rows={seen} columns={columns} csv={csv} />
       </header>
       {filter.error ? (
-        <p class="sheet-error" role="alert">
+        <p class="small bad" role="alert">
           {filter.error}
         </p>
       ) : null}
@@ -201,7 +201,7 @@ function Grid({
   return (
     <div
       ref={box}
-      class="sheet-grid"
+      class="anchor scroll framed sheet-grid"
       tabIndex={0}
       role={view.isTree(tree) ? "treegrid" : "grid"}
       aria-label={visibleText(sheet.title)}
@@ -210,7 +210,7 @@ function Grid({
       onScroll={measure}
       onKeyDown={onKey}
     >
-      <div class="sheet-head" role="row">
+      <div class="rows-head sheet-head" role="row">
         {columns.map((index, at) => (
           <HeadCell
             key={index}
@@ -221,7 +221,7 @@ function Grid({
           />
         ))}
       </div>
-      <div class="sheet-space" style={{ height: `${seen.length * ROW}px` }}>
+      <div class="anchor" style={{ height: `${seen.length * ROW}px` }}>
         {seen.slice(span.start, span.end).map((row, index) => (
           <SheetRow
             key={row}
@@ -241,7 +241,7 @@ function Grid({
           />
         ))}
       </div>
-      {seen.length === 0 ? <p class="sheet-none">{isFiltered ? "No row matches." : "There are no rows."}</p> : null}
+      {seen.length === 0 ? <p class="none">{isFiltered ? "No row matches." : "There are no rows."}</p> : null}
       {totals}
     </div>
   );
@@ -289,7 +289,7 @@ function Totals({
   const sums = useMemo(() => view.totals(tree, filter), [tree, filter]);
   if (!columns.some((at) => sums[at]) || tree.sheet.rows.length < 2) return null;
   return (
-    <div class="sheet-totals" role="row">
+    <div class="strong subtle sheet-totals" role="row">
       {columns.map((at, index) => {
         const total = sums[at];
         const column = tree.sheet.columns[at];

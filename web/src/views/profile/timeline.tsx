@@ -62,7 +62,7 @@ export function Timeline({ run, profile, rank }: TimelineProps) {
   if (!ready && state.fault.value)
     return <ErrorState error={state.fault.value} onRetry={() => void state.load([rank])} />;
   return (
-    <div class="timeline" data-ready={ready || undefined}>
+    <div class="vstack fill-down clipped framed raised timeline" data-ready={ready || undefined}>
       <Toolbar state={state} ranks={ranks} all={all.value} onAll={(on) => (all.value = on)} />
       {ready ? <Stage state={state} /> : <Waiting />}
       {state.fault.value && ready ? <Fault state={state} /> : null}
@@ -75,7 +75,7 @@ export function Timeline({ run, profile, rank }: TimelineProps) {
 
 function Waiting() {
   return (
-    <div class="timeline-wait" aria-busy="true">
+    <div class="fill wait" aria-busy="true">
       {[70, 90, 55, 80].map((width) => (
         <Skeleton key={width} width={`${width}%`} height={18} />
       ))}
@@ -86,7 +86,7 @@ function Waiting() {
 function Fault({ state }: { state: TimelineState }) {
   const fault = state.fault.value;
   return (
-    <p class="timeline-fault" role="alert">
+    <p class="hstack gap-2 small banner" data-tone="bad" role="alert">
       {fault instanceof Error ? fault.message : String(fault)}{" "}
       <button
         type="button"
@@ -102,5 +102,5 @@ function Fault({ state }: { state: TimelineState }) {
 function Notes({ state }: { state: TimelineState }) {
   const notes = [...new Set(state.sources.value.flatMap(({ page }) => page.notes))];
   if (notes.length === 0) return null;
-  return <p class="timeline-notes quiet">{notes.join(" · ")}</p>;
+  return <p class="tiny over quiet timeline-notes">{notes.join(" · ")}</p>;
 }

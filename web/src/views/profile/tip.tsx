@@ -26,7 +26,7 @@ export function Tip({ place, children }: { place: TipPlace; children?: Component
     element.style.transform = `translate(${Math.max(8, Math.round(left))}px, ${Math.round(top)}px)`;
   });
   return createPortal(
-    <div ref={box} class="profile-tip" role="tooltip">
+    <div ref={box} class="floating tip profile-tip" role="tooltip">
       {children}
     </div>,
     document.body,

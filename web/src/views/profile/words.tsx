@@ -9,7 +9,7 @@ import type { Check } from "../../lib/schema";
 export function Checks({ checks }: { checks: readonly Check[] }) {
   if (checks.length === 0) return null;
   return (
-    <ul class="profile-checks" aria-label="Checks">
+    <ul class="wraps small quiet profile-checks" aria-label="Checks">
       {checks.map((check) => (
         <li key={check.name} data-ok={check.ok ?? true} title={tellCheck(check)}>
           {(check.ok ?? true) ? <CheckIcon size={12} /> : <WarningIcon size={12} />}
@@ -33,7 +33,7 @@ function tellCheck({ got, expected, unit = "ns", detail }: Check): string {
 export function Notes({ notes }: { notes: readonly string[] }) {
   if (notes.length === 0) return null;
   return (
-    <ul class="profile-notes">
+    <ul class="vstack wraps small quiet profile-notes">
       {notes.map((note) => (
         <li key={note} class="isolate">
           <Prose text={note} />

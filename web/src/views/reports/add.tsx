@@ -71,7 +71,7 @@ export function AddToReport({ panel, options, runs, onClose }: AddToReportProps)
       ) : found.read_only ? (
         <p>This server is read-only: reports cannot be changed here.</p>
       ) : (
-        <div class="add-report" aria-busy={busy}>
+        <div class="vstack gap-3 add-report" aria-busy={busy}>
           {found.reports.length > 6 ? (
             <TextInput
               label="Find a report"

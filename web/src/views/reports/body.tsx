@@ -119,7 +119,7 @@ export function ReportPanel({ block }: { block: PanelBlock }) {
 
 function PanelProblem({ panel, error, children }: { panel: string; error: string; children?: ComponentChildren }) {
   return (
-    <div class="report-problem" role="alert">
+    <div class="gap-3 anywhere report-problem" role="alert">
       <WarningIcon size={16} />
       <p>
         <span class="isolate">

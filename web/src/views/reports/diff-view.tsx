@@ -16,10 +16,10 @@ export function DiffView({ older, newer }: { older: string; newer: string }) {
         {added ? <span data-kind="in">+{count(added, "line")}</span> : null}{" "}
         {removed ? <span data-kind="out">−{count(removed, "line")}</span> : null}
       </p>
-      <div class="diff-lines" tabIndex={0} role="region" aria-label="Differences">
+      <div class="framed scroll version-lines" tabIndex={0} role="region" aria-label="Differences">
         {shortDiff(all, 3).map((line, at) => (
           <div key={at} data-kind={line.kind}>
-            <span class="diff-number" aria-hidden="true">
+            <span class="line-number" aria-hidden="true">
               {line.kind === "gap" ? "⋯" : line.number}
             </span>
             <span class="diff-sign" aria-hidden="true">

@@ -31,12 +31,12 @@ export function EditorBar({ editing, box, side, onPanel, onSave, onDone }: Edito
   }));
   const mark = (label: string, glyph: string, act: (handle: TextBoxHandle) => void, kind = "") => (
     <IconButton label={label} onClick={() => box.current && act(box.current)}>
-      <span class={`glyph ${kind}`}>{glyph}</span>
+      <span class={`small glyph ${kind}`}>{glyph}</span>
     </IconButton>
   );
   return (
-    <div class="report-bar" role="toolbar" aria-label="Edit the report">
-      <span class="report-side-switch" role="group" aria-label="Show">
+    <div class="bar report-bar" role="toolbar" aria-label="Edit the report">
+      <span class="segments report-side-switch" role="group" aria-label="Show">
         {(["write", "preview"] as const).map((one) => (
           <button key={one} type="button" aria-pressed={side.value === one} onClick={() => (side.value = one)}>
             {one === "write" ? "Write" : "Preview"}
@@ -62,7 +62,7 @@ export function EditorBar({ editing, box, side, onPanel, onSave, onDone }: Edito
         {mark("List", "•", (h) => h.prefix("- "))}
         {mark("Quote", "❝", (h) => h.prefix("> "))}
       </span>
-      <span class="report-editing isolate ellipsis">{visibleText(editing.title.value)}</span>
+      <span class="shrinks isolate ellipsis quiet report-editing">{visibleText(editing.title.value)}</span>
       <span class="spring" />
       <SaveState editing={editing} />
       <Button onClick={onDone}>{editing.dirty.value ? "Close" : "Done"}</Button>
@@ -84,7 +84,11 @@ function SaveState({ editing }: { editing: Editing }) {
           ? `version ${editing.base.value}`
           : "";
   return (
-    <span class="report-save-state" role="status" data-bad={editing.fault.value ? true : undefined}>
+    <span
+      class="inline small one-line quiet report-save-state"
+      role="status"
+      data-bad={editing.fault.value ? true : undefined}
+    >
       {!editing.dirty.value && editing.id ? <CheckIcon size={12} /> : null} {words}
     </span>
   );

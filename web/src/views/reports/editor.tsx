@@ -54,7 +54,7 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
   const move = (block: PanelBlock, before: number) => change(moveSpan(editing.text.peek(), block, before));
   return (
     <div
-      class="report-editor"
+      class="page report-editor"
       data-side={side.value}
       onKeyDown={(event) => isSave(event) && (event.preventDefault(), save())}
     >
@@ -66,7 +66,7 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
         onSave={save}
         onDone={onDone}
       />
-      <div class="report-sides">
+      <div class="fill-down report-sides">
         <TextBox
           handle={box}
           text={editing.text.value}

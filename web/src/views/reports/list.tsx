@@ -46,8 +46,8 @@ export function ReportList() {
   if (fault && !found) return <ErrorState error={fault} onRetry={() => void load()} />;
   const rows = found?.reports.filter((row) => matches(row, find.value, project.value)) ?? [];
   return (
-    <div class="reports">
-      <header class="reports-bar" role="toolbar" aria-label="Reports">
+    <div class="page reports">
+      <header class="bar reports-bar" role="toolbar" aria-label="Reports">
         <h1>{deleted ? "Deleted reports" : "Reports"}</h1>
         <TextInput
           label="Find a report"
@@ -62,7 +62,7 @@ export function ReportList() {
         </Button>
         {kept && !kept.found.read_only ? <NewMenu templates={kept.found.templates} /> : null}
       </header>
-      <div class="reports-scroll">
+      <div class="vstack fill-down scroll">
         {found === null ? (
           <Skeleton height={120} />
         ) : rows.length > 0 ? (
@@ -116,7 +116,7 @@ interface TableProps {
 
 function Table({ rows, editable, deleted, onChange }: TableProps) {
   return (
-    <table class="reports-table">
+    <table class="table-hover table reports-table">
       <thead>
         <tr>
           <th scope="col">Title</th>
@@ -145,7 +145,7 @@ function Table({ rows, editable, deleted, onChange }: TableProps) {
                   {visibleText(row.title)}
                 </a>
               )}
-              {row.error ? <small class="reports-error isolate">{visibleText(row.error)}</small> : null}
+              {row.error ? <small class="block bad isolate">{visibleText(row.error)}</small> : null}
             </th>
             <td class="isolate">{visibleText(row.project)}</td>
             <td title={formatTimeZone(row.changed)}>{formatAge(row.changed, now.value)}</td>

@@ -116,7 +116,7 @@ function Missing({ fault, onRetry }: { fault: unknown; onRetry(): void }) {
 
 function Waiting() {
   return (
-    <div class="report-waiting" aria-busy="true">
+    <div class="wait report-waiting" aria-busy="true">
       <Skeleton width="50%" height={30} />
       <Skeleton width="70%" />
       <Skeleton width="64%" />

@@ -64,7 +64,7 @@ export function FieldRow({ field, value, logged, onValue }: FieldRowProps) {
         {field.label}
         {field.required ? <span class="visually-hidden"> (needed)</span> : null}
       </span>
-      <span class="panel-form-value">
+      <span class="hstack wraps gap-2 panel-form-value">
         <Control field={field} value={value} logged={logged} onValue={onValue} />
       </span>
     </div>
@@ -102,7 +102,7 @@ function Control({ field, value, logged, onValue }: FieldRowProps) {
     case "long":
       return (
         <textarea
-          class="panel-form-long"
+          class="px-2 py-2 raised panel-form-long"
           aria-label={label}
           placeholder={hint}
           rows={3}
@@ -202,9 +202,9 @@ function Several({
   };
   const add = (name: string) => put(names.includes(name) ? names : [...names, name], "");
   return (
-    <span class="chips">
+    <span class="hstack wraps gap-1 fill names">
       {names.map((name) => (
-        <span key={name} class="chip">
+        <span key={name} class="tag name-tag">
           <span class="isolate">{visibleText(name)}</span>
           <button
             type="button"

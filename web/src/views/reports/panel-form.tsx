@@ -53,7 +53,7 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
   return (
     <Dialog title={isNew ? `Add ${article(kind.title)}` : kind.title} onClose={onClose} wide>
       <form
-        class="panel-form"
+        class="vstack gap-4 panel-form"
         onSubmit={(event) => {
           event.preventDefault();
           if (!missing) onDone(text);
@@ -73,7 +73,7 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
           {kind.needs === 0 ? null : (
             <div class="panel-form-row">
               <span>Runs</span>
-              <span class="panel-form-value">
+              <span class="hstack wraps gap-2 panel-form-value">
                 <Select label="Runs" value={bound as Bound} options={BINDINGS} onChange={(value) => setBound(value)} />
                 {bound === "report" ? null : (
                   <TextInput
@@ -99,7 +99,7 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
             onValue={(value) => set("caption", value)}
           />
         </div>
-        <div class="panel-form-preview" aria-live="polite">
+        <div class="scroll framed subtle panel-form-preview" aria-live="polite">
           {missing ? (
             <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p>
           ) : fault ? (

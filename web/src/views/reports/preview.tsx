@@ -51,7 +51,7 @@ export function Preview({ editing, line, onEdit, onShow, onRemove, onMove }: Pre
   return (
     <div
       ref={scroller}
-      class="report-preview report-area"
+      class="fill-down anchor scroll report-preview report-area"
       role="region"
       aria-label="Preview"
       tabIndex={0}
@@ -94,7 +94,11 @@ function Frame({ block, moving, onDrag, onEdit, onShow, onRemove, onUp, onDown, 
   const title = kindNamed(block.panel)?.title ?? block.panel;
   return (
     <div class="report-frame" data-moving={moving || undefined}>
-      <div class="report-frame-tools" role="group" aria-label={`${visibleText(title)} in line ${block.line + 1}`}>
+      <div
+        class="hstack small quiet report-frame-tools"
+        role="group"
+        aria-label={`${visibleText(title)} in line ${block.line + 1}`}
+      >
         <span
           class="report-drag"
           draggable

@@ -37,12 +37,12 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
   ]);
   useKeys(page.editable && !old ? { e: onEdit } : {});
   return (
-    <div class="report-page">
-      <div class="report-bar" role="toolbar" aria-label="Report">
+    <div class="page report-page">
+      <div class="bar report-bar" role="toolbar" aria-label="Report">
         <a class="button button-quiet" href={linkTo("/reports")}>
           <ChevronLeftIcon size={14} /> Reports
         </a>
-        <span class="report-editing isolate ellipsis">{visibleText(page.title)}</span>
+        <span class="shrinks isolate ellipsis quiet report-editing">{visibleText(page.title)}</span>
         <span class="spring" />
         <Button kind="quiet" title={formatTimeZone(page.changed)} onClick={() => setVersions(true)}>
           <HistoryIcon size={14} /> Version {page.version}
@@ -56,7 +56,7 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
         ) : null}
       </div>
       {old ? (
-        <p class="report-old" role="status">
+        <p class="under banner report-old" data-tone="warn" role="status">
           This is version {page.version} of {page.newest}.{" "}
           <button type="button" class="link" onClick={() => onVersion(page.newest)}>
             Read the newest
@@ -71,7 +71,7 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
           ) : null}
         </p>
       ) : null}
-      <div ref={setScroller} class="report-area" tabIndex={0} role="region" aria-label="Report">
+      <div ref={setScroller} class="fill-down anchor scroll report-area" tabIndex={0} role="region" aria-label="Report">
         <div class="report-spread">
           <Contents headings={headingsOf(shown)} scroller={scroller} />
           <article class="report">

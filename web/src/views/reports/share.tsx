@@ -133,7 +133,7 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
           nothing else.
         </p>
         {page.editable ? (
-          <form class="links-new" onSubmit={(event) => (event.preventDefault(), void make())}>
+          <form class="wraps gap-2 links-new" onSubmit={(event) => (event.preventDefault(), void make())}>
             <TextInput
               label="Recipient"
               placeholder="recipient (only you see this)"
@@ -150,7 +150,7 @@ function Links({ page, onClose }: { page: ReportPage; onClose(): void }) {
           <p>This server is read-only: links cannot be made here.</p>
         )}
         {made ? (
-          <p class="links-made">
+          <p class="hstack wraps gap-2 banner links-made" data-tone="good">
             <code>{made}</code>
             <Button onClick={() => void copyText(made, "Link copied")}>
               <CopyIcon size={14} /> Copy
@@ -182,7 +182,7 @@ function LinkTable({
   onRevoke(share: ReportShare): void;
 }) {
   return (
-    <table class="report-table">
+    <table class="table report-table">
       <thead>
         <tr>
           <th scope="col">for</th>

@@ -88,7 +88,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
     if (event.key === "Enter" && box.current) continueList(event, box.current);
   };
   return (
-    <div class="report-write">
+    <div class="vstack anchor subtle report-write">
       <textarea
         ref={box}
         aria-label="Text of the report, in Markdown"
@@ -119,7 +119,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
       {open ? (
         <ul
           id="report-slash"
-          class="report-slash"
+          class="floating report-slash"
           role="listbox"
           aria-label="Insert a panel"
           style={slashPlace(box.current, slash.from)}
@@ -148,7 +148,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
 
 function Problems({ problems, onGo }: { problems: ReadonlyMap<number, string>; onGo(line: number): void }) {
   return (
-    <ul class="report-problems" aria-label="Problems in the text">
+    <ul class="rigid scroll small anywhere over report-problems" aria-label="Problems in the text">
       {[...problems].slice(0, 6).map(([line, text]) => (
         <li key={line}>
           <button type="button" class="link" onClick={() => onGo(line)}>

@@ -46,7 +46,7 @@ export function Versions({ page, onRead, onBringBack, onClose }: VersionsProps) 
             />
           ))}
         </ol>
-        <div class="versions-diff">
+        <div class="vstack gap-2 shrinks">
           <header>
             <h3>{newest ? "This is the current version" : `Version ${chosen} beside the current one`}</h3>
             <span class="spring" />
@@ -89,7 +89,7 @@ function VersionRow({
 }) {
   return (
     <li>
-      <button type="button" aria-pressed={chosen} onClick={onPick} title={formatTimeZone(one.time)}>
+      <button type="button" class="option" aria-pressed={chosen} onClick={onPick} title={formatTimeZone(one.time)}>
         <strong>{one.version}</strong>
         <span>
           {formatAge(one.time, now.value)}

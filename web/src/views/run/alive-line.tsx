@@ -25,22 +25,22 @@ export function AliveLine({ run }: { run: RunDetail }) {
       ].filter(Boolean)
     : [];
   return (
-    <div class="run-line alive-line" role="status" aria-label="Right now">
+    <div class="hstack wraps soft small digits run-line alive-line" role="status" aria-label="Right now">
       {alive && STATES[alive.state] ? (
-        <span class="alive-wrong" title={visibleText(alive.why)}>
+        <span class="badge" data-tone="bad" title={visibleText(alive.why)}>
           <WarningIcon size={13} /> {STATES[alive.state]}: {visibleText(alive.why)}
         </span>
       ) : null}
       {alive?.progress != null ? (
         <span
-          class="alive-progress"
+          class="inline gap-2 strong alive-progress"
           role="progressbar"
           aria-valuenow={Math.round(alive.progress * 100)}
           aria-valuemin={0}
           aria-valuemax={100}
           aria-label="Progress"
         >
-          <span class="alive-bar">
+          <span class="rigid clipped alive-bar">
             <i style={{ width: `${alive.progress * 100}%` }} />
           </span>
           {percentWords(alive.progress)}

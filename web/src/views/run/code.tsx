@@ -21,17 +21,17 @@ export function Git({ run }: { run: RunDetail }) {
   if (!git) {
     return (
       <Section title="Code">
-        <p class="card-none">Not in a git repository: nothing is known of the code but the command.</p>
+        <p class="anywhere quiet card-none">Not in a git repository: nothing is known of the code but the command.</p>
       </Section>
     );
   }
   const web = webAddress(git.remote, git.commit);
   return (
     <Section title="Code" aside={git.dirty ? <span class="note-warn">uncommitted changes</span> : null}>
-      <dl class="pairs">
+      <dl class="px-4 py-2 facts pairs">
         <div>
           <dt>commit</dt>
-          <dd class="mono run-commit">
+          <dd class="hstack gap-1 mono run-commit">
             <Outside href={web?.commit ?? null}>{visibleText(git.commit.slice(0, 12)) || "none yet"}</Outside>
             {git.commit ? (
               <IconButton label="Copy the commit" onClick={() => void copyText(git.commit)}>
@@ -65,7 +65,9 @@ export function Git({ run }: { run: RunDetail }) {
           </div>
         ) : null}
       </dl>
-      {git.dirty && files.length === 0 ? <p class="card-none">The changes themselves were not kept.</p> : null}
+      {git.dirty && files.length === 0 ? (
+        <p class="anywhere quiet card-none">The changes themselves were not kept.</p>
+      ) : null}
     </Section>
   );
 }
@@ -91,9 +93,9 @@ function Size({ files }: { files: readonly DiffFile[] }) {
 
 function Counts({ added, removed }: { added: number; removed: number }) {
   return (
-    <span class="diff-counts">
-      <span class="diff-plus">+{added.toLocaleString("en-US")}</span>{" "}
-      <span class="diff-minus">−{removed.toLocaleString("en-US")}</span>
+    <span class="one-line">
+      <span class="good">+{added.toLocaleString("en-US")}</span>{" "}
+      <span class="bad">−{removed.toLocaleString("en-US")}</span>
     </span>
   );
 }
@@ -153,13 +155,18 @@ function FileDiff({ file, open: first }: { file: DiffFile; open: boolean }) {
   const name = visibleText(file.path) || "changes";
   return (
     <div class="diff-file">
-      <button type="button" class="diff-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        class="hstack gap-2 full to-left diff-head"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         {open ? <ChevronDownIcon size={14} /> : <ChevronRightIcon size={14} />}
-        <span class="mono isolate diff-path">
+        <span class="shrinks anywhere isolate mono">
           {file.from !== null ? `${visibleText(file.from)} → ` : ""}
           {name}
         </span>
-        {file.change === "changed" ? null : <span class="diff-change">{file.change}</span>}
+        {file.change === "changed" ? null : <span class="badge">{file.change}</span>}
         <span class="spring" />
         {file.change === "binary" ? null : <Counts added={file.added} removed={file.removed} />}
       </button>
@@ -172,7 +179,9 @@ function FileLines({ file, name }: { file: DiffFile; name: string }) {
   const [all, setAll] = useState(false);
   const total = file.stretches.reduce((sum, stretch) => sum + stretch.lines.length, 0);
   if (total === 0)
-    return <p class="card-none">{file.change === "binary" ? "Binary: not shown." : "No line changed."}</p>;
+    return (
+      <p class="anywhere quiet card-none">{file.change === "binary" ? "Binary: not shown." : "No line changed."}</p>
+    );
   let room = all ? Infinity : MOST_LINES;
   return (
     <div class="diff-lines mono" tabIndex={0} role="group" aria-label={`Changes of ${name}`}>
@@ -182,7 +191,9 @@ function FileLines({ file, name }: { file: DiffFile; name: string }) {
         if (lines.length === 0) return null;
         return (
           <div key={at} class="diff-stretch">
-            {at > 0 || stretch.title ? <div class="diff-title isolate">{visibleText(stretch.title) || "⋯"}</div> : null}
+            {at > 0 || stretch.title ? (
+              <div class="soft subtle isolate diff-title">{visibleText(stretch.title) || "⋯"}</div>
+            ) : null}
             {lines.map((line, number) => (
               <DiffRow key={number} line={line} />
             ))}
@@ -203,8 +214,8 @@ const SIGNS = { added: "+", removed: "−", same: "", note: "" } as const;
 function DiffRow({ line }: { line: DiffLine }) {
   return (
     <div class="diff-row" data-kind={line.kind}>
-      <span class="diff-number">{line.before ?? ""}</span>
-      <span class="diff-number">{line.after ?? ""}</span>
+      <span class="line-number diff-number">{line.before ?? ""}</span>
+      <span class="line-number diff-number">{line.after ?? ""}</span>
       <span class="diff-sign">{SIGNS[line.kind]}</span>
       <span class="diff-text isolate">{visibleText(line.text)}</span>
     </div>

@@ -19,7 +19,7 @@ export function Config({ config, origins = {} }: ConfigProps) {
   if (amount === 0) {
     return (
       <Section title="Config">
-        <p class="card-none">
+        <p class="anywhere quiet card-none">
           No config was recorded. Pass one with <code>stepscope.init(config={"{…}"})</code>; <code>stepscope run</code>{" "}
           records the script's arguments by itself.
         </p>
@@ -46,7 +46,7 @@ export function Config({ config, origins = {} }: ConfigProps) {
         {shown.map(({ name, entries }) => (
           <div key={name} class="config-folder">
             {name ? <h3 class="isolate mono">{visibleText(name)}</h3> : null}
-            <dl class="pairs">
+            <dl class="px-4 py-2 facts pairs">
               {entries.map((entry) => (
                 <PairRow
                   key={entry.key}

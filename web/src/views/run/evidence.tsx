@@ -40,7 +40,7 @@ function Numbers({ drawn: { names, lines } }: { drawn: Drawn }) {
     ({ y }, at) => `${names[at]}: ${y.map((value) => formatCell(value === null ? "NaN" : value)).join(", ")}`,
   );
   return (
-    <figure class="evidence-plot">
+    <figure class="shrinks evidence-plot">
       <figcaption>
         {names.map((name, at) => (
           <span key={name} class="isolate">
@@ -63,7 +63,7 @@ interface PlotProps {
 
 function Plot({ lines, colours, label, mark = null, dots = false }: PlotProps) {
   const plot = plotOf(lines, BOX, mark);
-  if (!plot) return <p class="quiet evidence-none">nothing finite to draw</p>;
+  if (!plot) return <p class="small quiet">nothing finite to draw</p>;
   const right = BOX.width - BOX.right;
   const floor = BOX.height - BOX.bottom;
   return (
@@ -99,12 +99,12 @@ function Bars({ series }: { series: EvidenceSeries }) {
   const { lengths, log } = barsOf(series.values);
   const shown = series.labels.slice(0, MOST_BARS);
   return (
-    <figure class="evidence-plot">
+    <figure class="shrinks evidence-plot">
       <figcaption class="isolate">
         {visibleText(series.name)}
         {log ? <span class="quiet"> (log scale)</span> : null}
       </figcaption>
-      <ul class="evidence-bars">
+      <ul class="small evidence-bars">
         {shown.map((label, at) => (
           <li key={`${at} ${label}`}>
             <span class="isolate ellipsis mono" title={visibleText(label)}>
@@ -119,9 +119,7 @@ function Bars({ series }: { series: EvidenceSeries }) {
           </li>
         ))}
       </ul>
-      {series.labels.length > MOST_BARS ? (
-        <p class="quiet evidence-none">and {series.labels.length - MOST_BARS} more</p>
-      ) : null}
+      {series.labels.length > MOST_BARS ? <p class="small quiet">and {series.labels.length - MOST_BARS} more</p> : null}
     </figure>
   );
 }
@@ -136,7 +134,7 @@ function Metrics({ run, keys, step }: { run: string; keys: readonly string[]; st
         const line = lines?.find((one) => one.key === key);
         if (lines && !line) return null;
         return (
-          <figure key={key} class="evidence-plot">
+          <figure key={key} class="shrinks evidence-plot">
             <figcaption>
               <span class="isolate">
                 <i style={{ background: colour }} aria-hidden="true" /> {visibleText(key)}

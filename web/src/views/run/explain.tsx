@@ -16,7 +16,7 @@ export function Explanation({ rule }: { rule: string }) {
     });
     return () => control.abort();
   }, [rule]);
-  if (failed) return <p class="finding-explained quiet isolate">{visibleText(failed)}</p>;
+  if (failed) return <p class="vstack gap-2 isolate quiet finding-explained">{visibleText(failed)}</p>;
   if (!told) return null;
   const parts = [
     ["", told.summary],
@@ -26,7 +26,7 @@ export function Explanation({ rule }: { rule: string }) {
     ["How it is found", [told.how, told.asked].filter(Boolean).join(" ")],
   ] as const;
   return (
-    <div class="finding-explained">
+    <div class="vstack gap-2 finding-explained">
       {parts.map(([title, body]) =>
         body ? (
           <p key={body} class="isolate">
@@ -47,7 +47,7 @@ function Example({ title, code }: { title: string; code: string }) {
   return (
     <figure data-kind={title}>
       <figcaption>{title}</figcaption>
-      <pre class="isolate" tabIndex={0}>
+      <pre class="code-box isolate" tabIndex={0}>
         {visibleText(code)}
       </pre>
     </figure>

@@ -80,7 +80,7 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
           <Lines lines={other.lines} seen="" />
         </div>
       ))}
-      <footer class="finding-foot">
+      <footer class="hstack gap-1 finding-foot">
         <Button kind="quiet" class="finding-more" aria-expanded={explained} onClick={() => setExplained(!explained)}>
           {explained ? "Less" : "Explain"}
         </Button>
@@ -95,7 +95,7 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
 function Patch({ edit }: { edit: ShownEdit }) {
   return (
     <div class="finding-edit">
-      <pre class="mono isolate">
+      <pre class="fill code-box isolate">
         {edit.lines.map(([sign, text], at) => (
           <span key={at} data-sign={sign}>
             {sign} {visibleText(text)}
@@ -133,7 +133,7 @@ function Share({ finding, run, linked }: { finding: ShownFinding; run: string; l
 function Place({ finding }: { finding: ShownFinding }) {
   if (!finding.place && finding.step === null) return null;
   return (
-    <p class="finding-place isolate">
+    <p class="hstack wraps isolate finding-place">
       {finding.place ? (
         <>
           <span class="mono">{visibleText(finding.place)}</span>

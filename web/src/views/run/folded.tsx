@@ -18,7 +18,7 @@ export function Folded({ height, children }: { height: number; children: Compone
         {children}
       </div>
       {long ? (
-        <div class="card-foot">
+        <div class="px-2 py-1 over">
           <Button kind="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? "Show less" : "Show all of it"}
           </Button>

@@ -30,8 +30,8 @@ import { beginReport } from "../reports/begin";
 
 export function RunHead({ run }: { run: RunDetail }) {
   return (
-    <header class="run-head">
-      <div class="run-title">
+    <header class="vstack run-head">
+      <div class="hstack gap-2 run-title">
         <a class="icon-button run-back" href={linkTo("/runs")} aria-label="All runs" title="All runs (Esc)">
           <ChevronLeftIcon size={16} />
         </a>
@@ -94,7 +94,7 @@ function NameField({ run, onClose }: { run: RunDetail; onClose(): void }) {
   return (
     <input
       ref={focusAll}
-      class="run-name-field"
+      class="px-2 shrinks strong raised run-name-field"
       aria-label="Name of the run"
       maxLength={500}
       defaultValue={run.name}
@@ -113,9 +113,9 @@ function NameField({ run, onClose }: { run: RunDetail; onClose(): void }) {
 function Facts({ run }: { run: RunDetail }) {
   const seconds = run.status === "running" ? run.duration_s + Math.max(0, now.value - fetchedAt.value) : run.duration_s;
   return (
-    <div class="run-line row-like">
+    <div class="hstack wraps soft run-line row-like">
       <a
-        class="cell-filter"
+        class="inline cell-filter"
         title={visibleText(run.status_detail) || `All runs that are ${run.status}`}
         href={linkTo("/runs", { q: toggled("", "status", run.status) })}
       >
@@ -136,7 +136,7 @@ function Facts({ run }: { run: RunDetail }) {
       </span>
       <TagsCell id={run.id} tags={run.tags} onPick={(tag) => go("/runs", { q: toggled("", "tags", tag) })} />
       {run.editable && !run.notes ? (
-        <button type="button" class="run-note" onClick={() => editNotes(run)}>
+        <button type="button" class="inline gap-1 small quiet run-note" onClick={() => editNotes(run)}>
           <PencilIcon size={11} /> Add a note
         </button>
       ) : null}
@@ -148,7 +148,7 @@ function Facts({ run }: { run: RunDetail }) {
 function Fact({ field, value }: { field: string; value: string }) {
   return (
     <a
-      class="cell-filter"
+      class="inline cell-filter"
       title={`All runs with this ${field}`}
       href={linkTo("/runs", { q: toggled("", field, value) })}
     >
@@ -208,7 +208,7 @@ function Actions({ run }: { run: RunDetail }) {
     go("/compare");
   };
   return (
-    <div class="run-actions">
+    <div class="hstack gap-2 rigid run-actions">
       {others > 0 ? (
         <Button
           kind="primary"

@@ -39,7 +39,7 @@ export function Metrics({ run }: { run: RunDetail }) {
   if (own.length === 0) {
     return (
       <Section title="Metrics">
-        <p class="card-none">
+        <p class="anywhere quiet card-none">
           Nothing was logged{run.status === "running" ? " yet" : ""}. <code>run.log({'{"loss": loss}'})</code> adds a
           point; under <code>stepscope run</code> loss, gradient norm and learning rate come by themselves.
         </p>
@@ -64,7 +64,7 @@ export function Metrics({ run }: { run: RunDetail }) {
       <MetricTable run={run} values={shown} order={order} onOrder={(column) => setOrder(nextOrder(order, column))} />
       {found.length === 0 ? <NothingFits search={search} /> : null}
       {found.length > shown.length ? (
-        <div class="card-foot">
+        <div class="px-2 py-1 over">
           <Button kind="quiet" onClick={() => setRoom(room + MORE_ROWS)}>
             {found.length - shown.length <= MORE_ROWS
               ? `Show all ${found.length.toLocaleString("en-US")}`
@@ -86,8 +86,8 @@ interface TableProps {
 function MetricTable({ run, values, order, onOrder }: TableProps) {
   const sparks = useSparks(run, values);
   return (
-    <div class="metric-scroll" tabIndex={0} role="group" aria-label="Metrics">
-      <table class="metrics">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Metrics">
+      <table class="table-hover table metrics">
         <thead>
           <tr>
             {COLUMNS.map(([column, label]) => (
@@ -178,7 +178,7 @@ function Row({
       <td class="number">
         {drawn ? value.points.toLocaleString("en-US") : ""}
         {value.nonfinite > 0 ? (
-          <span class="cell-odd" title={`${value.nonfinite.toLocaleString("en-US")} of them NaN or infinite`}>
+          <span class="medium bad" title={`${value.nonfinite.toLocaleString("en-US")} of them NaN or infinite`}>
             {" "}
             ({value.nonfinite.toLocaleString("en-US")} not finite)
           </span>
@@ -192,7 +192,7 @@ function NumberCell({ value, strong = false }: { value: Cell; strong?: boolean }
   const odd = isOdd(value);
   return (
     <td
-      class={`number${odd ? " cell-odd" : ""}${strong ? " metric-last" : ""}`}
+      class={`number${odd ? " medium bad" : ""}${strong ? " metric-last" : ""}`}
       title={typeof value === "number" ? exactNumber(value) : undefined}
     >
       {formatCell(value) || "–"}

@@ -130,7 +130,7 @@ function Editor({ run, draft, onClose }: { run: RunDetail; draft: Draft; onClose
             else if (event.key === "Escape") event.stopPropagation(), text === run.notes && onClose();
           }}
         />
-        <div class="notes-preview" aria-label="Preview" role="group">
+        <div class="scroll px-4 py-3 notes-preview" aria-label="Preview" role="group">
           {text.trim() ? (
             <Markdown text={text} class="markdown isolate" />
           ) : (

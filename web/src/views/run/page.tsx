@@ -76,7 +76,7 @@ export function RunPage({ params }: { params: Record<string, string> }) {
   useTitle(run?.name || null);
   if (!run && failure.value) return <NoRun id={id} />;
   return (
-    <article class="run-page" aria-label="Run">
+    <article class="page run-page" aria-label="Run">
       {run ? <Whole key={run.id} run={run} /> : <Waiting />}
     </article>
   );
@@ -89,7 +89,7 @@ function Whole({ run }: { run: RunDetail }) {
       <RunHead run={run} />
       <PartTabs run={run} />
       {failure.value ? <Stale run={run} /> : null}
-      <div class="run-body" role="tabpanel" id={panelId} aria-labelledby={tabId(id)} data-part={id} tabIndex={-1}>
+      <div class="page run-body" role="tabpanel" id={panelId} aria-labelledby={tabId(id)} data-part={id} tabIndex={-1}>
         <Guarded key={id} id={id} run={run} />
       </div>
     </>
@@ -100,7 +100,7 @@ function Whole({ run }: { run: RunDetail }) {
 function Stale({ run }: { run: RunDetail }) {
   const fault = failure.value;
   return (
-    <p class="run-stale isolate" role="alert">
+    <p class="banner isolate run-stale" data-tone="warn" role="alert">
       Not up to date: {visibleText(fault instanceof Error ? fault.message : String(fault))}{" "}
       <button type="button" class="link" onClick={() => void readRun(run.id)}>
         Try again
@@ -129,7 +129,7 @@ function Guarded({ id, run }: { id: PartId; run: RunDetail }) {
 
 function Waiting() {
   return (
-    <div class="run-wait" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width="34%" height={22} />
       <Skeleton width="52%" height={14} />
       <Skeleton width="100%" height={1} />

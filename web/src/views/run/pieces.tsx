@@ -19,7 +19,7 @@ export interface SectionProps {
 export function Section({ title, aside, id, class: extra = "", children }: SectionProps) {
   return (
     <section class={`card ${extra}`} aria-label={title} id={id}>
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>{title}</h2>
         {aside}
       </header>
@@ -96,7 +96,7 @@ export function Pairs({ title, pairs, aside }: { title: string; pairs: readonly 
 }
 
 export function NothingFits({ search }: { search: string }) {
-  return <p class="card-none">Nothing has “{visibleText(search)}” in it.</p>;
+  return <p class="anywhere quiet card-none">Nothing has “{visibleText(search)}” in it.</p>;
 }
 
 /** A long list scrolls by itself, and so has to be reached by the keyboard. */
@@ -104,7 +104,7 @@ export function PairList({ pairs, label }: { pairs: readonly Pair[]; label: stri
   const long = pairs.length > 16;
   return (
     <div class="pairs-scroll" {...(long ? { tabIndex: 0, role: "group", "aria-label": label } : {})}>
-      <dl class="pairs">
+      <dl class="px-4 py-2 facts pairs">
         {pairs.map(([key, value]) => (
           <PairRow key={key} name={key} value={value} />
         ))}

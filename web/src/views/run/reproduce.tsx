@@ -15,7 +15,7 @@ export function Reproduce({ run }: { run: RunDetail }) {
   if (run.command.length === 0) {
     return (
       <Section title="Reproduce">
-        <p class="card-none">The command was not recorded: the run was not started from a script.</p>
+        <p class="anywhere quiet card-none">The command was not recorded: the run was not started from a script.</p>
       </Section>
     );
   }
@@ -28,7 +28,7 @@ export function Reproduce({ run }: { run: RunDetail }) {
           in <span class="mono isolate">{visibleText(cwd)}</span>
         </p>
       ) : null}
-      <div class="card-actions">
+      <div class="wraps gap-2 card-actions">
         <Button onClick={() => void copyText(commands, "Commands copied")} title={whatIsCopied(run)}>
           <CopyIcon size={13} /> Copy commands to reproduce
         </Button>

@@ -7,10 +7,10 @@ import type { SourceLine } from "../../lib/schema";
 export function Lines({ lines, seen }: { lines: readonly SourceLine[]; seen: string }) {
   if (lines.length === 0) return null;
   return (
-    <div class="source mono" tabIndex={0} role="group" aria-label="Source">
+    <div class="framed subtle mono source" tabIndex={0} role="group" aria-label="Source">
       {lines.map((line) => (
         <div key={line.number} class={line.marked ? "source-line source-hit" : "source-line"}>
-          <span class="source-number">{line.number}</span>
+          <span class="line-number">{line.number}</span>
           <span class="source-text isolate">
             {visibleText(line.before)}
             {line.marked ? <mark>{visibleText(line.marked)}</mark> : null}

@@ -13,7 +13,7 @@ export function Failure({ run }: { run: RunDetail }) {
   if (!run.error && !run.traceback) return <Gone run={run} />;
   return (
     <section class="card card-bad" aria-label="Error">
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <WarningIcon size={16} />
         <h2 class="isolate">{visibleText(run.error ?? "It ended with an exception")}</h2>
         {run.exit_code !== null ? <span class="quiet">exit code {run.exit_code}</span> : null}
@@ -28,7 +28,7 @@ export function Failure({ run }: { run: RunDetail }) {
 function Gone({ run }: { run: RunDetail }) {
   if (!["killed", "lost", "failed", "preempted"].includes(run.status) || !run.status_detail) return null;
   return (
-    <section class="card card-warn" aria-label="How it ended">
+    <section class="banner card card-warn" data-tone="warn" aria-label="How it ended">
       <p class="isolate">
         <b>{run.status}</b>: {visibleText(run.status_detail)}
       </p>
@@ -49,7 +49,7 @@ export function Losses({ run }: { run: RunDetail }) {
   ];
   if (lines.length === 0) return null;
   return (
-    <section class="card card-warn" aria-label="What could not be recorded">
+    <section class="banner card card-warn" data-tone="warn" aria-label="What could not be recorded">
       {lines.map((line) => (
         <p key={line} class="isolate">
           {visibleText(line)}
@@ -87,8 +87,8 @@ export function Attempts({ run }: { run: RunDetail }) {
   const resumed = run.attempts.some((one) => one.attempt > 0);
   return (
     <Section title={resumed ? "Attempts" : "Ranks"} aside={<span class="quiet">{run.attempts.length}</span>}>
-      <div class="metric-scroll attempts" tabIndex={0} role="group" aria-label="Attempts">
-        <table class="metrics">
+      <div class="scroll attempts" tabIndex={0} role="group" aria-label="Attempts">
+        <table class="table-hover table metrics">
           <thead>
             <tr>
               {[resumed ? "Attempt" : "Rank", "Status", "Host", "Started"].map((head) => (
@@ -143,7 +143,9 @@ export function Artifacts({ run }: { run: RunDetail }) {
           </li>
         ))}
       </ul>
-      {newest.length > MOST_ARTIFACTS ? <p class="card-none">and {newest.length - MOST_ARTIFACTS} more</p> : null}
+      {newest.length > MOST_ARTIFACTS ? (
+        <p class="anywhere quiet card-none">and {newest.length - MOST_ARTIFACTS} more</p>
+      ) : null}
     </Section>
   );
 }

@@ -23,7 +23,7 @@ export function PartTabs({ run }: { run: RunDetail }) {
     list.current?.querySelector<HTMLElement>(`#${tabId(id)}`)?.focus();
   };
   return (
-    <div ref={list} class="run-tabs" role="tablist" aria-label="Parts of the run" onKeyDown={move}>
+    <div ref={list} class="tab-line run-tabs" role="tablist" aria-label="Parts of the run" onKeyDown={move}>
       {PARTS.map((id, at) => (
         <Tab key={id} id={id} run={run} number={at + 1} />
       ))}
@@ -44,7 +44,6 @@ function Tab({ id, run, number }: { id: PartId; run: RunDetail; number: number }
   return (
     <a
       id={tabId(id)}
-      class="run-tab"
       role="tab"
       href={linkToPart(run.id, id)}
       aria-selected={chosen}
@@ -56,7 +55,7 @@ function Tab({ id, run, number }: { id: PartId; run: RunDetail; number: number }
     >
       {TITLES[id]}
       {badge ? (
-        <span class="run-badge" data-level={badge.level}>
+        <span class="badge run-badge" data-level={badge.level}>
           <span aria-hidden="true">{badge.count}</span>
           <span class="visually-hidden">, {count(badge.count, "finding")}</span>
         </span>

@@ -10,7 +10,7 @@ export function AliveCell({ row }: { row: RunRow }) {
   return (
     <span class="alive" data-state={alive.state} title={wholeWords(alive)}>
       {alive.progress === null ? null : (
-        <span class="alive-bar" aria-hidden="true">
+        <span class="rigid clipped alive-bar" aria-hidden="true">
           <i style={{ width: `${alive.progress * 100}%` }} />
         </span>
       )}

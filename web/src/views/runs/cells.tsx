@@ -82,7 +82,7 @@ function Plain({ column, value, best }: { column: RunColumn; value: Exclude<Cell
     if (column.type === "duration") return <span title={`${exactNumber(value)} s`}>{formatDuration(value)}</span>;
     return (
       <span
-        class={best ? "cell-best" : undefined}
+        class={best ? "strong good cell-best" : undefined}
         title={best ? `${exactNumber(value)}, the best of these runs` : exactNumber(value)}
       >
         {column.source === "metric" ? formatMetric(value) : formatCell(value)}
@@ -90,7 +90,7 @@ function Plain({ column, value, best }: { column: RunColumn; value: Exclude<Cell
     );
   }
   if (value === "NaN" || value === "Infinity" || value === "-Infinity")
-    return <span class="cell-odd">{formatCell(value)}</span>;
+    return <span class="medium bad">{formatCell(value)}</span>;
   return <Words text={formatCell(value)} />;
 }
 

@@ -29,7 +29,7 @@ export function EmptyStore() {
           "A run appears here the moment it starts."
         )}
       </p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Record a run" text={FIRST_RUN} />
         <Lesson title="Or run a script as it is" text="stepscope run train.py" />
         <Lesson title="Look around with example runs first" text="stepscope demo" />

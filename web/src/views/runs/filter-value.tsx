@@ -29,7 +29,7 @@ export function FilterValue({
   return (
     <button
       type="button"
-      class="cell-filter"
+      class="inline cell-filter"
       data-on={on || undefined}
       aria-pressed={on}
       title={on ? `Stop filtering by ${words}` : `Only runs with ${words}`}

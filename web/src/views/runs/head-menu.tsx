@@ -112,7 +112,7 @@ function Values({ column, found }: { column: RunColumn; found: ColumnValues }) {
       {numeric && !few ? <RangeFilter column={column} /> : null}
       {numeric && found.stats ? <Statistics column={column} found={found} stats={found.stats} /> : null}
       {!numeric ? (
-        <p class="head-note">
+        <p class="tiny quiet head-note">
           {count(found.distinct, "value")}
           {found.missing ? `, ${count(found.missing, "run")} without one` : ""}
         </p>
@@ -127,7 +127,7 @@ function Choices({ column, found }: { column: RunColumn; found: ColumnValues }) 
     ...(found.missing > 0 && column.key !== "tags" ? [{ value: null, count: found.missing }] : []),
   ];
   return (
-    <ul class="head-values" aria-label="Filter by value">
+    <ul class="px-3 py-2 over head-values" aria-label="Filter by value">
       {rows.map(({ value, count: many }) => (
         <li key={JSON.stringify(value)}>
           <Checkbox
@@ -151,7 +151,7 @@ function RangeFilter({ column }: { column: RunColumn }) {
   const good = fits(low) && fits(high);
   return (
     <form
-      class="head-range"
+      class="gap-1 over head-range"
       onSubmit={(event) => {
         event.preventDefault();
         if (good) query.value = withRange(query.peek(), column.key, low, high);
@@ -195,7 +195,7 @@ function Statistics({ column, found, stats }: { column: RunColumn; found: Column
           </div>
         ))}
       </dl>
-      <p class="head-note">
+      <p class="tiny quiet head-note">
         {count(found.runs - found.missing, "run")}
         {found.missing ? `, ${found.missing} without` : ""}
         {found.odd ? `, ${found.odd} not finite` : ""}

@@ -20,7 +20,7 @@ export function Header({ columns }: { columns: readonly RunColumn[] }) {
   const order = table.value?.order ?? [];
   const chosen = chosenAmong(order);
   return (
-    <div class="row row-head" role="row" aria-rowindex={1}>
+    <div class="soft small row row-head" role="row" aria-rowindex={1}>
       <div class="cell cell-name" role="columnheader" aria-sort={sortState("name")} style={{ width: widthOf(NAME) }}>
         <Checkbox
           checked={chosen > 0 && chosen === order.length}
@@ -72,7 +72,7 @@ function HeadCell({ column }: { column: RunColumn }) {
         dragged.value = over.value = null;
       }}
     >
-      {column.type === "line" ? <span class="head-label">{column.label}</span> : <SortButton column={column} />}
+      {column.type === "line" ? <span class="medium">{column.label}</span> : <SortButton column={column} />}
       {column.type === "line" ? null : <MenuButton column={column} />}
       <Resizer column={column} />
     </div>
@@ -90,7 +90,7 @@ function MenuButton({ column }: { column: RunColumn }) {
       <button
         ref={anchor}
         type="button"
-        class="head-more"
+        class="inline centered subtle quiet head-more"
         aria-label={`Menu of ${visibleText(column.label)}`}
         title="Filter, group, pin, hide, statistics"
         aria-haspopup="menu"
@@ -115,7 +115,7 @@ function SortButton({ column }: { column: RunColumn }) {
   return (
     <button
       type="button"
-      class="head-button"
+      class="hstack gap-1 medium head-button"
       data-sorted={state === "none" ? undefined : true}
       title={`${visibleText(column.key)}: click to sort, shift-click for the newest first, drag to move`}
       onClick={(event) => {

@@ -60,7 +60,7 @@ export function NotesEditor({ id, notes, anchor, onClose, onSaved }: NotesEditor
     <Popover anchor={anchor} label="Notes" onClose={cancel} class="notes-popover">
       <textarea
         ref={focusOnce}
-        class="notes-field"
+        class="full px-2 py-2 block notes-field"
         aria-label="Notes"
         rows={6}
         defaultValue={notes}
@@ -70,7 +70,7 @@ export function NotesEditor({ id, notes, anchor, onClose, onSaved }: NotesEditor
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
         }}
       />
-      <p class="notes-hint">Ctrl+Enter saves, Esc does not.</p>
+      <p class="tiny quiet notes-hint">Ctrl+Enter saves, Esc does not.</p>
     </Popover>
   );
 }

@@ -57,7 +57,7 @@ export function PeekCard() {
   const config = Object.entries(detail.config);
   const summary = detail.summary.filter((one) => !one.key.startsWith("system/"));
   return (
-    <div class="peek" role="tooltip" style={{ left: shown.left, top, maxHeight: TALLEST }}>
+    <div class="vstack clipped floating tip peek" role="tooltip" style={{ left: shown.left, top, maxHeight: TALLEST }}>
       <header>
         <strong class="isolate ellipsis">{visibleText(detail.name)}</strong>
         <StatusDot status={detail.status} />
@@ -67,8 +67,8 @@ export function PeekCard() {
         {formatDuration(detail.duration_s)}
         {detail.environment.host ? <span class="isolate"> · {visibleText(detail.environment.host)}</span> : null}
       </p>
-      {detail.error ? <p class="peek-error isolate">{visibleText(detail.error)}</p> : null}
-      {detail.notes ? <p class="peek-notes isolate">{visibleText(detail.notes)}</p> : null}
+      {detail.error ? <p class="clipped anywhere bad isolate peek-error">{visibleText(detail.error)}</p> : null}
+      {detail.notes ? <p class="clipped soft isolate peek-notes">{visibleText(detail.notes)}</p> : null}
       <div class="peek-columns">
         <Pairs title="Config" pairs={config.map(([key, value]) => [key, wordsOf(value)])} />
         <Pairs title="Metrics" pairs={summary.map((one) => [one.key, formatCell(one.chosen ?? one.last)])} />

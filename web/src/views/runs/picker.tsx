@@ -44,7 +44,7 @@ export function ColumnPicker() {
           anchor={anchor.current}
           label="Columns"
           align="end"
-          class="picker"
+          class="vstack picker"
           onClose={() => (open.value = false)}
         >
           <Picker />
@@ -62,8 +62,8 @@ function Picker() {
   const toggle = (key: string) =>
     setColumns(shown.has(key) ? shownKeys.value.filter((other) => other !== key) : [...shownKeys.value, key]);
   return (
-    <div class="picker-body">
-      <div class="picker-search">
+    <div class="vstack picker-body">
+      <div class="px-2 py-2 under picker-search">
         <TextInput
           label="Find a column"
           placeholder="Find a column"
@@ -74,7 +74,7 @@ function Picker() {
         />
       </div>
       <div class="picker-halves">
-        <div class="picker-list">
+        <div class="scroll px-2 py-2 picker-list">
           {SECTIONS.map(([source, title]) => (
             <Section
               key={source}
@@ -84,15 +84,13 @@ function Picker() {
               onToggle={toggle}
             />
           ))}
-          {fits.length === 0 ? (
-            <p class="picker-none">No column has “{visibleText(search.value)}” in its name.</p>
-          ) : null}
-          {fits.length > MOST ? <p class="picker-none">{fits.length - MOST} more: type to find them.</p> : null}
+          {fits.length === 0 ? <p class="none">No column has “{visibleText(search.value)}” in its name.</p> : null}
+          {fits.length > MOST ? <p class="none">{fits.length - MOST} more: type to find them.</p> : null}
         </div>
         <Order />
       </div>
       {chosenColumns.value.length > 0 ? (
-        <footer class="picker-foot">
+        <footer class="px-2 py-1 over">
           <Button kind="quiet" onClick={() => setColumns([])}>
             Back to the usual columns
           </Button>
@@ -118,7 +116,12 @@ function Section({ title, columns, shown, onToggle }: SectionProps) {
   if (columns.length === 0) return null;
   return (
     <section>
-      <button type="button" class="picker-head" aria-expanded={!shut.value} onClick={() => (shut.value = !shut.value)}>
+      <button
+        type="button"
+        class="hstack full soft small strong picker-head"
+        aria-expanded={!shut.value}
+        onClick={() => (shut.value = !shut.value)}
+      >
         <ChevronDownIcon size={12} />
         {title}
         <span class="quiet">{columns.length.toLocaleString("en-US")}</span>
@@ -126,7 +129,7 @@ function Section({ title, columns, shown, onToggle }: SectionProps) {
       {shut.value
         ? null
         : columns.slice(0, MOST).map((column) => (
-            <div key={column.key} class="picker-item" title={visibleText(column.key)}>
+            <div key={column.key} class="apart option picker-item" title={visibleText(column.key)}>
               <Checkbox
                 checked={shown.has(column.key)}
                 label={visibleText(column.label)}
@@ -151,7 +154,7 @@ function Order() {
       {keys.map((key, at) => {
         const label = visibleText(columnOf(key).label);
         return (
-          <div key={key} class="picker-item" role="listitem">
+          <div key={key} class="apart option picker-item" role="listitem">
             <span class="isolate ellipsis">{label}</span>
             <span class="spring" />
             <IconButton

@@ -25,7 +25,11 @@ export function QueryBox() {
   };
   return (
     <div class="query">
-      <div class="query-field" data-bad={error ? true : undefined} data-waiting={waiting.value || undefined}>
+      <div
+        class="hstack gap-2 raised quiet query-field"
+        data-bad={error ? true : undefined}
+        data-waiting={waiting.value || undefined}
+      >
         <SearchIcon size={14} />
         <Field input={input} bad={error?.column ?? null} invalid={error !== null} onPick={pick} />
         {draft.value ? (
@@ -59,7 +63,7 @@ function Field({ input, bad, invalid, onPick }: FieldProps) {
     if (mirror.current && input.current) mirror.current.scrollLeft = input.current.scrollLeft;
   };
   return (
-    <div class="query-text">
+    <div class="fill anchor query-text">
       <div ref={mirror} class="query-mirror" aria-hidden="true">
         <Coloured text={draft.value} bad={bad} />
       </div>
@@ -131,9 +135,9 @@ function Coloured({ text, bad }: { text: string; bad: number | null }) {
 /** What may come next; what is wrong so far stands above it. */
 function Options({ onTake, problem }: { onTake(option: Suggestion): void; problem: string | null }) {
   return (
-    <div class="query-options" id="query-options" role="listbox" aria-label="Suggestions">
+    <div class="floating query-options" id="query-options" role="listbox" aria-label="Suggestions">
       {problem ? (
-        <p class="query-wrong isolate" id="query-error" role="alert">
+        <p class="small under banner isolate" data-tone="bad" id="query-error" role="alert">
           {visibleText(problem)}
         </p>
       ) : null}
@@ -141,7 +145,7 @@ function Options({ onTake, problem }: { onTake(option: Suggestion): void; proble
         <div
           key={option.label}
           id={`query-option-${index}`}
-          class="query-option"
+          class="apart small option query-option"
           role="option"
           aria-selected={index === picked.value}
           onPointerDown={(event) => {

@@ -87,7 +87,7 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
       />
       <Swatch id={row.id} chosen={chosen} name={name} />
       <a
-        class="run-name isolate"
+        class="shrinks medium isolate run-name"
         href={linkTo(`/run/${row.id}`)}
         title={name}
         aria-label={name}
@@ -97,20 +97,21 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
         <Middle text={name} />
       </a>
       {twinMark(row.id) ? (
-        <span class="run-twin" title="Another run has the same name; this is the end of its id">
+        <span class="rigid tiny quiet run-twin" title="Another run has the same name; this is the end of its id">
           {twinMark(row.id)}
         </span>
       ) : null}
       {row.findings > 0 ? (
         <span
-          class={`badge ${row.errors > 0 ? "badge-bad" : "badge-warn"}`}
+          class="badge"
+          data-tone={row.errors > 0 ? "bad" : "warn"}
           title={`${findingWords(row)}: open the run to read them`}
         >
           {row.findings}
         </span>
       ) : null}
       {row.dropped > 0 ? (
-        <span class="badge badge-warn" title={`${count(row.dropped, "value")} could not be recorded`}>
+        <span class="badge" data-tone="warn" title={`${count(row.dropped, "value")} could not be recorded`}>
           <WarningIcon size={11} />
         </span>
       ) : null}
@@ -178,15 +179,15 @@ export function GroupRow({
         />
         <button
           type="button"
-          class="group-toggle"
+          class="hstack group-toggle"
           aria-expanded={!shut}
           title={`${label} ${words}: ${count(group.count, "run")}`}
           onClick={toggle}
         >
           {shut ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
-          <span class="group-label isolate">{label}</span>
-          <span class="group-value isolate ellipsis">{words}</span>
-          <span class="group-count">{group.count.toLocaleString("en-US")}</span>
+          <span class="isolate quiet">{label}</span>
+          <span class="strong isolate ellipsis">{words}</span>
+          <span class="badge group-count">{group.count.toLocaleString("en-US")}</span>
         </button>
       </div>
       {columns.map((column) => (
@@ -218,7 +219,7 @@ function MeanCell({ found, of }: { found: GroupMean | null; of: number }) {
     found.odd > 0 ? `${found.odd} not finite, left out` : "",
   ];
   return (
-    <span class="cell-mean" title={`${value}: ${about.filter(Boolean).join(", ")}`}>
+    <span class="inline gap-1 strong cell-mean" title={`${value}: ${about.filter(Boolean).join(", ")}`}>
       {found.odd > 0 ? <WarningIcon size={11} /> : null}
       {value}
     </span>

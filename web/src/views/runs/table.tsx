@@ -59,7 +59,7 @@ export function RunsTable() {
       aria-activedescendant={cursor.value >= 0 ? rowId(cursor.value) : undefined}
       tabIndex={0}
     >
-      <div class="grid-body" style={{ minWidth: width, height: (drawn.count + 1) * ROW }}>
+      <div class="anchor" style={{ minWidth: width, height: (drawn.count + 1) * ROW }}>
         <Header columns={columns} />
         <div class="grid-rows" style={{ transform: `translateY(${span.start * ROW}px)` }}>
           {list}

@@ -85,7 +85,7 @@ export function TagAdder({ runs, has, words }: TagAdderProps) {
       <button
         ref={anchor}
         type="button"
-        class={words ? "button" : "tag-add"}
+        class={words ? "button" : "inline centered rigid quiet tag-add"}
         aria-label={words ? undefined : "Add a tag"}
         title={words ? undefined : "Add a tag"}
         aria-expanded={open}
@@ -124,7 +124,7 @@ export function TagAdder({ runs, has, words }: TagAdderProps) {
 export function TagsCell({ id, tags, onPick }: { id: string; tags: readonly string[]; onPick?(tag: string): void }) {
   const fixed = info.value?.read_only ?? false;
   return (
-    <span class="tags">
+    <span class="hstack tags">
       {tags.map((tag) => (
         <Tag
           key={tag}

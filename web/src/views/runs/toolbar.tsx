@@ -33,7 +33,7 @@ import { beginReport } from "../reports/begin";
 
 export function Toolbar() {
   return (
-    <div class="toolbar">
+    <div class="bar toolbar">
       <QueryBox />
       <Matched />
       <span class="spring" />
@@ -191,7 +191,7 @@ function GroupPicker() {
           class="group-popover"
           onClose={() => (open.value = false)}
         >
-          <div class="picker-search">
+          <div class="px-2 py-2 under picker-search">
             <TextInput
               label="Find a column"
               placeholder="Group by…"

@@ -50,7 +50,7 @@ export function SweepsPage() {
 
 function Waiting() {
   return (
-    <div class="dist-wait" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width="40%" height={20} />
       <Skeleton width="94%" height={320} />
     </div>
@@ -61,7 +61,7 @@ function NoSweeps() {
   return (
     <EmptyState title="No sweeps here yet" icon={<GroupIcon size={24} />}>
       <p>A sweep runs one script with many settings. It appears here as soon as it starts.</p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson
           title="sweep.yaml"
           text={

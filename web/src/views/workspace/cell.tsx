@@ -37,7 +37,7 @@ export function Cell({ size, columns, grip, onSize, onRemove, children }: CellPr
   return (
     <div
       ref={place}
-      class="panel-cell"
+      class="anchor shrinks panel-cell"
       data-own-cell={own}
       data-tall={size.h ? "" : undefined}
       style={style}

@@ -37,7 +37,7 @@ export function FormulaProblem({ options, runs }: { options: Options; runs: read
   }, [formulas.join("\n"), runs.join()]);
   if (!wrong || !formulas.includes(wrong.text)) return null;
   return (
-    <div class="formula-problem" role="alert">
+    <div class="small banner formula-problem" data-tone="bad" role="alert">
       <pre aria-hidden="true">
         {visibleText(wrong.text)}
         {wrong.found.position === null ? "" : `\n${" ".repeat(wrong.found.position)}^`}

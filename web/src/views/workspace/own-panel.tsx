@@ -58,7 +58,7 @@ export function OwnPanelView({ panel, large = false }: OwnPanelViewProps) {
       aria-label={`${title}, panel`}
       onKeyDown={onKey}
     >
-      <header class="panel-head">
+      <header class="hstack gap-2 panel-head">
         <h3 class="isolate ellipsis" title={title}>
           {title}
         </h3>
@@ -130,8 +130,8 @@ export function OwnBody({ panel }: { panel: OwnPanel }) {
   const runs = asReportRuns(scope.drawnRuns.value);
   if (!kind || fault) {
     return (
-      <div class="panel-body">
-        <div class="panel-cover" role="alert">
+      <div class="page anchor">
+        <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
           <p>
             {kind
               ? String(fault instanceof Error ? fault.message : fault)
@@ -144,8 +144,8 @@ export function OwnBody({ panel }: { panel: OwnPanel }) {
   }
   if (kind.needs !== 0 && runs.length < (kind.needs ?? 1)) {
     return (
-      <div class="panel-body">
-        <div class="panel-cover">
+      <div class="page anchor">
+        <div class="hstack gap-2 centered small anywhere raised quiet panel-cover">
           {runs.length === 0 ? "All runs are hidden." : `This panel needs ${kind.needs} runs.`}
         </div>
       </div>
@@ -153,10 +153,10 @@ export function OwnBody({ panel }: { panel: OwnPanel }) {
   }
   const caption = visibleText(textOf(panel.options, "caption"));
   return (
-    <div class="panel-body own-body" data-panel={panel.kind}>
-      <div class="own-inner">
+    <div class="page anchor own-body" data-panel={panel.kind}>
+      <div class="vstack scroll own-inner">
         <kind.Panel options={panel.options} runs={runs} />
-        {caption ? <p class="own-caption isolate">{caption}</p> : null}
+        {caption ? <p class="small isolate quiet own-caption">{caption}</p> : null}
       </div>
     </div>
   );

@@ -40,7 +40,7 @@ function OwnSectionView({ section }: { section: OwnSection }) {
     <section class="section own-section" aria-label={section.name} data-own-section={section.id}>
       <OwnHead section={section} />
       {section.closed ? null : panels.length === 0 ? (
-        <p class="own-empty">
+        <p class="hstack wraps gap-3 centered quiet own-empty">
           <span>Drag panels here by their headings, or</span>
           <Button onClick={() => (editing.value = { section: section.id, panel: null })}>
             <PlusIcon size={14} /> Add panel
@@ -75,7 +75,7 @@ export function OwnCell({ panel, columns }: { panel: OwnPanel; columns: number }
 function DropZone() {
   if (!dragged.value) return null;
   return (
-    <div class="own-drop" data-own-section={NEW_SECTION}>
+    <div class="hstack wraps gap-3 centered raised quiet own-drop" data-own-section={NEW_SECTION}>
       Drop here for a new section
     </div>
   );
@@ -86,7 +86,7 @@ function Ghost() {
   const now = dragged.value;
   if (!now) return null;
   return (
-    <div class="own-ghost isolate" style={{ transform: `translate(${now.x + 12}px, ${now.y + 8}px)` }}>
+    <div class="raised isolate ellipsis own-ghost" style={{ transform: `translate(${now.x + 12}px, ${now.y + 8}px)` }}>
       {now.title}
     </div>
   );

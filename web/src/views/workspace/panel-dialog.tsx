@@ -81,7 +81,7 @@ function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
   };
   return (
     <Dialog title={panel ? kind.title : `Add: ${kind.title}`} onClose={close} wide>
-      <form class="panel-form" onSubmit={save}>
+      <form class="vstack gap-4 panel-form" onSubmit={save}>
         <p class="quiet">{kind.hint}</p>
         <div class="panel-form-fields">
           {kind.fields.map((field) => (
@@ -101,7 +101,7 @@ function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
           />
         </div>
         <FormulaProblem options={kept} runs={scope.drawnRuns.value} />
-        <div class="panel-form-preview own-preview" aria-live="polite">
+        <div class="vstack scroll framed subtle panel-form-preview own-preview" aria-live="polite">
           {missing ? (
             <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p>
           ) : (

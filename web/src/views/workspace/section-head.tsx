@@ -23,14 +23,14 @@ export function OwnHead({ section }: { section: OwnSection }) {
     <h2 class="section-head">
       <button
         type="button"
-        class="section-toggle"
+        class="inline strong section-toggle"
         aria-expanded={!section.closed}
         onClick={() => change((now) => foldSection(now, section.id))}
         onDblClick={() => setNaming(true)}
       >
         <ChevronRightIcon size={13} />
         <span class="isolate ellipsis">{label}</span>
-        <span class="section-count">{section.panels.length}</span>
+        <span class="small quiet section-count">{section.panels.length}</span>
       </button>
       <span class="section-tools">
         <IconButton

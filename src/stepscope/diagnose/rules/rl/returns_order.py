@@ -63,11 +63,8 @@ def _loop(run: Evidence, place: Place) -> tuple[Site, Site, bool] | None:
     best: tuple[int, ast.For, ast.Call] | None = None
     for call in file.calls("append"):
         loop = file.enclosing(call, ast.For)
-        discounts = loop is not None and any(
-            isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and _is_product(node)
-            for node in ast.walk(loop)
-        )
-        if loop is not None and discounts and (best is None or abs(call.lineno - place.line) < best[0]):
+        sums = [] if loop is None else [node for node in ast.walk(loop) if _is_discounted_sum(node)]
+        if loop is not None and sums and (best is None or abs(call.lineno - place.line) < best[0]):
             best = abs(call.lineno - place.line), loop, call
     if best is None:
         return None
@@ -75,5 +72,8 @@ def _loop(run: Evidence, place: Place) -> tuple[Site, Site, bool] | None:
     return file.site(best[1].iter), file.site(best[2]), backward
 
 
-def _is_product(node: ast.BinOp) -> bool:
+def _is_discounted_sum(node: ast.AST) -> bool:
+    """a + b * c"""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        return False
     return any(isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult) for side in (node.left, node.right))

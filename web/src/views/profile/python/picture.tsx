@@ -59,8 +59,8 @@ export function Picture({ state }: { state: PythonState }) {
       role="application"
       aria-label="Call tree. Arrows move, Enter zooms in, Backspace out."
     >
-      <canvas ref={image} />
-      <canvas ref={over} class="icicle-over" />
+      <canvas ref={image} class="cover" />
+      <canvas ref={over} class="cover icicle-over" />
       <FrameTip state={state} />
       <span class="visually-hidden" role="status">
         {name}

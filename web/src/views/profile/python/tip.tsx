@@ -16,7 +16,7 @@ export function FrameTip({ state }: { state: PythonState }) {
   };
   const [name, place] = frameWords(tree, found.node, state.packages.value);
   return (
-    <div class="timeline-tip" style={style} role="status">
+    <div class="vstack anywhere floating tip timeline-tip" style={style} role="status">
       <strong class="isolate">{name}</strong>
       {place ? <span class="quiet isolate">{place}</span> : null}
       <FrameNumbers state={state} tree={tree} node={found.node} />
@@ -42,7 +42,7 @@ export function FrameNumbers({ state, tree, node }: { state: PythonState; tree: 
   const ofCaller = above >= 0 ? (tree.total[above] as number) : 0;
   const calls = tree.calls?.[node];
   return (
-    <span class="icicle-numbers">
+    <span class="wraps digits icicle-numbers">
       <span title="With all that it calls">
         {formatUnit(total, unit)} in all ({formatShare(total / Math.max(whole, 1e-300))})
       </span>

@@ -16,7 +16,7 @@ export function Toolbar({ state }: { state: PythonState }) {
   const search = state.search.value;
   const tree = state.tree.value;
   return (
-    <div class="timeline-bar">
+    <div class="bar timeline-bar">
       <TextInput
         inputRef={box}
         class="timeline-find-box"
@@ -29,7 +29,7 @@ export function Toolbar({ state }: { state: PythonState }) {
         onKeyDown={(event) => event.key === "Escape" && ((state.query.value = ""), box.current?.blur())}
       />
       {search && tree ? (
-        <span class={search.error ? "timeline-find-error" : "quiet"} role="status">
+        <span class={search.error ? "bad timeline-find-error" : "quiet"} role="status">
           {search.error ?? `${count(search.names, "function")}, ${formatShare(search.total / tree.whole)} of the time`}
         </span>
       ) : null}
@@ -92,7 +92,7 @@ export function Crumbs({ state }: { state: PythonState }) {
   const only = state.only.value;
   const [under, base] = [state.under.value, state.base.value];
   return (
-    <nav class="icicle-crumbs" aria-label="Where this is">
+    <nav class="hstack small one-line under icicle-crumbs" aria-label="Where this is">
       <button type="button" aria-current={root < 0 ? "true" : undefined} onClick={() => state.zoom(-1)}>
         {only !== null
           ? `Callers of ${visibleText(tree.stack.names[only] ?? "")}`
@@ -138,7 +138,7 @@ export function ChosenFrame({ state }: { state: PythonState }) {
   const [name, place] = frameWords(tree, node, state.packages.value);
   const at = tree.name[node] as number;
   return (
-    <div class="icicle-chosen">
+    <div class="hstack gap-3 px-3 py-1 small over icicle-chosen">
       <strong class="isolate ellipsis" title={name}>
         {name}
       </strong>

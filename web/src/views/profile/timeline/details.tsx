@@ -24,7 +24,7 @@ export function Details({ state }: { state: TimelineState }) {
   const offset = state.sources.value[source]?.offset ?? 0;
   const go = (spot: Spot) => void state.choose(source, spot.event, true);
   return (
-    <section class="timeline-panel" aria-label="The selected event">
+    <section class="vstack rigid timeline-panel" aria-label="The selected event">
       <header>
         <h2 class="isolate">{visibleText(event.at.name)}</h2>
         <span class="spring" />
@@ -43,7 +43,7 @@ export function Details({ state }: { state: TimelineState }) {
           <CloseIcon />
         </IconButton>
       </header>
-      <div class="timeline-columns">
+      <div class="fill-down scroll timeline-columns">
         <Facts event={event} offset={offset - state.zero.value} />
         <Shapes event={event} />
         <Inside event={event} onGo={go} />
@@ -57,7 +57,7 @@ export function Details({ state }: { state: TimelineState }) {
 
 function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <div class="timeline-part">
+    <div class="scroll small timeline-part">
       <h3>{title}</h3>
       {children}
     </div>
@@ -140,7 +140,12 @@ function Spots({ spots, onGo }: { spots: readonly Spot[]; onGo(spot: Spot): void
     <ul class="timeline-spots">
       {spots.slice(0, 100).map((spot) => (
         <li key={spot.event}>
-          <button type="button" class="timeline-spot" title={visibleText(spot.name)} onClick={() => onGo(spot)}>
+          <button
+            type="button"
+            class="gap-2 apart full to-left timeline-spot"
+            title={visibleText(spot.name)}
+            onClick={() => onGo(spot)}
+          >
             <span class="ellipsis isolate">{visibleText(spot.name)}</span>
             <span class="quiet">{formatNs(spot.dur_ns)}</span>
           </button>

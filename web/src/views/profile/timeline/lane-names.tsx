@@ -58,7 +58,7 @@ function Name({ row, top, state }: { row: Row; top: number; state: TimelineState
         <span class="timeline-nofold" />
       )}
       <span class="ellipsis isolate">{name}</span>
-      {row.kind === "lane" ? <span class="timeline-busy">{formatShare(Math.min(1, busy))}</span> : null}
+      {row.kind === "lane" ? <span class="digits quiet">{formatShare(Math.min(1, busy))}</span> : null}
     </button>
   );
 }

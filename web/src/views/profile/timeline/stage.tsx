@@ -110,7 +110,7 @@ export function Stage({ state }: { state: TimelineState }) {
     <div class="timeline-frame">
       <div class="timeline-corner" />
       <div class="timeline-ruler" ref={rulerBox} title="Drag to select a stretch of time">
-        <canvas ref={ruler} />
+        <canvas ref={ruler} class="cover" />
       </div>
       <div class="timeline-names" ref={names}>
         <LaneNames state={state} />
@@ -123,8 +123,8 @@ export function Stage({ state }: { state: TimelineState }) {
         aria-label="Timeline. W and S zoom, A and D move, arrows go through time and lanes."
         data-selecting={state.selecting.value || undefined}
       >
-        <canvas ref={blocks} />
-        <canvas ref={over} class="timeline-over" />
+        <canvas ref={blocks} class="cover" />
+        <canvas ref={over} class="cover timeline-over" />
         <HoverTip state={state} />
       </div>
       <SpokenTable

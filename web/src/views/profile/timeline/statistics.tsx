@@ -15,7 +15,7 @@ export function Statistics({ state }: { state: TimelineState }) {
   if (!found || !sheet) return null;
   const [begin, end] = found.of;
   return (
-    <section class="timeline-panel" aria-label="The selection">
+    <section class="vstack rigid timeline-panel" aria-label="The selection">
       <header>
         <h2>
           {formatNs(end - begin)} selected{" "}
@@ -34,9 +34,9 @@ export function Statistics({ state }: { state: TimelineState }) {
           <CloseIcon />
         </IconButton>
       </header>
-      <div class="timeline-selection">
+      <div class="gap-4 fill-down timeline-selection">
         <SheetTable sheet={sheet} fill />
-        <div class="timeline-part">
+        <div class="scroll small timeline-part">
           <h3 title="The share of the selection in which the lane had an event open">Busy share of the lanes</h3>
           <Shares state={state} found={found} />
         </div>

@@ -20,7 +20,7 @@ export function HoverTip({ state }: { state: TimelineState }) {
     ...(y > height - 110 ? { bottom: `${height - y + 10}px` } : { top: `${y + 16}px` }),
   };
   return (
-    <div class="timeline-tip" style={style} role="status">
+    <div class="vstack anywhere floating tip timeline-tip" style={style} role="status">
       {hit.count > 1 ? (
         <>
           <strong>{hit.count.toLocaleString("en-US")} events</strong>

@@ -31,7 +31,7 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
   const { run, profile } = state.place;
   const rank = state.sources.value[0]?.page.rank ?? 0;
   return (
-    <div class="timeline-bar">
+    <div class="bar timeline-bar">
       <SearchBox state={state} />
       <span class="spring" />
       {ranks.length > 1 ? <Toggle checked={all} label={`All ${ranks.length} ranks`} onChange={onAll} /> : null}
@@ -88,7 +88,7 @@ function SearchBox({ state }: { state: TimelineState }) {
   };
   const search = state.search.value;
   return (
-    <div class="timeline-find" role="search">
+    <div class="hstack gap-1 small one-line" role="search">
       <TextInput
         inputRef={box}
         class="timeline-find-box"
@@ -102,7 +102,7 @@ function SearchBox({ state }: { state: TimelineState }) {
       />
       {search.text ? (
         <>
-          <span class={search.error ? "timeline-find-error" : "quiet"} role="status">
+          <span class={search.error ? "bad timeline-find-error" : "quiet"} role="status">
             {searchWords(search)}
           </span>
           <IconButton

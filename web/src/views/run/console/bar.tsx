@@ -22,7 +22,7 @@ const REST_MS = 180;
 export function ConsoleBar({ run, view }: { run: RunDetail; view: ConsoleView }) {
   const info = view.lines.info.value;
   return (
-    <div class="con-bar" role="toolbar" aria-label="Console">
+    <div class="bar" role="toolbar" aria-label="Console">
       <Find view={view} />
       {(info?.streams.length ?? 0) > 1 || settings.stream.value ? (
         <Segments
@@ -71,7 +71,7 @@ function Find({ view }: { view: ConsoleView }) {
   };
   const bad = view.lines.badSearch.value;
   return (
-    <span class="con-find">
+    <span class="inline con-find">
       <TextInput
         class="con-search"
         label="Find in the console"
@@ -102,7 +102,7 @@ function Matches({ view, bad }: { view: ConsoleView; bad: string }) {
   const info = view.lines.info.value;
   if (bad)
     return (
-      <span class="con-bad isolate" role="alert">
+      <span class="small bad isolate con-bad" role="alert">
         {visibleText(bad.split("\n")[0] ?? "")}
       </span>
     );
@@ -119,7 +119,7 @@ function Matches({ view, bad }: { view: ConsoleView; bad: string }) {
         : found.toLocaleString("en-US");
   return (
     <>
-      <span class="con-matches" role="status" title={looking ? "Still looking" : undefined}>
+      <span class="soft small one-line con-matches" role="status" title={looking ? "Still looking" : undefined}>
         {words}
         {looking ? "+" : ""}
       </span>
@@ -202,7 +202,7 @@ function Count({ info }: { info: ConsoleWindow | null }) {
   const seen = info.total - (settings.rewrites.value ? 0 : info.rewritten);
   const words =
     info.rows === seen ? count(seen, "line") : `${info.rows.toLocaleString("en-US")} of ${count(seen, "line")}`;
-  return <span class="con-count quiet">{words}</span>;
+  return <span class="small one-line quiet con-count">{words}</span>;
 }
 
 function Shown({ info }: { info: ConsoleWindow | null }) {

@@ -106,32 +106,34 @@ function spansOf(text: string): Span[] {
 }
 
 function Piece({ span: { text, style } }: { span: Span }) {
-  const names = classesOf(style);
-  const colours = freeColours(style);
-  if (!names && !colours) return <>{text}</>;
-  return (
-    <span class={names || undefined} style={colours}>
-      {text}
-    </span>
-  );
+  const css = styleOf(style);
+  return Object.keys(css).length > 0 ? <span style={css}>{text}</span> : <>{text}</>;
 }
 
-function classesOf(style: Style): string {
-  const names: string[] = [];
-  if (typeof style.fg === "number") names.push(`ansi-${style.fg}`);
-  if (typeof style.bg === "number") names.push(`ansi-on-${style.bg}`);
-  for (const name of ["bold", "dim", "italic", "underline", "strike"] as const)
-    if (style[name]) names.push(`ansi-${name}`);
-  return names.join(" ");
+/** The bright ones of the sixteen, as a ground: they need dark words. */
+const BRIGHT: ReadonlySet<Ink | undefined> = new Set([7, 11, 15]);
+
+function styleOf(style: Style): Record<string, string> {
+  const css: Record<string, string> = { ...inkOf(style), ...groundOf(style.bg) };
+  if (style.bold) css.fontWeight = "700";
+  if (style.dim) css.opacity = "0.75";
+  if (style.italic) css.fontStyle = "italic";
+  const lines = [style.underline ? "underline" : "", style.strike ? "line-through" : ""].filter(Boolean);
+  if (lines.length > 0) css.textDecoration = lines.join(" ");
+  return css;
 }
 
-const isFree = (ink: Ink | undefined): ink is readonly [number, number, number] => Array.isArray(ink);
+const rgb = (ink: readonly [number, number, number]): string => `rgb(${ink.join(" ")})`;
 
-function freeColours(style: Style): Record<string, string> | undefined {
-  const { fg, bg } = style;
-  if (!isFree(fg) && !isFree(bg)) return undefined;
-  return {
-    ...(isFree(fg) ? { color: bg === undefined ? readableInk(fg, isDark.value) : `rgb(${fg.join(" ")})` } : {}),
-    ...(isFree(bg) ? { backgroundColor: `rgb(${bg.join(" ")})` } : {}),
-  };
+function inkOf({ fg, bg }: Style): Record<string, string> {
+  if (fg === undefined) return {};
+  if (typeof fg === "number") return { color: `var(--ansi-${fg})` };
+  return { color: bg === undefined ? readableInk(fg, isDark.value) : rgb(fg) };
+}
+
+function groundOf(bg: Ink | undefined): Record<string, string> {
+  if (bg === undefined) return {};
+  if (typeof bg !== "number") return { backgroundColor: rgb(bg) };
+  const color = BRIGHT.has(bg) ? "#17181c" : "#ffffff";
+  return { backgroundColor: `var(--ansi-on-${bg})`, borderRadius: "2px", color };
 }

@@ -67,7 +67,7 @@ export function LineList({ run, view, onClick }: ListProps) {
   return (
     <div
       ref={box}
-      class="con-lines"
+      class="fill-down scroll subtle con-lines"
       data-wrap={wrap || undefined}
       tabIndex={0}
       role="log"

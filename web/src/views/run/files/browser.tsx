@@ -20,7 +20,7 @@ export function FileBrowser({ run, at }: { run: string; at: VersionRef }) {
   return (
     <>
       <section class="card" aria-label="Files of this version">
-        <header class="card-head">
+        <header class="hstack gap-2 under subtle card-head">
           <Crumbs name={at.name} />
           <TextInput
             class="card-search"
@@ -31,9 +31,11 @@ export function FileBrowser({ run, at }: { run: string; at: VersionRef }) {
             onInput={setSearch}
           />
         </header>
-        {fault ? <p class="card-none isolate">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
+        {fault ? (
+          <p class="anywhere isolate quiet card-none">{fault instanceof Error ? fault.message : String(fault)}</p>
+        ) : null}
         {answer && entries.length === 0 ? (
-          <p class="card-none">
+          <p class="anywhere quiet card-none">
             {search ? `No file has “${visibleText(search)}” in its path.` : "This folder is empty."}
           </p>
         ) : null}
@@ -43,7 +45,7 @@ export function FileBrowser({ run, at }: { run: string; at: VersionRef }) {
           ))}
         </ul>
         {answer && (answer.omitted ?? 0) > 0 ? (
-          <p class="card-none">
+          <p class="anywhere quiet card-none">
             {count(answer.omitted ?? 0, "more file")} here; find one by its name, or download the zip.
           </p>
         ) : null}
@@ -85,10 +87,15 @@ function Row({ run, at, entry, current }: { run: string; at: VersionRef; entry: 
   };
   return (
     <li data-bad={entry.problem ? true : undefined}>
-      <button type="button" class="files-row" aria-current={current ? "true" : undefined} onClick={open}>
+      <button
+        type="button"
+        class="hstack gap-2 fill to-left files-row"
+        aria-current={current ? "true" : undefined}
+        onClick={open}
+      >
         {entry.folder ? <FolderIcon size={14} /> : entry.problem ? <WarningIcon size={14} /> : <FileIcon size={14} />}
         <span class="isolate ellipsis">{visibleText(entry.name)}</span>
-        {entry.problem ? <span class="files-problem isolate ellipsis">{visibleText(entry.problem)}</span> : null}
+        {entry.problem ? <span class="small bad isolate ellipsis">{visibleText(entry.problem)}</span> : null}
         {entry.reference ? (
           <span class="quiet isolate ellipsis mono" title={visibleText(entry.reference)}>
             at {visibleText(entry.reference)}

@@ -10,7 +10,7 @@ const SHOWN_VERSIONS = 8;
 
 export function FilesNav({ files, now }: { files: RunFiles; now: string }) {
   return (
-    <nav class="files-nav" aria-label="Files">
+    <nav class="vstack gap-4 scroll files-nav" aria-label="Files">
       {files.artifacts.map((one) => (
         <Versions key={one.name} one={one} now={now} />
       ))}
@@ -56,9 +56,9 @@ function Versions({ one, now }: { one: ArtifactName; now: string }) {
           now={now}
           note={version.references === version.files ? "reference" : formatBytes(version.bytes)}
         >
-          <span class="files-version">v{version.version}</span>
+          <span class="medium">v{version.version}</span>
           {version.aliases.map((alias) => (
-            <span key={alias} class="files-alias isolate">
+            <span key={alias} class="badge isolate ellipsis files-alias" data-tone="accent">
               {visibleText(alias)}
             </span>
           ))}
@@ -82,13 +82,13 @@ function Item({ value, now, note, icon, bad = false, children }: ItemProps) {
   return (
     <button
       type="button"
-      class="files-item"
+      class="option"
       aria-current={value === now ? "true" : undefined}
       onClick={() => choose(value)}
     >
       {icon}
-      <span class="files-label ellipsis">{children}</span>
-      {bad ? <span class="files-bad">damaged</span> : null}
+      <span class="inline ellipsis files-label">{children}</span>
+      {bad ? <span class="small bad">damaged</span> : null}
       <span class="quiet">{note}</span>
     </button>
   );

@@ -15,7 +15,7 @@ const WHY: Record<string, string> = {
 
 export function SavedSteps({ run, steps }: { run: RunDetail; steps: readonly SavedStep[] }) {
   return (
-    <div class="files-main">
+    <div class="vstack gap-3 scroll files-main">
       <p class="files-lead">
         When a step fails, Stepscope keeps its batch, parameters, random numbers and source.{" "}
         <code>stepscope replay</code> runs that one step again, under a microscope.
@@ -39,9 +39,13 @@ function Saved({ run, one }: { run: RunDetail; one: SavedStep }) {
         </button>
       }
     >
-      <div class="files-saved">
+      <div class="vstack gap-2 files-saved">
         {one.said ? <p class="isolate">{visibleText(one.said)}</p> : null}
-        {one.problem ? <p class="files-broken isolate">{visibleText(one.problem)}</p> : null}
+        {one.problem ? (
+          <p class="banner isolate files-broken" data-tone="bad">
+            {visibleText(one.problem)}
+          </p>
+        ) : null}
         <dl>
           <Command text={command} does="run it again and trace every value" />
           <Command text={`${command} --pdb`} does="open a debugger where it fails" />
@@ -83,8 +87,8 @@ const KINDS: Record<OwnFile["kind"], string> = {
 
 export function RunFolder({ files }: { files: RunFiles }) {
   return (
-    <div class="files-main">
-      <p class="files-facts">
+    <div class="vstack gap-3 scroll files-main">
+      <p class="hstack wraps soft anywhere files-facts">
         <span class="mono isolate">
           {visibleText(files.path)}
           <IconButton label="Copy the path" onClick={() => void copyText(files.path)}>
@@ -94,7 +98,7 @@ export function RunFolder({ files }: { files: RunFiles }) {
         <span>{formatBytes(files.bytes)}</span>
       </p>
       {files.damage.length > 0 ? (
-        <section class="card card-warn" aria-label="Damage">
+        <section class="banner card card-warn" data-tone="warn" aria-label="Damage">
           {files.damage.map((line) => (
             <p key={line} class="isolate">
               {visibleText(line)}
@@ -106,8 +110,8 @@ export function RunFolder({ files }: { files: RunFiles }) {
         title="The run folder"
         aside={<span class="quiet">{files.damage.length === 0 ? "all files intact" : ""}</span>}
       >
-        <div class="metric-scroll" tabIndex={0} role="group" aria-label="Files of the run folder">
-          <table class="metrics">
+        <div class="scroll" tabIndex={0} role="group" aria-label="Files of the run folder">
+          <table class="table-hover table metrics">
             <thead>
               <tr>
                 <th scope="col">Name</th>
@@ -144,7 +148,7 @@ function Own({ one }: { one: OwnFile }) {
       </th>
       <td>
         {KINDS[one.kind]}
-        {one.damage ? <span class="files-problem isolate">: {visibleText(one.damage)}</span> : null}
+        {one.damage ? <span class="small bad isolate">: {visibleText(one.damage)}</span> : null}
       </td>
       <td class="isolate quiet">{visibleText(one.about ?? "")}</td>
       <td class="number">{(one.files ?? 1).toLocaleString("en-US")}</td>

@@ -18,7 +18,7 @@ export function Preview({ run, at, path }: { run: string; at: VersionRef; path: 
   const name = visibleText(path);
   return (
     <section class="card files-preview" aria-label={`Content of ${name}`} aria-busy={waiting}>
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2 class="mono isolate ellipsis">{name}</h2>
         <a
           class="icon-button"
@@ -35,13 +35,17 @@ export function Preview({ run, at, path }: { run: string; at: VersionRef; path: 
           </IconButton>
         ) : null}
       </header>
-      {fault ? <p class="card-none isolate">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
+      {fault ? (
+        <p class="anywhere isolate quiet card-none">{fault instanceof Error ? fault.message : String(fault)}</p>
+      ) : null}
       {answer && !waiting ? (
         <Content preview={answer} url={addressOf("/api/artifact/file", { ...asked, show: true })} name={name} />
       ) : fault ? null : (
         <Skeleton height={60} />
       )}
-      {answer?.cut ? <p class="card-none">Only its beginning is shown; download it for the rest.</p> : null}
+      {answer?.cut ? (
+        <p class="anywhere quiet card-none">Only its beginning is shown; download it for the rest.</p>
+      ) : null}
     </section>
   );
 }
@@ -68,26 +72,26 @@ function Content({ preview, url, name }: { preview: ArtifactPreview; url: string
       return preview.text ? (
         <Code text={preview.text} label={name} tall />
       ) : (
-        <p class="card-none">The file is empty.</p>
+        <p class="anywhere quiet card-none">The file is empty.</p>
       );
     case "reference":
       return (
         <>
-          <p class="card-none">{preview.note}</p>
+          <p class="anywhere quiet card-none">{preview.note}</p>
           <Code text={preview.text ?? ""} label="Where the file is" />
         </>
       );
     case "problem":
       return (
-        <p class="files-broken isolate" role="alert">
+        <p class="banner isolate files-broken" data-tone="bad" role="alert">
           {visibleText(preview.note ?? "")}
         </p>
       );
     case "binary":
       return (
         <>
-          <p class="card-none">{preview.note}</p>
-          {preview.text ? <pre class="files-hex mono">{hexRows(preview.text)}</pre> : null}
+          <p class="anywhere quiet card-none">{preview.note}</p>
+          {preview.text ? <pre class="scroll soft mono files-hex">{hexRows(preview.text)}</pre> : null}
         </>
       );
   }
@@ -99,7 +103,7 @@ function CsvTable({ text, name }: { text: string; name: string }) {
   return (
     <>
       <div class="files-csv" tabIndex={0} role="group" aria-label={`Table ${name}`}>
-        <table class="metrics">
+        <table class="table-hover table metrics">
           <thead>
             <tr>
               {head.map((cell, column) => (
@@ -122,7 +126,7 @@ function CsvTable({ text, name }: { text: string; name: string }) {
           </tbody>
         </table>
       </div>
-      {more > 0 ? <p class="card-none">{count(more, "more row")}</p> : null}
+      {more > 0 ? <p class="anywhere quiet card-none">{count(more, "more row")}</p> : null}
     </>
   );
 }

@@ -25,7 +25,7 @@ export interface VersionProps {
 export function Version({ run, at, one }: VersionProps) {
   const version = one?.versions.find((other) => other.version === at.version);
   return (
-    <div class="files-main">
+    <div class="vstack gap-3 scroll files-main">
       <Head run={run} at={at} one={one} version={version} />
       {version ? <Facts run={run} version={version} /> : null}
       {against.value !== "" ? <Diff run={run} at={at} /> : null}
@@ -42,7 +42,7 @@ function Head({ run, at, one, version }: VersionProps & { version: ArtifactVersi
   const others = one?.versions.filter((other) => other.version !== at.version) ?? [];
   const restore = `stepscope restore ${run.id} ${shellWord(`${at.name}:v${at.version}`)}`;
   return (
-    <header class="files-head">
+    <header class="hstack wraps gap-2 files-head">
       <h2 class="isolate ellipsis" title={visibleText(at.name)}>
         {visibleText(at.name)}
       </h2>
@@ -54,10 +54,10 @@ function Head({ run, at, one, version }: VersionProps & { version: ArtifactVersi
           onChange={(value) => choose(writeRef({ name: at.name, version: Number(value) }))}
         />
       ) : (
-        <span class="files-version">v{at.version}</span>
+        <span class="medium">v{at.version}</span>
       )}
       {version?.aliases.map((alias) => (
-        <span key={alias} class="files-alias isolate">
+        <span key={alias} class="badge isolate ellipsis files-alias" data-tone="accent">
           {visibleText(alias)}
         </span>
       ))}
@@ -86,7 +86,7 @@ function Head({ run, at, one, version }: VersionProps & { version: ArtifactVersi
 function Facts({ run, version }: { run: RunDetail; version: ArtifactVersion }) {
   const kept = version.files - version.references;
   return (
-    <p class="files-facts">
+    <p class="hstack wraps soft anywhere files-facts">
       <span>{count(version.files, "file")}</span>
       {kept > 0 ? <span>{formatBytes(version.bytes)}</span> : null}
       {version.references > 0 ? (
@@ -132,7 +132,7 @@ function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
   });
   return (
     <section class="card files-diff" aria-label="Changes">
-      <header class="card-head">
+      <header class="hstack gap-2 under subtle card-head">
         <h2>
           From v{before} to v{version}
         </h2>
@@ -141,9 +141,9 @@ function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
           Close
         </Button>
       </header>
-      {fault ? <p class="card-none">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
+      {fault ? <p class="anywhere quiet card-none">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
       {answer?.changes.length === 0 && answer.metadata.length === 0 ? (
-        <p class="card-none">All files are the same.</p>
+        <p class="anywhere quiet card-none">All files are the same.</p>
       ) : null}
       <ul class="files-changes">
         {answer?.changes.map((change) => (
@@ -166,7 +166,7 @@ function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
 
 function Counts({ diff }: { diff: ArtifactDiff }) {
   return (
-    <span class="files-counts">
+    <span class="gap-3 small files-counts">
       {(["added", "removed", "changed"] as const).map((kind) =>
         diff[kind] > 0 ? (
           <span key={kind} data-kind={kind}>{`${diff[kind].toLocaleString("en-US")} ${kind}`}</span>

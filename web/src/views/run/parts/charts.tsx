@@ -19,7 +19,7 @@ function NoCharts({ running }: { running: boolean }) {
   return (
     <EmptyState title={running ? "Nothing logged yet" : "This run logged no numbers"} icon={<ChartIcon size={24} />}>
       <p>A chart appears with the first point of a metric.</p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Log from your own loop" text={LOG} />
         <Lesson
           title="Or let the script be watched: loss, gradient norm, learning rate"

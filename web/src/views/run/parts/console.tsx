@@ -63,7 +63,7 @@ export function ConsolePart({ run }: { run: RunDetail }) {
     return <ErrorState error={fault.value} onRetry={() => void view.lines.filter(settings.filters.peek())} />;
   if (info.value?.total === 0) return <Nothing run={run} />;
   return (
-    <div ref={box} class="console">
+    <div ref={box} class="page anchor console">
       <ConsoleBar run={run} view={view} />
       {info.value ? <LineList run={run} view={view} onClick={(event) => onClick(event, view)} /> : <Waiting />}
       {info.value && info.value.rows === 0 ? (
@@ -172,7 +172,7 @@ function Follow({ run, view }: { run: RunDetail; view: ConsoleView }) {
 
 function Waiting() {
   return (
-    <div class="con-waiting" aria-busy="true">
+    <div class="vstack con-waiting" aria-busy="true">
       {[62, 48, 71, 30, 55, 66].map((width) => (
         <Skeleton key={width} width={`${width}%`} />
       ))}
@@ -190,7 +190,7 @@ function Nothing({ run }: { run: RunDetail }) {
         What a script prints is kept with its run, both stdout and stderr, unless that was switched off. It appears here
         as it is printed.
       </p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson
           title="It is on by default"
           text={'run = stepscope.init(project="first", console=True)\nprint("epoch", 1)'}

@@ -22,7 +22,7 @@ export function FilesPart({ run }: { run: RunDetail }) {
   if (!files) return fault ? <ErrorState error={fault} onRetry={again} /> : <Waiting />;
   const now = chosen.value || firstOf(files);
   return (
-    <div class="files-part">
+    <div class="fill-down files-part">
       <FilesNav files={files} now={now} />
       <Body run={run} files={files} now={now} />
     </div>
@@ -42,7 +42,7 @@ function Body({ run, files, now }: { run: RunDetail; files: RunFiles; now: strin
   if (at) return <Version key={now} run={run} at={at} one={files.artifacts.find((one) => one.name === at.name)} />;
   if (now === "~steps") return <SavedSteps run={run} steps={files.saved_steps} />;
   return (
-    <div class="files-folder">
+    <div class="scroll files-folder">
       <RunFolder files={files} />
       {files.artifacts.length === 0 ? <Nothing /> : null}
     </div>
@@ -56,7 +56,7 @@ function Nothing() {
         Weights, datasets, tables: files kept with the run under a name. The same content keeps its version, new content
         gets the next one.
       </p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Keep a file" text={KEEP} />
         <Lesson title="A folder, or a reference" text={KEEP_MANY} />
       </div>
@@ -66,12 +66,12 @@ function Nothing() {
 
 function Waiting() {
   return (
-    <div class="files-part" aria-busy="true">
-      <div class="files-nav">
+    <div class="fill-down files-part" aria-busy="true">
+      <div class="vstack gap-4 scroll files-nav">
         <Skeleton width="80%" />
         <Skeleton width="60%" />
       </div>
-      <div class="files-main">
+      <div class="vstack gap-3 scroll files-main">
         <Skeleton width="30%" height={22} />
         <Skeleton height={160} />
       </div>

@@ -45,7 +45,7 @@ export function FindingsPart({ run }: { run: RunDetail }) {
     setOff(next);
   };
   return (
-    <div class="part-scroll">
+    <div class="fill-down scroll part-scroll">
       <section class="run-findings" aria-label="Findings">
         <Filters findings={run.findings} off={off} onToggle={toggle} rule={rule} onRule={setRule} />
         {wanted && !known ? (
@@ -57,12 +57,12 @@ export function FindingsPart({ run }: { run: RunDetail }) {
           <FindingCard key={one.id} finding={one} run={run.id} wanted={one.id === wanted} />
         ))}
         {found.length > shown.length ? (
-          <p class="card-none">
+          <p class="anywhere quiet card-none">
             <Button onClick={() => setAll(true)}>Show all {found.length}</Button>
           </p>
         ) : null}
         {shown.length === 0 ? (
-          <p class="card-none">
+          <p class="anywhere quiet card-none">
             Nothing fits.{" "}
             <Button onClick={() => (setOff(new Set()), setRule(""))}>Show all {run.findings.length}</Button>
           </p>
@@ -84,7 +84,7 @@ interface FiltersProps {
 function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
   const rules = [...new Set(findings.map((one) => one.rule))].sort();
   return (
-    <div class="finding-filters" role="toolbar" aria-label="Filter findings">
+    <div class="hstack wraps gap-2 finding-filters" role="toolbar" aria-label="Filter findings">
       {SEVERITIES.map((one) => {
         const amount = findings.filter((finding) => finding.severity === one).length;
         if (amount === 0) return null;
@@ -92,7 +92,7 @@ function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
           <button
             key={one}
             type="button"
-            class="finding-filter"
+            class="pill finding-filter"
             data-level={one}
             aria-pressed={!off.has(one)}
             onClick={() => onToggle(one)}
@@ -119,7 +119,7 @@ function NoFindings({ run }: { run: RunDetail }) {
     <EmptyState title={run.watched ? title : "Not watched"} icon={run.watched ? <CheckIcon size={24} /> : undefined}>
       {run.watched ? <p>No rule found a problem in this run.</p> : null}
       <LookedAt run={run} />
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Watch a whole training" text="stepscope run train.py" />
         <Lesson title="Or a few batches with every check on" text="stepscope check train.py" />
       </div>
@@ -131,7 +131,7 @@ function NoFindings({ run }: { run: RunDetail }) {
 function LookedAt({ run }: { run: RunDetail }) {
   const looked = run.looked_at.length > 0 ? `Checked: ${run.looked_at.join(", ")}.` : "There was nothing to check.";
   return (
-    <p class="looked-at">
+    <p class="anywhere quiet looked-at">
       {looked}
       {run.watched
         ? null

@@ -18,9 +18,9 @@ import { findingWords } from "./findings";
 
 export function OverviewPart({ run }: { run: RunDetail }) {
   return (
-    <div class="part-scroll">
+    <div class="fill-down scroll part-scroll">
       <div class="run-columns">
-        <div class="run-main">
+        <div class="vstack gap-4 shrinks">
           <Failure run={run} />
           <Losses run={run} />
           <Found run={run} />
@@ -35,7 +35,7 @@ export function OverviewPart({ run }: { run: RunDetail }) {
             </Section>
           ) : null}
         </div>
-        <div class="run-side">
+        <div class="vstack gap-4 shrinks">
           <Reproduce run={run} />
           <Git run={run} />
           <Config config={run.config} origins={run.config_origins} />
@@ -66,14 +66,14 @@ function Found({ run }: { run: RunDetail }) {
         {grave.slice(0, MOST).map((one) => (
           <li key={one.id} data-level={one.severity}>
             <a href={linkToPart(run.id, "findings", { finding: one.id })} onClick={open(one.id)}>
-              <span class="found-words isolate">{visibleText(one.message.replace(/`/g, ""))}</span>
-              <span class="found-place mono isolate">{visibleText(one.place)}</span>
+              <span class="fill medium anywhere isolate">{visibleText(one.message.replace(/`/g, ""))}</span>
+              <span class="rigid anywhere isolate mono quiet found-place">{visibleText(one.place)}</span>
             </a>
           </li>
         ))}
       </ul>
       {grave.length > MOST ? (
-        <p class="card-none">
+        <p class="anywhere quiet card-none">
           <a href={linkToPart(run.id, "findings")}>and {count(grave.length - MOST, "more", "more")}</a>
         </p>
       ) : null}

@@ -26,7 +26,7 @@ export function RanksPart({ run }: { run: RunDetail }) {
   if (fault && !answer) return <ErrorState error={fault} onRetry={again} />;
   if (!answer) return <Skeleton width="100%" height={240} />;
   return (
-    <div class="part-scroll" aria-busy={waiting}>
+    <div class="fill-down scroll part-scroll" aria-busy={waiting}>
       <div class="ranks-part">
         <Slow view={answer} />
         {answer.measures.length > 0 ? (
@@ -151,7 +151,7 @@ function OneRank() {
   return (
     <EmptyState title="This run has one rank" icon={<SystemIcon size={24} />}>
       <p>For a training on several processes, this page compares the ranks: step time, data wait, loss and memory.</p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="With torchrun" text={"torchrun --nproc-per-node 4 -m stepscope run train.py"} />
       </div>
     </EmptyState>

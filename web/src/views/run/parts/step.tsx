@@ -41,7 +41,7 @@ export function StepPart({ run }: { run: RunDetail }) {
   const now =
     answer.steps.find((one) => idOf(one) === settings.recording.value) ?? answer.steps[answer.steps.length - 1];
   return (
-    <div ref={box} class="step-part">
+    <div ref={box} class="page step-part">
       {now ? <Recorded key={`${run.id} ${idOf(now)}`} run={run.id} steps={answer.steps} now={now} /> : <Nothing />}
     </div>
   );
@@ -64,7 +64,11 @@ function Recorded({ run, steps, now }: { run: string; steps: readonly RecordedSt
   return (
     <>
       <StepBar steps={steps} now={now} head={head} />
-      {head?.error ? <p class="step-error isolate">The step ended with {visibleText(head.error)}</p> : null}
+      {head?.error ? (
+        <p class="under banner isolate" data-tone="bad">
+          The step ended with {visibleText(head.error)}
+        </p>
+      ) : null}
       {head && settings.view.value === "ops" ? <Ops head={head} pages={pages} recording={recording} /> : null}
       {head && settings.view.value === "costs" ? <Costs recording={recording} /> : null}
       {head && settings.view.value === "compare" ? <Compare recording={recording} steps={steps} /> : null}
@@ -79,7 +83,7 @@ function Ops({ head, pages, recording }: { head: StepHead; pages: OpPages; recor
     <>
       {head.births.length > 0 ? <Births births={head.births} recording={recording} /> : null}
       {head.has_stats ? null : (
-        <p class="step-hint">
+        <p class="under banner">
           No tensor statistics were recorded. <code>stepscope.record(model, stats=True)</code> keeps minimum, maximum,
           mean and what is not finite of every tensor.
         </p>
@@ -88,7 +92,7 @@ function Ops({ head, pages, recording }: { head: StepHead; pages: OpPages; recor
       {pages.fault.value ? (
         <ErrorState error={pages.fault.value} onRetry={() => void pages.filter(settings.filters.peek())} />
       ) : null}
-      <div class="step-body">
+      <div class="fill-down over step-body">
         <OpTable pages={pages} />
         {index !== null && Number.isInteger(index) ? <OpDetails recording={recording} index={index} /> : null}
       </div>
@@ -98,7 +102,7 @@ function Ops({ head, pages, recording }: { head: StepHead; pages: OpPages; recor
 
 function Waiting() {
   return (
-    <div class="step-waiting" aria-busy="true">
+    <div class="wait" aria-busy="true">
       <Skeleton width="40%" height={20} />
       <Skeleton height={160} />
     </div>
@@ -112,7 +116,7 @@ function Nothing() {
         A recording holds every operation of one step: the line and module it came from, the tensors it read and made,
         what they held, and what it cost. The Model page draws the same recording as a graph.
       </p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="Record a step" text={RECORD} />
         <Lesson
           title="A step that failed under stepscope run, afterwards"

@@ -16,9 +16,9 @@ export function SystemPart({ run }: { run: RunDetail }) {
   const settings = useMemo(() => ownSettings({ x: "relative" }), []);
   const facts = hardwareOf(run);
   return (
-    <div class="system-part">
+    <div class="page">
       {facts.length > 0 ? (
-        <dl class="system-facts">
+        <dl class="wraps rigid under subtle facts system-facts">
           {[["host", run.environment.host] as const, ...facts].map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
@@ -43,7 +43,7 @@ function NoSystem() {
         {SYSTEM_GROUPS.join(", ")}: they are measured every few seconds beside the training, unless that was switched
         off or the run was shorter.
       </p>
-      <div class="lessons">
+      <div class="vstack gap-3 to-left lessons">
         <Lesson title="It is on by default" text={'stepscope.init(project="first", system=True)'} />
       </div>
     </EmptyState>

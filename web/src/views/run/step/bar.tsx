@@ -28,7 +28,7 @@ export function StepBar({
   const label = (one: RecordedStep) =>
     `step ${one.step.toLocaleString("en-US")}${one.key === "recording" || one.key === "step" ? "" : ` · ${visibleText(one.key)}`}`;
   return (
-    <div class="step-toolbar" role="toolbar" aria-label="Recorded step">
+    <div class="bar" role="toolbar" aria-label="Recorded step">
       <Select
         label="Recorded step"
         value={idOf(now)}
@@ -59,7 +59,7 @@ function Summary({ head }: { head: StepHead }) {
   ];
   const title = [`recorded ${formatTime(head.time)}`, ...head.notes].join("\n");
   return (
-    <span class="step-summary isolate ellipsis" title={visibleText(title.replace(/\n/g, " · "))}>
+    <span class="soft small isolate ellipsis step-summary" title={visibleText(title.replace(/\n/g, " · "))}>
       {words.filter(Boolean).map(visibleText).join("  ·  ")}
     </span>
   );
@@ -69,7 +69,7 @@ function Summary({ head }: { head: StepHead }) {
 export function OpFilterBar({ head, pages }: { head: StepHead; pages: OpPages | null }) {
   const info = pages?.info.value;
   return (
-    <div class="step-filters" role="group" aria-label="Filter ops">
+    <div class="hstack wraps rigid step-filters" role="group" aria-label="Filter ops">
       <TextInput
         class="step-search"
         label="Find ops"
@@ -117,7 +117,7 @@ export function OpFilterBar({ head, pages }: { head: StepHead; pages: OpPages | 
       {head.bad > 0 ? (
         <Button
           kind="quiet"
-          class="step-only-bad"
+          class="bad step-only-bad"
           aria-pressed={settings.bad.value}
           onClick={() => (settings.bad.value = !settings.bad.value)}
         >
@@ -131,7 +131,7 @@ export function OpFilterBar({ head, pages }: { head: StepHead; pages: OpPages | 
       ) : null}
       <span class="spring" />
       {info ? (
-        <span class="quiet step-sums">
+        <span class="small one-line quiet step-sums">
           {settings.isFiltered.value
             ? `${info.total.toLocaleString("en-US")} of ${count(head.ops, "op")}`
             : count(info.total, "op")}

@@ -21,7 +21,7 @@ export function Births({ births, recording }: { births: readonly BirthStory[]; r
   if (!birth) return null;
   return (
     <section
-      class="step-birth"
+      class="rigid under step-birth"
       data-harmless={birth.reaches ? undefined : true}
       aria-label="First value that is not finite"
     >
@@ -75,9 +75,9 @@ function Link({ link }: { link: ChainLink }) {
       >
         <span class="step-chain-name isolate ellipsis">{visibleText(link.name)}</span>
         <span class="step-chain-values mono ellipsis">
-          {odd ? <span class="cell-odd">{odd}</span> : rangeText(stats) || meanText(stats) || "\u00a0"}
+          {odd ? <span class="medium bad">{odd}</span> : rangeText(stats) || meanText(stats) || "\u00a0"}
         </span>
-        {link.here ? <span class="step-tag step-tag-bad">born here</span> : null}
+        {link.here ? <span class="badge step-tag step-tag-bad">born here</span> : null}
       </button>
     </li>
   );

@@ -30,7 +30,7 @@ export function Compare({ recording, steps }: { recording: Recording; steps: rea
     return (
       <EmptyState title="There is only one recording" icon={<ChartIcon size={24} />}>
         <p>With two, this shows which op's output changed most from one step to the other.</p>
-        <div class="lessons">
+        <div class="vstack gap-3 to-left lessons">
           <Lesson
             title="Record another step"
             text={
@@ -56,8 +56,8 @@ function Changes({
   const asked = { ...recording, before_key: before.key, before_step: before.step, part: settings.comparePart.value };
   const { answer, fault, waiting, again } = useAnswer("POST /api/step/compare", asked);
   return (
-    <div class="step-costs">
-      <div class="step-costs-bar">
+    <div class="page">
+      <div class="hstack wraps rigid step-costs-bar">
         <span>Step {recording.step.toLocaleString("en-US")} after</span>
         <Select
           label="Compare with"
@@ -92,9 +92,9 @@ function Changes({
           <Skeleton height={120} />
         )
       ) : answer.note ? (
-        <p class="step-none">{answer.note}</p>
+        <p class="none">{answer.note}</p>
       ) : answer.changes.length === 0 ? (
-        <p class="step-none">No output changed.</p>
+        <p class="none">No output changed.</p>
       ) : (
         <ChangeTable changes={answer.changes} />
       )}
@@ -105,8 +105,8 @@ function Changes({
 function ChangeTable({ changes }: { changes: readonly OpChange[] }) {
   const largest = changes.reduce((most, one) => Math.max(most, one.amount ?? 0), 0);
   return (
-    <div class="step-change-table" role="grid" aria-label="Changes" tabIndex={0}>
-      <div class="step-change-row step-head" role="row">
+    <div class="fill-down scroll over step-change-table" role="grid" aria-label="Changes" tabIndex={0}>
+      <div class="rows-head step-change-row step-head" role="row">
         {["#", "Op", "Module", "Before", "After", "Change"].map((label) => (
           <span key={label} role="columnheader" class={label === "#" ? "number" : undefined}>
             {label}
@@ -140,11 +140,11 @@ function ChangeTable({ changes }: { changes: readonly OpChange[] }) {
           </span>
           <span
             role="gridcell"
-            class="step-change"
+            class="amount small step-change"
             title={one.amount === null ? undefined : formatNumber(one.amount, 3)}
           >
             <span
-              class="step-bar"
+              class="amount-bar"
               style={{ transform: `scaleX(${one.amount === null ? 1 : largest > 0 ? one.amount / largest : 0})` }}
             />
             <span class="isolate">{visibleText(one.said)}</span>

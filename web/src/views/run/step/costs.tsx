@@ -25,8 +25,8 @@ export function Costs({ recording }: { recording: Recording }) {
   const by = settings.costsBy.value;
   const { answer, fault, waiting, again } = useAnswer("POST /api/step/costs", { ...recording, by });
   return (
-    <div class="step-costs">
-      <div class="step-costs-bar">
+    <div class="page">
+      <div class="hstack wraps rigid step-costs-bar">
         <Segments label="Sum up by" value={by} options={BY} onChange={(value) => (settings.costsBy.value = value)} />
         <span class="quiet">
           {by === "module"
@@ -67,8 +67,14 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
     setShut(next);
   };
   return (
-    <div class="step-cost-table" role="grid" aria-label="Costs" data-params={hasParams || undefined} tabIndex={0}>
-      <div class="step-cost-row step-head" role="row">
+    <div
+      class="fill-down scroll over step-cost-table"
+      role="grid"
+      aria-label="Costs"
+      data-params={hasParams || undefined}
+      tabIndex={0}
+    >
+      <div class="rows-head step-cost-row step-head" role="row">
         {["", "Ops", ...(hasParams ? ["Parameters"] : []), "Time", "FLOPs", "Saved"].map((label, at) => (
           <span key={at} role="columnheader" class={at > 0 ? "number" : undefined}>
             {label || BY.find((one) => one.value === settings.costsBy.value)?.label}
@@ -80,11 +86,15 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
         const inner = tree && (rows[at + 1]?.level ?? 0) > (row.level ?? 0);
         return (
           <div key={at} class="step-cost-row" role="row">
-            <span role="gridcell" class="step-cost-name" style={{ paddingLeft: `${(row.level ?? 0) * 16}px` }}>
+            <span
+              role="gridcell"
+              class="hstack one-line step-cost-name"
+              style={{ paddingLeft: `${(row.level ?? 0) * 16}px` }}
+            >
               {inner ? (
                 <button
                   type="button"
-                  class="modules-caret"
+                  class="inline centered rigid quiet modules-caret"
                   aria-expanded={!shut.has(at)}
                   aria-label={shut.has(at) ? "Open" : "Close"}
                   onClick={() => toggle(at)}
@@ -92,7 +102,7 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
                   {shut.has(at) ? <ChevronRightIcon size={12} /> : <ChevronDownIcon size={12} />}
                 </button>
               ) : tree ? (
-                <span class="modules-caret" />
+                <span class="inline centered rigid quiet modules-caret" />
               ) : null}
               <CostName row={row} />
             </span>
@@ -107,7 +117,7 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
         );
       })}
       {shown.length > most ? (
-        <button type="button" class="link step-none" onClick={() => setMost(most + 2000)}>
+        <button type="button" class="none link" onClick={() => setMost(most + 2000)}>
           {count(shown.length - most, "more row")}
         </button>
       ) : null}
@@ -136,7 +146,7 @@ function CostName({ row }: { row: CostRow }) {
         {words}
       </button>
       {row.type && row.type !== row.label ? <span class="quiet isolate">{visibleText(row.type)}</span> : null}
-      {row.mark ? <span class="step-tag isolate">{visibleText(row.mark)}</span> : null}
+      {row.mark ? <span class="badge isolate step-tag">{visibleText(row.mark)}</span> : null}
       {row.source ? <span class="quiet mono isolate ellipsis">{visibleText(row.source)}</span> : null}
     </>
   );

@@ -14,7 +14,7 @@ import * as settings from "./settings";
 export function OpDetails({ recording, index }: { recording: Recording; index: number }) {
   const { answer, fault, waiting, again } = useAnswer("POST /api/step/op", { ...recording, index });
   return (
-    <aside class="step-details" aria-label={`Op ${index}`} aria-busy={waiting}>
+    <aside class="aside step-details" aria-label={`Op ${index}`} aria-busy={waiting}>
       <header>
         <h2 class="isolate ellipsis">
           <span class="quiet">{index}</span> {answer ? visibleText(answer.row.name) : ""}
@@ -39,9 +39,15 @@ function Body({ detail, recording }: { detail: OpDetail; recording: Recording })
   return (
     <>
       {row.born ? (
-        <p class="step-born">Here values stopped being finite, and it reached the loss or a gradient.</p>
+        <p class="banner step-born" data-tone="bad">
+          Here values stopped being finite, and it reached the loss or a gradient.
+        </p>
       ) : null}
-      {row.error ? <p class="step-born isolate">{visibleText(row.error)}</p> : null}
+      {row.error ? (
+        <p class="banner isolate step-born" data-tone="bad">
+          {visibleText(row.error)}
+        </p>
+      ) : null}
       <Facts row={row} detail={detail} />
       <Source detail={detail} />
       <Tensors title="Read" tensors={detail.inputs} onOp={settings.showOp} />
@@ -76,7 +82,7 @@ function Facts({ row, detail }: { row: OpRow; detail: OpDetail }) {
     ["", row.mark ?? ""],
   ];
   return (
-    <dl class="step-facts">
+    <dl class="facts">
       <div>
         <dt>module</dt>
         <dd>
@@ -122,14 +128,14 @@ function Source({ detail }: { detail: OpDetail }) {
           <CopyIcon size={12} />
         </IconButton>
       </h3>
-      <div class="source mono" tabIndex={0} role="group" aria-label="Lines of source">
+      <div class="framed subtle mono source" tabIndex={0} role="group" aria-label="Lines of source">
         {detail.excerpt.map((line, at) => (
           <div
             key={line.number}
             class={line.here ? "source-line source-hit" : "source-line"}
             data-gap={at > 0 && line.number > (detail.excerpt[at - 1]?.number ?? 0) + 1 ? true : undefined}
           >
-            <span class="source-number">{line.number}</span>
+            <span class="line-number">{line.number}</span>
             <span class="source-text isolate">
               {line.here ? <b>{visibleText(line.text)}</b> : visibleText(line.text)}
             </span>

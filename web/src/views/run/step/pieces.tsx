@@ -14,10 +14,10 @@ export function Amount({
   largest: number;
   text(value: number): string;
 }) {
-  if (value === null || value === undefined) return <span class="step-amount quiet" role="gridcell" />;
+  if (value === null || value === undefined) return <span class="amount small quiet" role="gridcell" />;
   return (
-    <span class="step-amount" role="gridcell" title={value.toLocaleString("en-US")}>
-      <span class="step-bar" style={{ transform: `scaleX(${largest > 0 ? value / largest : 0})` }} />
+    <span class="amount small" role="gridcell" title={value.toLocaleString("en-US")}>
+      <span class="amount-bar" style={{ transform: `scaleX(${largest > 0 ? value / largest : 0})` }} />
       <span class={value === 0 ? "quiet" : undefined}>{value === 0 ? "–" : text(value)}</span>
     </span>
   );
@@ -27,7 +27,7 @@ export function Values({ stats }: { stats: TensorStats | null | undefined }) {
   const odd = badText(stats);
   return (
     <span class="step-values mono ellipsis" title={statsTitle(stats)}>
-      {odd ? <span class="cell-odd">{odd}</span> : null}
+      {odd ? <span class="medium bad">{odd}</span> : null}
       {odd && meanText(stats) ? " · " : ""}
       {meanText(stats)}
     </span>
@@ -59,7 +59,7 @@ export function Tensors({
           <p>
             <span class="mono">{tensorLabel(tensor)}</span>
             {tensor.name ? (
-              <span class="isolate step-tensor-name ellipsis" title={visibleText(tensor.name)}>
+              <span class="shrinks medium isolate ellipsis" title={visibleText(tensor.name)}>
                 {visibleText(tensor.name)}
               </span>
             ) : (
@@ -69,8 +69,8 @@ export function Tensors({
             <span class="quiet">{tensor.device}</span>
           </p>
           {tensor.stats ? (
-            <p class="step-tensor-stats mono">
-              {badText(tensor.stats) ? <span class="cell-odd">{badText(tensor.stats)}</span> : null}
+            <p class="wraps soft mono step-tensor-stats">
+              {badText(tensor.stats) ? <span class="medium bad">{badText(tensor.stats)}</span> : null}
               {meanText(tensor.stats) ? <span title="mean ± standard deviation">{meanText(tensor.stats)}</span> : null}
               {rangeText(tensor.stats) ? (
                 <span class="quiet" title="least … greatest">

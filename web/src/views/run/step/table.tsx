@@ -62,7 +62,7 @@ export function OpTable({ pages }: { pages: OpPages }) {
   return (
     <div
       ref={box}
-      class="step-table"
+      class="fill scroll step-table"
       role="grid"
       aria-label="Ops"
       aria-rowcount={total + 1}
@@ -73,16 +73,16 @@ export function OpTable({ pages }: { pages: OpPages }) {
       }
     >
       <Head />
-      <div class="step-space" style={{ height: `${total * ROW}px` }}>
+      <div class="anchor" style={{ height: `${total * ROW}px` }}>
         {rowsBetween(pages, span.start, span.end).map(([at, row]) =>
           row ? (
             <Row key={at} at={at} row={row} info={info as StepOps} chosen={settings.op.value === String(row.index)} />
           ) : (
-            <div key={at} class="step-row" style={{ transform: `translateY(${at * ROW}px)` }} />
+            <div key={at} class="rows-row step-row" style={{ transform: `translateY(${at * ROW}px)` }} />
           ),
         )}
       </div>
-      {info && total === 0 ? <p class="step-none">No op matches these filters.</p> : null}
+      {info && total === 0 ? <p class="none">No op matches these filters.</p> : null}
     </div>
   );
 }
@@ -118,7 +118,7 @@ function Head() {
     else (settings.sort.value = "order"), (settings.descending.value = false);
   };
   return (
-    <div class="step-head" role="row">
+    <div class="rows-head step-head" role="row">
       {COLUMNS.map((column) => (
         <span
           key={column.label}
@@ -150,7 +150,7 @@ function Row({ at, row, info, chosen }: { at: number; row: OpRow; info: StepOps;
   const [output] = row.output ?? [];
   return (
     <div
-      class="step-row"
+      class="rows-row step-row"
       role="row"
       aria-rowindex={at + 2}
       aria-selected={chosen}
@@ -163,13 +163,13 @@ function Row({ at, row, info, chosen }: { at: number; row: OpRow; info: StepOps;
       <span class="number quiet" role="gridcell">
         {row.index}
       </span>
-      <span role="gridcell" class="ellipsis step-name" data-phase={row.phase}>
+      <span role="gridcell" class="medium ellipsis step-name" data-phase={row.phase}>
         <span class="isolate" title={row.args ? visibleText(row.args) : undefined}>
           {visibleText(row.name)}
         </span>
-        {row.born ? <span class="step-tag step-tag-bad">born here</span> : null}
-        {row.error ? <span class="step-tag step-tag-bad">failed</span> : null}
-        {row.mark ? <span class="step-tag">{row.mark}</span> : null}
+        {row.born ? <span class="badge step-tag step-tag-bad">born here</span> : null}
+        {row.error ? <span class="badge step-tag step-tag-bad">failed</span> : null}
+        {row.mark ? <span class="badge step-tag">{row.mark}</span> : null}
       </span>
       <span role="gridcell" class="ellipsis" title={visibleText(row.module ?? "")}>
         <ModuleName path={row.module} phase={row.phase} />
