@@ -396,11 +396,11 @@ class RankSaid(_Event, frozen=True, kw_only=True, tag="rank_said"):
     seq: int
     """Its place in the rank's log: an event that was passed on twice counts once."""
     content: bytes
-    """As it stands in the rank's log."""
+    """Verbatim from the rank's log."""
 
 
 class RankGone(_Event, frozen=True, kw_only=True, tag="rank_gone"):
-    """In a node's log: the process of such a rank is gone, and it said nothing."""
+    """In a node's log: the process of such a rank is gone without an end record."""
 
     log: str
 

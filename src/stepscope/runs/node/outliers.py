@@ -15,11 +15,11 @@ _LOOKS = 3
 _FEWEST = 3
 """Of fewer ranks nobody can say which is the odd one."""
 _SPREADS, _SHARE = 6.0, 0.1
-"""Far: so many median deviations of the others from their median, and this part of it."""
+"""Outlier threshold: in median deviations of the other ranks, and as a fraction of their median."""
 
 
 class Outliers:
-    """Is shown the new points of all ranks of a node at each look."""
+    """Finds outliers among the new points of all ranks of a node, poll by poll."""
 
     def __init__(self) -> None:
         self._far: dict[tuple[str, int], int] = {}
