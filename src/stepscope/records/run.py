@@ -343,7 +343,7 @@ class RankSaid(_Event, frozen=True, kw_only=True, tag="rank_said"):
 
 
 class RankGone(_Event, frozen=True, kw_only=True, tag="rank_gone"):
-    """In a node's log: the process of such a rank is gone, and it said nothing."""
+    """In a node's log: the process of such a rank is gone without an end record."""
 
     log: str
 

@@ -58,7 +58,7 @@ class Place(NamedTuple):
     restart: int = 0
     """How often torchrun has restarted the ranks."""
     local_size: int = 1
-    """How many ranks this machine has, where the launcher says so."""
+    """Number of ranks on this machine, if the launcher provides it."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

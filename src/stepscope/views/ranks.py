@@ -157,13 +157,15 @@ def _measures(folder: RunFolder) -> list[Measure]:
     if not names:
         return []
     losses = tuple(name for name in names if not name.startswith(_MACHINE) and loss_likeness(name) is not None)
-    first = [
-        ("step_time", "Step time", "ms", "speed/steps_per_s"),
-        ("data_wait", "Data wait", "ms", "time/data_ms"),
-        ("loss", "Loss", "number", (main_metric(losses) if losses else None) or ""),
-        ("memory", "Memory", "bytes", next((one for one in _MEMORY if one in names), "")),
+    loss = (main_metric(losses) if losses else None) or ""
+    memory = next((one for one in _MEMORY if one in names), "")
+    standard = [
+        Measure("step_time", "Step time", "ms", "speed/steps_per_s"),
+        Measure("data_wait", "Data wait", "ms", "time/data_ms"),
+        Measure("loss", "Loss", "number", loss),
+        Measure("memory", "Memory", "bytes", memory),
     ]
-    known = [Measure(id, title, unit, key) for id, title, unit, key in first if key in names]  # type: ignore[arg-type]
+    known = [measure for measure in standard if measure.key in names]
     taken = {one.key for one in known if one.id != "step_time"}
     others = [name for name in names if name not in taken][:MAX_OTHERS]
     return known + [Measure(name, name, _unit(name), name) for name in others]

@@ -19,7 +19,7 @@ _SPREADS, _SHARE = 6.0, 0.1
 
 
 class Outliers:
-    """Is shown the new points of all ranks of a node at each look."""
+    """Finds outliers among the new points of all ranks of a node, poll by poll."""
 
     def __init__(self) -> None:
         self._far: dict[tuple[str, int], int] = {}
