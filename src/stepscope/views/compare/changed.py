@@ -27,6 +27,7 @@ from stepscope.views.route import route
 
 __all__ = ["compare_changed"]
 
+_MACHINE = ("system/", "time/", "speed/", "memory/")
 MAX_OPENED = 6
 """Runs of a side that are looked into; a group of more is judged by its newest."""
 MAX_METRICS = 24
@@ -138,9 +139,15 @@ def _partings(sides: tuple[list[RunFolder], list[RunFolder]], main: str | None, 
 
 
 def _is_result(name: str) -> bool:
-    """A learning rate and a counter of epochs follow from the config: that they differ says nothing new."""
+    """Not what the machine did, nor what follows from the config, as a learning rate or a count of epochs."""
     leaf = name.rpartition("/")[2].lower()
-    return not name.startswith("system/") and leaf not in ("lr", "learning_rate", "epoch", "step", "global_step")
+    return not name.removeprefix("watched/").startswith(_MACHINE) and leaf not in (
+        "lr",
+        "learning_rate",
+        "epoch",
+        "step",
+        "global_step",
+    )
 
 
 def _series(side: Sequence[RunFolder], name: str) -> list[Series]:
