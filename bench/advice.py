@@ -9,7 +9,8 @@ Every script comes slow and with the advice followed by hand. The slow one is pr
 in the running training, or estimated); then both run in turn, each in a process of its own, which gives the truth. A promise
 has the wrong sign when it says faster and the truth is slower; it is near when it is within 0.7 to 1.4 times the truth.
 Scripts of one thread are compared by their CPU time, which other programs of a busy machine change little; those with workers
-by the wall time of all steps; those with threads, or on a GPU, by wall time too (`by` in the table).
+by the wall time of all steps; those with threads, or on a GPU, by wall time too (`by` in the table). The load of the machine
+while they ran stands beside them.
 """
 
 # ruff: noqa: E501
@@ -76,6 +77,7 @@ USUAL = {
     "loader": "loader = DataLoader(data, batch_size=32, shuffle=True)",
     "each_epoch": "pass",
 }
+EIGHT = "loader = DataLoader(data, batch_size=8, shuffle=True)"
 WHOLE = "loader = DataLoader(data, sampler=BatchSampler(RandomSampler(data), {}, False), batch_size=None)"
 DEEP = "nn.Sequential(*[nn.Linear(64, 64) for _ in range({})], nn.Linear(64, 8))"
 WORKERS = "loader = DataLoader(data, batch_size={}, shuffle=True, num_workers={}, persistent_workers=True)"
@@ -131,8 +133,8 @@ def optimizers(name: str, depth: int) -> Case:
 
 
 ON_CPU = [
-    Case("loader sleeps 2 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.002))}, {"loader": WORKERS.format(32, 1)}, "wall"),
-    Case("loader sleeps 0.5 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.0005))}, {"loader": WORKERS.format(32, 1)}, "wall"),
+    Case("loader sleeps 10 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.01)), "loader": EIGHT}, {"loader": WORKERS.format(8, 1)}, "wall"),
+    Case("loader sleeps 4 ms", "loader-in-main-process", {"data": dataset(SLEEPS.format(0.004)), "loader": EIGHT}, {"loader": WORKERS.format(8, 1)}, "wall"),
     Case("loader works 20k", "loader-in-main-process", {"data": dataset(WORKS.format(20_000))}, {"loader": WORKERS.format(32, 1)}, "wall"),
     Case("loader works 2k", "loader-in-main-process", {"data": dataset(WORKS.format(2_000))}, {"loader": WORKERS.format(32, 1)}, "wall"),
     Case("loader of a tiny set", "loader-in-main-process", {}, {"loader": WORKERS.format(32, 1)}, "wall"),
@@ -199,8 +201,8 @@ def main() -> int:
     rounds = options.rounds or (1 if options.gpu else 3)
     until = time.monotonic() + (options.seconds or (240.0 if options.gpu else 1e9))
     rows: list[dict[str, Any]] = []
-    print("| script | advice | promised | how | range | measured | by | promised / measured |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| script | advice | promised | how | range | measured | by | load | promised / measured |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for case in ON_GPU if options.gpu else ON_CPU:
         if options.only not in case.name or options.by not in ("", case.by):
             continue
@@ -261,7 +263,9 @@ def promise(script: Path, case: Case) -> dict[str, Any]:
 def truth(slow: Path, fast: Path, rounds: int, by: str) -> dict[str, Any]:
     """How much faster the script gets, round by round, and what a step of both takes."""
     found: list[tuple[float, float]] = []
+    loads: list[float] = []
     for turn in range(rounds):
+        loads.append(os.getloadavg()[0])
         both = [
             time_steps(find_script(str(one), []), steps=600, warm_up=12, seconds=5.0)
             for one in in_turn(slow, fast, turn)
@@ -278,6 +282,7 @@ def truth(slow: Path, fast: Path, rounds: int, by: str) -> dict[str, Any]:
         "spread": [min(ratios), max(ratios)],
         "by": by,
         "step_ms": [round(one, 4) for one in steps_ms],
+        "load": [round(min(loads), 1), round(max(loads), 1)],
     }
 
 
@@ -296,10 +301,11 @@ def line(row: dict[str, Any]) -> str:
     promised, measured = row["promised"], row["measured"]
     between = " to ".join(f"{one:.2f}" for one in row["range"]) or "-"
     if promised is None or measured is None:
-        return f"| {row['name']} | {row['rule']} | - | {row['how']} | {between} | - | - | {row.get('error', '')} |"
+        return f"| {row['name']} | {row['rule']} | - | {row['how']} | {between} | - | - | - | {row.get('error', '')} |"
     spread = f"{row['spread'][0]:.2f} to {row['spread'][1]:.2f}"
     return (
         f"| {row['name']} | {row['rule']} | {promised:.2f}x | {row['how']} | {between} | {measured:.2f}x ({spread}) | {row['by']} | "
+        f"{' to '.join(map(str, row['load']))} | "
         f"{promised / measured:.2f} |"
     )
 

@@ -1,7 +1,8 @@
 """A run of very many simulated ranks, written by our own writer: how long does it take to open?
 
-    python bench/many_ranks.py                       # 4,096 ranks on 512 machines
+    python bench/many_ranks.py                       # 4,096 ranks on 512 machines, each with a leader
     python bench/many_ranks.py --ranks 512 --keep runs
+    python bench/many_ranks.py --no-leaders          # every rank writes to the run itself
 
 Measures the CPU time of `stepscope show`, the wall time of everything the run's page and its Ranks part ask a
 server for, that server's memory, and how many files the run has. Rank 1234 loads its data slowly.
@@ -19,6 +20,7 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,6 +28,7 @@ import numpy as np
 from stepscope.records import End, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
+from stepscope.runs.node.leader import NodeLeader
 from stepscope.runs.write.writer import RunWriter
 
 NAMES = (
@@ -33,30 +36,59 @@ NAMES = (
     "memory/gpu_bytes",
 )  # fmt: skip
 SLOW = 1234
+LOOK_EVERY = 30
+"""Points between two looks of a leader: ranks log their times once a second."""
 
 
-def write_run(store: Path, ranks: int, points: int, per_host: int) -> str:
+def write_run(store: Path, ranks: int, points: int, per_host: int, leaders: bool) -> str:
     """The run's id."""
     created = time.time() - 3600
     meta = RunMeta(id=new_run_id(created), project="many", name=f"{ranks} ranks", created=created)
     path = create_run(store, meta)
-    for rank in range(ranks):
-        _write_rank(path, meta.id, rank, ranks, points, f"node-{rank // per_host:03}")
+    for first in range(0, ranks, per_host):
+        _write_node(path, meta.id, range(first, min(first + per_host, ranks)), ranks, points, leaders)
     return meta.id
 
 
-def _write_rank(path: Path, run_id: str, rank: int, ranks: int, points: int, host: str) -> None:
-    chance = np.random.default_rng(rank)
-    writer = RunWriter(path, run_id=run_id, rank=rank, heartbeat_s=0, fsync_s=0, elsewhere=host)
-    row = writer.keyset(NAMES)
-    own_ms = 40.0 if rank == SLOW % ranks else 2.0
-    for point in range(points):
-        data, forward = own_ms * chance.uniform(0.9, 1.1), chance.uniform(29, 31)
+def _write_node(path: Path, run_id: str, of_node: range, ranks: int, points: int, leaders: bool) -> None:
+    """The ranks of one machine step together; its leader looks as often as it would in an hour."""
+    host = f"node-{of_node[0] // len(of_node):03}"
+    with tempfile.TemporaryDirectory() as name:
+        local = Path(name) if leaders else path
+        simulated = [_Rank(path if rank == 0 else local, run_id, rank, ranks, host) for rank in of_node]
+        leader = NodeLeader(
+            local, path, lambda: RunWriter(path, run_id=run_id, rank=of_node[0], role="node", **_quiet(host))
+        )
+        for point in range(points):
+            for rank in simulated:
+                rank.log(point)
+            if leaders and point % LOOK_EVERY == LOOK_EVERY - 1:
+                leader.look()
+        for rank in simulated:
+            rank.writer.close(End(time=time.time(), status="finished"))
+        if leaders:
+            leader.look()
+            leader.close()
+
+
+def _quiet(host: str) -> dict[str, Any]:
+    return {"heartbeat_s": 0, "fsync_s": 0, "elsewhere": host}
+
+
+class _Rank:
+    def __init__(self, path: Path, run_id: str, rank: int, ranks: int, host: str) -> None:
+        self.writer = RunWriter(path, run_id=run_id, rank=rank, **_quiet(host))
+        self._row = self.writer.keyset(NAMES)
+        self._chance = np.random.default_rng(rank)
+        self._own_ms = 40.0 if rank == SLOW % ranks else 2.0
+        self._memory = 3e10 + 1e8 * (rank % 8)
+
+    def log(self, point: int) -> None:
+        chance = self._chance
+        data, forward = self._own_ms * chance.uniform(0.9, 1.1), chance.uniform(29, 31)
         backward = 110.0 - data - forward + chance.normal()
         loss = 4 / (1 + 0.02 * point) + 0.05 * chance.normal()
-        values = (loss, 1000 / 112, data, forward, backward, 2.0, 3e10 + 1e8 * (rank % 8))
-        row.write(point * 10, values)
-    writer.close(End(time=time.time(), status="finished"))
+        self._row.write(point * 10, (loss, 1000 / 112, data, forward, backward, 2.0, self._memory))
 
 
 def cpu_of_show(run: str, store: Path) -> tuple[float, str]:
@@ -136,12 +168,13 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=4096)
     parser.add_argument("--points", type=int, default=200, help="per rank and series")
     parser.add_argument("--per-host", type=int, default=8)
+    parser.add_argument("--no-leaders", dest="leaders", action="store_false")
     parser.add_argument("--keep", type=Path, help="write the run to this store and leave it there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = options.keep or Path(folder) / "runs"
         began = time.monotonic()
-        run = write_run(store, options.ranks, options.points, options.per_host)
+        run = write_run(store, options.ranks, options.points, options.per_host, options.leaders)
         files = [one for one in (store / run).rglob("*") if one.is_file()]
         size = sum(one.stat().st_size for one in files)
         print(f"written in {time.monotonic() - began:.0f} s: {len(files)} files, {size / 1e6:.0f} MB")

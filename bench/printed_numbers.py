@@ -38,17 +38,23 @@ def main(words: list[str]) -> int:
 
 
 def show_recorded(scripts: list[Path], folder: Path) -> int:
-    print("| script | printed | recorded | steps | series from the console | derived |\n|---|---|---|---|---|---|")
-    printed = missing = 0
+    print("| script | printed | counters | recorded | steps | series from the console | derived |")
+    print("|---|---|---|---|---|---|---|")
+    printed = missing = counters = 0
     for path, one in zip(scripts, compared(scripts, folder), strict=True):
         printed, missing = printed + len(one.printed), missing + len(one.missing)
+        counters += len(one.counters)
         said = ", ".join(f"`{name}`" for name in one.said)
         derived = ", ".join(f"`{name}`" for name in one.derived if not name.endswith(("lr", "norm", "ratio")))
-        recorded = len(one.printed) - len(one.missing)
-        print(f"| {one.name} | {len(one.printed)} | {recorded} | {one.steps} | {said} | {derived} |")
+        recorded = len(one.printed) - len(one.counters) - len(one.missing)
+        print(
+            f"| {one.name} | {len(one.printed)} | {len(one.counters)} | {recorded} | {one.steps} | {said} | {derived} |"
+        )
         if one.missing:
             print(f"  missing in {one.name} ({shape_of(path)}): {one.missing}", file=sys.stderr)
-    print(f"\n{len(scripts)} scripts, {printed} numbers printed, {printed - missing} recorded to the printed digits")
+    recorded = printed - counters - missing
+    print(f"\n{len(scripts)} scripts, {printed} numbers printed, {recorded} recorded to the printed digits, each as")
+    print(f"a point of its own; {counters} say how far the training is (epochs, updates) and are no series")
     return 1 if missing else 0
 
 

@@ -1,7 +1,9 @@
 """A team's server at size: a catalogue of a million runs in PostgreSQL, and ingest beside viewers.
 
     python bench/team.py catalogue [--runs 1000000]      pages listed, filtered and sorted by SQL (goal: under 100 ms)
-    python bench/team.py ingest [--seconds 30] [--viewers 100] [--clients 2]      points a minute, and what viewers wait
+    python bench/team.py ingest [--seconds 30] [--viewers 100] [--clients 2] [--rate 11] [--workers 2]
+                                                         what viewers wait while so many M points a minute come in;
+                                                         --rate 0: as many as come
     python bench/team.py peers [--clients 2]             the same points to MLflow on PostgreSQL and to Aim's server
 
 Needs PostgreSQL (`initdb`, `pg_ctl` on the PATH). The rows of the catalogue are made in the database itself.
@@ -90,7 +92,7 @@ def fill(url: str, runs: int) -> float:
             connection.execute(
                 f"CREATE INDEX ix_runs_{name}_trigrams ON runs USING gin ({column} gin_trgm_ops)".encode()
             )
-        connection.execute("ANALYZE")
+        connection.execute("VACUUM (ANALYZE)")  # as PostgreSQL does by itself, some time after so many rows
     return time.perf_counter() - began
 
 
@@ -155,8 +157,11 @@ def catalogue(runs: int, repeats: int) -> None:
 # -- ingest ---------------------------------------------------------------------------------------------------------
 
 
-def send(folder: str, url: str, token: str, stop: Any, sent: Any, number: int) -> None:
-    """One machine that trains: writes runs of 200,000 points and sends them, again and again."""
+def send(folder: str, url: str, token: str, stop: Any, sent: Any, number: int, rate: float) -> None:
+    """One machine that trains: writes runs of 200,000 points and sends them, again and again.
+
+    At low priority, as `stepscope sync` does it; `rate` is in points a second, 0 for as many as it can.
+    """
     from stepscope.records import RunMeta
     from stepscope.runs.format.ids import new_run_id
     from stepscope.runs.format.layout import create_run
@@ -168,14 +173,17 @@ def send(folder: str, url: str, token: str, stop: Any, sent: Any, number: int) -
     store.mkdir()
     names = tuple(f"metric/{at}" for at in range(20))
     dice = random.Random(number)
+    rows = [tuple(dice.random() for _ in names) for _ in range(10_000)]  # the numbers are the training's work, not ours
+    os.nice(10)
+    due = time.monotonic()
     with Remote(url, token) as remote:
         while not stop.is_set():
             about = RunMeta(id=new_run_id(), project="p", name=f"run-{number}", created=time.time())
             run = create_run(store, about)
             writer = RunWriter(run, run_id=about.id, heartbeat_s=0, fsync_s=0)
             row = writer.keyset(names)
-            for step in range(10_000):
-                row.write(step, tuple(dice.random() for _ in names))
+            for step, values in enumerate(rows):
+                row.write(step, values)
             writer.close()
             try:
                 if not push([run], remote).problems:
@@ -183,11 +191,14 @@ def send(folder: str, url: str, token: str, stop: Any, sent: Any, number: int) -
                         sent.value += 10_000 * len(names)
             except Unreachable:
                 continue
+            if rate:
+                due = max(due + 10_000 * len(names) / rate, time.monotonic() - 1.0)
+                stop.wait(max(0.0, due - time.monotonic()))
 
 
 def view(port: int, token: str, stop: Any, viewers: int, out: Any) -> None:
     """Some people in a process of their own: each asks for the list, then thinks for a second."""
-    waited: list[float] = []
+    waited: list[tuple[float, float]] = []
     faults: list[str] = []
     headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "x-stepscope": "1"}
 
@@ -206,7 +217,7 @@ def view(port: int, token: str, stop: Any, viewers: int, out: Any) -> None:
             except (OSError, http.client.HTTPException) as fault:
                 faults.append(type(fault).__name__)
                 connection.close()
-            waited.append(time.perf_counter() - began)
+            waited.append((began, time.perf_counter() - began))
             time.sleep(dice.uniform(0.5, 1.5))
 
     threads = [threading.Thread(target=one, args=(number,)) for number in range(viewers)]
@@ -217,7 +228,7 @@ def view(port: int, token: str, stop: Any, viewers: int, out: Any) -> None:
     out.put((waited, faults))
 
 
-def ingest(seconds: float, viewers: int, clients: int) -> None:
+def ingest(seconds: float, viewers: int, clients: int, rate: float, workers: int) -> None:
     from tests.ports import reserved_port
     from tests.postgres import Postgres
     from tests.team import TOKEN, people_in
@@ -229,20 +240,25 @@ def ingest(seconds: float, viewers: int, clients: int) -> None:
         with people_in(home, database):
             pass
         words = [sys.executable, "-m", "stepscope", "server", str(home), "--port", str(port), "--database", database]
+        words += ["--workers", str(workers)] if workers > 1 else []
         server = subprocess.Popen([*words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert server.stdout is not None
         server.stdout.readline()
         stop, sent, out = context.Event(), context.Value("q", 0), context.Queue()
         url = f"http://127.0.0.1:{port}"
-        senders = [context.Process(target=send, args=(folder, url, TOKEN, stop, sent, at)) for at in range(clients)]
+        each = rate * 1e6 / 60 / clients
+        senders = [
+            context.Process(target=send, args=(folder, url, TOKEN, stop, sent, at, each)) for at in range(clients)
+        ]
         viewing = context.Process(target=view, args=(port, TOKEN, stop, viewers, out))
         try:
             for process in (*senders, viewing):
                 process.start()
             time.sleep(5)  # until all are there
-            before, began = sent.value, time.perf_counter()
+            before, began, cpu = sent.value, time.perf_counter(), _cpu(server.pid)
             time.sleep(seconds)
             points, took = sent.value - before, time.perf_counter() - began
+            busy = (_cpu(server.pid) - cpu) / took
             stop.set()
             waited, faults = out.get(timeout=120)
         finally:
@@ -252,12 +268,14 @@ def ingest(seconds: float, viewers: int, clients: int) -> None:
             server.terminate()
             server.wait(60)
             postgres.close()
-        waited.sort()
+        waited = sorted(took for at, took in waited if at >= began)  # all processes share this clock
         p99 = 1000 * waited[int(0.99 * (len(waited) - 1))]
+        rate_reached = 60 * points / took / 1e6
         print(
-            f"{clients} machines, {viewers} viewers, {took:.0f} s: {60 * points / took / 1e6:.1f} M points a minute; "
-            f"{len(waited):,} answers, {len(faults)} faults {sorted(set(faults))}, "
-            f"p50 {1000 * waited[len(waited) // 2]:.0f} ms, p99 {p99:.0f} ms; load {os.getloadavg()[0]:.0f}"
+            f"{clients} machines, {viewers} viewers, {workers} processes, {took:.0f} s: {rate_reached:.1f} M points a "
+            f"minute; {len(waited):,} answers, {len(faults)} faults {sorted(set(faults))}, "
+            f"p50 {1000 * waited[len(waited) // 2]:.0f} ms, p99 {p99:.0f} ms; "
+            f"the server used {busy:.2f} processors; load {os.getloadavg()[0]:.0f}"
         )
 
 
@@ -361,10 +379,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--viewers", type=int, default=100)
     parser.add_argument("--clients", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=11.0)
+    parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     work: Callable[[], None] = {
         "catalogue": lambda: catalogue(asked.runs, asked.repeats),
-        "ingest": lambda: ingest(asked.seconds, asked.viewers, asked.clients),
+        "ingest": lambda: ingest(asked.seconds, asked.viewers, asked.clients, asked.rate, asked.workers),
         "peers": lambda: peers(asked.clients),
     }[asked.what]
     work()

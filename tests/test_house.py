@@ -62,7 +62,7 @@ MAY_IMPORT = {
     "sync": GROUND | {"runs"},
     "database": GROUND,
     "people": GROUND | {"database"},
-    "server": GROUND | {"runs", "views", "importers", "sync", "database", "people"},
+    "server": GROUND | {"runs", "report", "views", "importers", "sync", "database", "people"},
     "notebook": GROUND
     | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
     "agents": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report", "views"},

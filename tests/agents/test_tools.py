@@ -228,7 +228,7 @@ def test_source_is_only_what_the_run_kept(store: Path, desk: Desk, tmp_path: Pat
 
 def test_a_run_without_source_says_so(store: Path, desk: Desk) -> None:
     write_run(store, "bare")
-    with pytest.raises(NotFound, match="kept no source"):
+    with pytest.raises(NotFound, match="has no source"):
         read_source(desk, path="train.py")
 
 
@@ -266,7 +266,7 @@ def test_explain_and_search(store: Path, desk: Desk) -> None:
 
     assert "What to do:" in explain_rule(desk, FINDING.rule).text
     assert f"run {run}" in search(desk, "memory device").text
-    assert "Nothing has `xyzzy`." in search(desk, "xyzzy").text
+    assert "Nothing contains `xyzzy`." in search(desk, "xyzzy").text
 
 
 def test_a_run_is_edited_only_where_that_was_allowed(store: Path) -> None:
@@ -318,7 +318,7 @@ def test_an_answer_has_a_size(store: Path, desk: Desk) -> None:
 
     for answer in (get_run(desk), get_console(desk, count=300), why_did_it_fail(desk)):
         assert len(answer.finished()[0]) <= MAX_ANSWER + 100
-    assert Answer("a" * (MAX_ANSWER + 5)).finished()[0].endswith("(5 more letters)")
+    assert Answer("a" * (MAX_ANSWER + 5)).finished()[0].endswith("(5 more characters)")
 
 
 @pytest.mark.usefixtures("always_looks")

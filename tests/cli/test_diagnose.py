@@ -23,7 +23,7 @@ def test_one_run_says_what_is_wrong_and_what_was_looked_at(store: Path, capsys: 
     code, out, _ = said(capsys, "bad", "--dir", str(store))
     assert code == 1
     assert "error[run.loss-not-finite]: loss became NaN at step 2" in out
-    assert "Looked at: 1 loss or metric." in out
+    assert "Checked: 1 loss or metric." in out
     assert "Not watched: run the script with `stepscope run`" in out
 
 

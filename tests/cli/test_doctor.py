@@ -86,7 +86,7 @@ def test_every_problem_says_what_to_do() -> None:
     problems = problems_in(found)
     assert len(problems) == 9
     assert all(problem["do"] for problem in problems)
-    assert "only 5 MiB are free where runs go" in [problem["what"] for problem in problems]
+    assert "only 5 MiB of disk space is free in the runs folder" in [problem["what"] for problem in problems]
 
 
 def test_every_kind_of_event_has_one_door() -> None:

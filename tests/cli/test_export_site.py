@@ -45,7 +45,7 @@ def test_a_query_and_a_limit_choose_the_runs_and_the_page_says_what_is_missing(
     main(["export-site", str(site), "--dir", str(small_store), "-q", "project = vae", "--most", "1"])
     assert "2 runs" in capsys.readouterr().out
     assert len(list((site / "runs").iterdir())) == 1
-    assert "The newest 1 of 2 runs have a page of their own." in (site / "index.html").read_text()
+    assert "The newest 1 of 2 runs have their own page." in (site / "index.html").read_text()
 
 
 @pytest.mark.parametrize(

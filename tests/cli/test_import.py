@@ -36,7 +36,7 @@ def test_it_says_what_came_and_what_to_do_next(
     main(["import", "logs", "--project", "vae"])
     first, kept, look = capsys.readouterr().out.splitlines()
     assert first == "TensorBoard in logs: 2 new runs, 10 points"
-    assert kept.startswith("Kept in stepscope-runs, in ")
+    assert kept.startswith("Stored in stepscope-runs, in ")
     assert look == "Look at them with: stepscope ui stepscope-runs"
     assert {run.project for run in runs("stepscope-runs")} == {"vae"}
     make_log(Path("logs/a"), 3, start=5)
@@ -59,7 +59,7 @@ def test_a_path_that_holds_no_runs_is_one_line(tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit) as end:
         main(["import", str(tmp_path), "--into", str(tmp_path / "store")])
     assert end.value.code == 3
-    assert "holds no runs of TensorBoard (events.out.tfevents.*)" in capsys.readouterr().err
+    assert "has no runs of TensorBoard (events.out.tfevents.*)" in capsys.readouterr().err
     assert not (tmp_path / "store").exists()
 
 

@@ -96,11 +96,11 @@ def test_two_traces_beside_each_other(ask: Ask, file: Path, tmp_path: Path) -> N
 
 def test_a_running_training_is_asked(ask: Ask, tmp_path: Path) -> None:
     run = stepscope.init(name="going", dir=tmp_path / "stepscope-runs", console=False, system=False, git=False)
-    assert "asked going for a window" in ask("--now", "going").output
+    assert "requested a window from going" in ask("--now", "going").output
     assert run.path is not None
     assert (run.path / PROFILES / REQUEST).exists()
     run.finish()
-    assert "not running any more" in str(ask("--now", "going", fails=True).exception)
+    assert "no longer running" in str(ask("--now", "going", fails=True).exception)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_options_after_the_script_are_the_scripts(
         (["--open", "--diff", "a.json", "b.json"], "give one of them"),
         (["--open", "nowhere.json"], "no file or run 'nowhere.json'"),
         (["--open", "--table", "nonsense", "a.json"], "there is no analysis 'nonsense'"),
-        (["--open", "--no-run", "a.json", "--table", "kernels"], "nothing for the table 'kernels'"),
+        (["--open", "--no-run", "a.json", "--table", "kernels"], "no data for the table 'kernels'"),
         (["--open", "--no-run", "a.json", "--sort", "nonsense"], "no column 'nonsense'"),
         (["--export", "word", "train.py"], "'word' is not known"),
         (["--steps", "9:3", "train.py"], "not a range of steps"),

@@ -52,7 +52,7 @@ def test_no_run_of_that_name(tmp_path: Path) -> None:
 def test_a_store_in_which_nothing_failed(store: Path) -> None:
     told = CliRunner().invoke(commands, ["replay", "--dir", str(store)])
     assert isinstance(told.exception, NotFound)
-    assert "has kept a step" in str(told.exception)
+    assert "has a saved step" in str(told.exception)
 
 
 def test_what_would_run_compares_every_file_with_the_disk(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_file_that_is_there_is_not_written_over(
     with pytest.raises(SystemExit) as ended:
         typed("report", "lr 0.1", "-o", str(out))
     assert ended.value.code == 2
-    assert "is there already; give another name, or write over it with --force" in capsys.readouterr().err
+    assert "already exists; give another name, or overwrite it with --force" in capsys.readouterr().err
     assert out.read_text() == "mine"
     typed("report", "lr 0.1", "-o", str(out), "--force")
     assert "<title>" in out.read_text()
@@ -100,8 +100,8 @@ def test_a_report_is_kept_listed_and_made_again(small_store: Path, typed: Typed,
     ("args", "code", "message"),
     [
         ((), 2, "name one or more runs, a Markdown file or a report, or give --query"),
-        (("lr 0.1",), 2, "say where to write it with -o report.html"),
-        (("lr 0.1", "-o", "x.docx"), 2, "end the name in .html, .pdf, .zip, .md"),
+        (("lr 0.1",), 2, "give a file with -o report.html"),
+        (("lr 0.1", "-o", "x.docx"), 2, "the name must end in .html, .pdf, .zip, .md"),
         (("lr 0.1", "-o", "no/such/x.html"), 3, "there is no folder 'no/such'"),
         (("lr 0", "-o", "x.html"), 3, "did you mean 'lr 0.01' or 'lr 0.1'?"),
         (("none.md", "-o", "x.html"), 3, "there is no file 'none.md'"),

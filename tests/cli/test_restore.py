@@ -60,7 +60,7 @@ def test_a_name_never_becomes_a_place(kept: Path, tmp_path: Path, monkeypatch: p
     here.mkdir()
     monkeypatch.chdir(here)
     said = restore(kept, "last", "../elsewhere").output
-    assert "only referred to" in said
+    assert "only a reference" in said
     assert os.listdir(here) == ["-elsewhere-v0"]
 
 

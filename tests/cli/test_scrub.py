@@ -94,7 +94,7 @@ def test_it_is_gone_everywhere_and_every_point_is_kept(
     )
     assert restored.exit_code == 0, restored.output
     assert (tmp_path / "back" / "notes.txt").read_text() == "***"
-    assert scrub(store, SECRET).output.strip() == "it is nowhere in this run"
+    assert scrub(store, SECRET).output.strip() == "it does not occur in this run"
 
 
 def test_a_dry_run_changes_nothing(store: Path, tmp_path: Path, caches: Path) -> None:

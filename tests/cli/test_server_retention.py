@@ -46,7 +46,7 @@ def test_settings_are_kept_shown_and_tried(tmp_path: Path) -> None:
         assert (held["policy"]["points_days"], held["quota_bytes"]) == (None, 2_000_000_000)
         assert call("retention", *folder, "--user", "ada", "--quota", "5MB")[0] == 0
         assert [one.subject for one in audit_log(people)] == ["user ada", "project vision", "project vision"]
-        assert call("storage", *folder)[1].startswith("nothing was measured yet")
+        assert call("storage", *folder)[1].startswith("nothing has been measured yet")
         with Catalogue(home) as catalogue:
             catalogue.refresh()
             Housekeeper(catalogue, home, None, people, rest_s=0.0).once()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import threading
 from pathlib import Path
@@ -9,11 +10,21 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
+from tests.postgres import Postgres
 
 from stepscope.database.engine import Database, default_url, open_database
 from stepscope.database.migrate import migrate, newest
-from stepscope.database.tables import metadata, users
+from stepscope.database.tables import metadata, run_values, runs, users
+from stepscope.database.versions import (
+    partitions_0006,
+    people_0001,
+    reports_0005,
+    runs_0002,
+    search_0004,
+    storage_0003,
+)
 from stepscope.errors import ConfigError, Conflict, StorageError
 
 
@@ -31,8 +42,9 @@ def test_the_migrations_make_the_tables_that_the_code_uses(database_url: str) ->
     with open_database(database_url) as database:
         assert migrate(database) == newest()
         assert migrate(database) == newest()  # nothing left to do
-        # Indexes of trigrams are there only where PostgreSQL has pg_trgm, so tables.py does not name them.
-        known = {"include_object": lambda thing, name, kind, *_: not str(name).endswith("_trigrams")}
+        # tables.py names neither indexes of trigrams, which only some PostgreSQL have, nor the partitions of a table.
+        unnamed = re.compile(r".*_trigrams|run_(values|metrics)_\d+.*")
+        known = {"include_object": lambda thing, name, kind, *_: not unnamed.fullmatch(str(name))}
         with database.reading() as connection:
             assert compare_metadata(MigrationContext.configure(connection, opts=known), metadata) == []
 
@@ -139,3 +151,28 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path:
     assert "s3cret-word" not in str(refused.value)
     with pytest.raises(StorageError, match="cannot be opened"):
         open_database(f"sqlite:///{tmp_path}/missing/file.db")
+
+
+def test_a_catalogue_keeps_its_rows_when_it_is_partitioned(postgres: Postgres) -> None:
+    with open_database(postgres.new_database()) as database, database.writing() as connection:
+        with Operations.context(MigrationContext.configure(connection)):
+            for version in (people_0001, runs_0002, storage_0003, search_0004, reports_0005):
+                version.upgrade()
+        facts = dict.fromkeys(("store", "folder", "stamp", "id", "name", "project", "status", "words"), "x")
+        blobs = dict.fromkeys(("head", "names", "stats"), b"")
+        numbers = {"created": 1.0, "duration": 1.0, "findings": 0, "dropped": 0, "archived": False}
+        made = runs.insert().values(**facts, **blobs, **numbers, config={}).returning(runs.c.key)
+        key = connection.execute(made).scalar_one()
+        rows = [{"run": key, "field": f"config:{at}", "place": 0, "kind": "n", "number": at} for at in range(200)]
+        connection.execute(run_values.insert(), rows)
+        with Operations.context(MigrationContext.configure(connection)):
+            partitions_0006.upgrade()
+        count = sql.select(sql.func.count())
+        parts = [sql.text(f"SELECT count(*) FROM run_values_{at}") for at in range(partitions_0006.PARTITIONS)]
+        held = [connection.execute(part).scalar_one() for part in parts]
+        assert (sum(held), connection.scalar(count.select_from(run_values))) == (200, 200)
+        assert min(held) > 0
+        plan = connection.execute(sql.text("EXPLAIN SELECT 1 FROM run_values WHERE field = 'config:7'")).scalars()
+        assert len({found for line in plan for found in re.findall(r"run_values_\d+(?= )", line)}) == 1
+        connection.execute(runs.delete())
+        assert connection.scalar(count.select_from(run_values)) == 0

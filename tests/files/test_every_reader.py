@@ -76,7 +76,7 @@ def test_an_mlflow_folder_brings_in_nothing_from_outside(tmp_path: Path) -> None
     (run / "artifacts" / "etc").symlink_to("/etc")
     content, said = imported(tmp_path / "mlruns", tmp_path / "store")
     assert SECRET not in content
-    assert len([line for line in said if "leads elsewhere and was left out" in line]) == 6
+    assert len([line for line in said if "leads elsewhere and was skipped" in line]) == 6
     with Catalogue(tmp_path / "store", index=Index(tmp_path / "cache")) as catalogue:
         [entry] = catalogue.entries()
         assert (entry.config, entry.metrics["loss"].last) == ({"lr": 0.1}, 0.25)
@@ -91,7 +91,7 @@ def test_an_artifact_address_outside_of_the_folder_is_not_read(tmp_path: Path) -
     (run / "artifacts").rmdir()
     content, said = imported(tmp_path / "mlruns", tmp_path / "store")
     assert SECRET not in content
-    assert "outside of" in " ".join(said)
+    assert "outside" in " ".join(said)
 
 
 def test_a_tensorboard_folder_brings_in_nothing_from_outside(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_tensorboard_folder_brings_in_nothing_from_outside(tmp_path: Path) -> 
     (tmp_path / "in" / "b" / "events.out.tfevents.2.h").symlink_to(tmp_path / "elsewhere" / "events.out.tfevents.1.h")
     _, said = imported(tmp_path / "in", tmp_path / "store")
     assert len([path for path in (tmp_path / "store").iterdir() if path.is_dir() and len(path.name) == 26]) == 2
-    assert len([line for line in said if "leads elsewhere and was left out" in line]) == 2
+    assert len([line for line in said if "leads elsewhere and was skipped" in line]) == 2
 
 
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "/etc/passwd"])
@@ -165,7 +165,7 @@ def test_a_checkpoint_that_unfolds_to_gigabytes_is_refused(tmp_path: Path) -> No
         archive.writestr("archive/version", "3\n")
     assert (tmp_path / "bomb.pt").stat().st_size < 4 << 20
     said = in_little_memory("read_checkpoint(sys.argv[1])", str(tmp_path / "bomb.pt"))
-    assert "would unfold to 419,430,40" in said
+    assert "would expand to 419,430,40" in said
     assert "If you trust it" in said
 
 

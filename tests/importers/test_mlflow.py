@@ -76,7 +76,7 @@ def test_a_line_without_its_end_is_read_later(folder: Path) -> None:
         stream.write("5 3\nrubbish\n1700000004000 1e400 4\n")
     run, landed = look(folder)
     assert run.series("loss").values.tolist()[3:] == [0.125, float("inf")]
-    assert landed.troubles == [f"{metric}: 1 lines are not 'time value step' and were left out"]
+    assert landed.troubles == [f"{metric}: 1 lines are not 'time value step' and were skipped"]
     assert landed.points == 2
 
 
@@ -90,7 +90,7 @@ def test_deleted_and_damaged_runs_are_left_out(folder: Path) -> None:
     (folder / "mlruns" / "models").mkdir()
     run, landed = look(folder)
     assert run.name == "one"
-    assert landed.troubles == [f"{damaged / 'meta.yaml'} cannot be read; the run was left out"]
+    assert landed.troubles == [f"{damaged / 'meta.yaml'} cannot be read; the run was skipped"]
 
 
 def test_a_run_that_mlflow_still_calls_running_has_failed(folder: Path) -> None:

@@ -252,7 +252,7 @@ def test_what_is_no_folder_of_runs_is_said(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="there is nothing at"):
         find_sources(str(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match="holds no runs of TensorBoard"):
+    with pytest.raises(NotFound, match="has no runs of TensorBoard"):
         find_sources(str(tmp_path / "empty"))
     with pytest.raises(UsageError, match="choose one of"):
         find_sources(str(tmp_path / "empty"), "tensorbored")

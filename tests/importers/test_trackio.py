@@ -50,9 +50,7 @@ def test_odd_rows_cost_only_themselves(tmp_path: Path) -> None:
     assert found["one"].series("a/b/c").values.tolist() == [1.0]
     assert found["one"].media_keys() == {"list": "text"}
     assert found["empty"].config == {"a": 1}
-    assert landed.troubles == [
-        "p: 'picture' at step 2 (image): its file '../../x.png' lies outside of the run's folder"
-    ]
+    assert landed.troubles == ["p: 'picture' at step 2 (image): its file '../../x.png' is outside the run's folder"]
 
 
 def test_other_databases_are_not_taken_for_projects(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_damage_costs_the_block_it_lies_in_and_is_told(log: Log) -> None:
     assert series.values.tolist() == [float(step) for step in series.steps]
     assert 2500 < len(series) < 3000
     assert len(landed.troubles) >= 1
-    assert all("damaged and were left out" in line for line in landed.troubles)
+    assert all("damaged and were skipped" in line for line in landed.troubles)
     assert run.status == "finished"
 
 
@@ -131,7 +131,7 @@ def test_a_file_without_an_end_belongs_to_a_process_that_is_gone(log: Log) -> No
     os.utime(log.path, (long_ago, long_ago))
     run, landed = look(log)
     assert run.status == "failed"
-    assert landed.troubles == [f"{log.path}: the last 2 bytes are cut off or damaged and were left out"]
+    assert landed.troubles == [f"{log.path}: the last 2 bytes are truncated or damaged and were skipped"]
     _, landed = look(log)
     assert landed.troubles == []
 
@@ -166,7 +166,7 @@ def test_media_that_lead_out_of_the_folder_are_refused(log: Log, tmp_path: Path)
     assert len(run.series("loss")) == 3
     reasons = [line.rpartition("lies ")[2] or line for line in landed.troubles]
     assert len(reasons) == 3
-    assert sum("outside of the run's folder" in line for line in landed.troubles) == 2
+    assert sum("outside the run's folder" in line for line in landed.troubles) == 2
 
 
 def test_other_files_are_not_taken_for_runs(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_other_files_are_not_taken_for_runs(tmp_path: Path) -> None:
     source = wandb.find(odd)
     assert source is not None
     assert list(source.runs()) == []
-    assert source.troubles() == [f"{odd} does not begin like a file of W&B"]
+    assert source.troubles() == [f"{odd} does not start like a W&B file"]
 
 
 @settings(max_examples=60)

@@ -72,7 +72,7 @@ def test_what_is_gone_changed_or_elsewhere_stays_a_reference(tmp_path: Path) -> 
     assert [file.reference for file in made.artifact.files] == [
         "/nowhere/at/all", str(other), "s3://bucket/far", "a\0b", str(tmp_path),
     ]  # fmt: skip
-    assert artifacts.lost == ["artifact 'net': 'gone' and 3 more not here, or too large; kept as references"]
+    assert artifacts.lost == ["artifact 'net': 'gone' and 3 more not here, or too large; stored as references"]
 
 
 def test_what_wandb_makes_for_itself_is_left_out(tmp_path: Path) -> None:

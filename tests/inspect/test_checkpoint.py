@@ -91,7 +91,7 @@ def test_a_pickle_that_wants_to_run_code_is_refused_and_not_run(tmp_path: Path) 
             return (Path.touch, (tmp_path / "ran",))
 
     torch.save({"model": Evil()}, tmp_path / "evil.pt")
-    with pytest.raises(BadData, match=r"was refused: .* would run its code. If you trust the file"):
+    with pytest.raises(BadData, match=r"was rejected: .* would run its code. If you trust the file"):
         read_checkpoint(tmp_path / "evil.pt")
     assert not (tmp_path / "ran").exists()
     torch.save(nn.Linear(2, 2), tmp_path / "whole.pt")
@@ -167,7 +167,7 @@ def test_a_safetensors_header_that_lies_is_refused(tmp_path: Path, header: Any, 
 def test_a_safetensors_length_beyond_the_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     path.write_bytes(struct.pack("<Q", 1 << 60) + b"{}")
-    with pytest.raises(BadData, match="cut off or no safetensors"):
+    with pytest.raises(BadData, match="truncated or not a safetensors"):
         read_checkpoint(path)
 
 
@@ -186,7 +186,7 @@ def test_a_damaged_file_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     whole = tmp_path / "whole.pt"
     torch.save(nn.Linear(3, 3).state_dict(), whole)
     for name, content, words in (
-        ("half.pt", whole.read_bytes()[:700], "is cut off or damaged"),
+        ("half.pt", whole.read_bytes()[:700], "is truncated or damaged"),
         ("empty.pt", b"", "is empty"),
         ("notes.pt", b"hello\nthere\n" * 20, "is not a torch checkpoint"),
     ):

@@ -140,7 +140,5 @@ def test_what_the_modules_tell_is_not_told_again_for_each_tensor() -> None:
 def test_another_batch_size_is_one_line() -> None:
     deep = nn.Sequential(*(nn.Linear(4, 4) for _ in range(8)))
     text = str(diff(summary(deep, input_size=(2, 4)), summary(deep, input_size=(6, 4))))
-    assert "  ~ 8 ops differ in nothing but a size, 2 -> 6; first 0 linear (forward) in 0  2×4 -> 6×4" in text.split(
-        "\n"
-    )
+    assert "  ~ 8 ops differ only in a size, 2 -> 6; first 0 linear (forward) in 0  2×4 -> 6×4" in text.split("\n")
     assert "flops  512 -> 1,536  (×3)" in text

@@ -31,7 +31,7 @@ def test_any_callable_visits_the_ops_in_order(step: Step) -> None:
     counter = Counter()
     step.visit(counter)
     assert counter.parameters == {"block.0.weight", "head.weight"}
-    with pytest.raises(UsageError, match="give it a function"):
+    with pytest.raises(UsageError, match="expected a function"):
         step.visit("print")  # type: ignore[arg-type]
 
 
@@ -108,7 +108,7 @@ def test_the_first_bad_value_that_reaches_the_loss_is_named(record: StepRecord, 
         "  at /home/me/net.py:10 in Net.forward",
         "      x = self.block(x)",
         "  read  intermediate (2x4 float32): finite, 4 values, from -1 to 1",
-        "  read  block.0.weight (4x4 float32): not looked at",
+        "  read  block.0.weight (4x4 float32): not recorded",
         "  made  intermediate (2x4 float32): 3 NaN of 8",
         "  it reaches the loss",
     ]

@@ -116,7 +116,7 @@ def test_a_crash_gives_the_table_up_to_the_layer_and_the_models_own_words() -> N
     text = str(found)
     assert "FAILED in 2 Linear(in_features=9, out_features=2, bias=True)" in text
     assert str(found.error) in text
-    assert "it was given 3×8 float32" in text
+    assert "its inputs were 3×8 float32" in text
     assert "its parameters are weight 2×9, bias 2" in text
     assert "... 1 more not reached" in text
     assert next(row.mark for row in found.table.rows if row.label == "2") == "failed"
@@ -191,7 +191,7 @@ def test_memory_scales_with_the_batch_and_the_optimizer() -> None:
     assert large is not None
     assert (small.parameters, small.gradients, small.optimizer_state, small.activations) == (40000, 40000, 0, 400)
     assert (large.optimizer_state, large.activations, large.total) == (80000, 25600, 40000 * 4 + 25600)
-    with pytest.raises(UsageError, match="optimizer is 'magic'; it can be none, sgd"):
+    with pytest.raises(UsageError, match="optimizer is 'magic'; expected one of none, sgd"):
         summary(model, input_size=(1, 100), optimizer="magic")
 
 
@@ -207,9 +207,9 @@ def test_frozen_parts_are_told_apart() -> None:
     ("call", "words"),
     [
         (lambda: summary(lambda x: x), "expected a torch.nn.Module"),
-        (lambda: summary(nn.ReLU(), torch.zeros(1), input_size=(1,)), "one of them is enough"),
+        (lambda: summary(nn.ReLU(), torch.zeros(1), input_size=(1,)), "pass only one of them"),
         (lambda: summary(nn.ReLU(), input_size=(1,), mode="fast"), "mode is 'fast'"),  # type: ignore[arg-type]
-        (lambda: summary(nn.ReLU(), input_size=("a",)), "a size is a tuple of whole numbers"),
+        (lambda: summary(nn.ReLU(), input_size=("a",)), "expected a tuple of whole numbers"),
         (lambda: summary(nn.ReLU(), input_size=(1,), dtypes="float31"), "there is no dtype 'float31'"),
         (lambda: summary(nn.ReLU(), input_size=[(1,), (2,)], dtypes=["int64"]), "2 input sizes and 1 dtypes"),
     ],
@@ -278,7 +278,7 @@ def test_a_model_too_large_for_memory_is_summed_up_on_the_meta_device() -> None:
 
 
 def test_a_size_that_is_a_number_is_refused() -> None:
-    with pytest.raises(UsageError, match="input_size has 3; a size is a tuple"):
+    with pytest.raises(UsageError, match="input_size has 3; expected a tuple"):
         summary(ConvNet(), input_size=3)  # type: ignore[arg-type]
 
 

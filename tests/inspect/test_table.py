@@ -27,8 +27,8 @@ Net                          Net            2×4    2×1         22          6  
 (optimizer)                                 -      -            -          -      -        -         -     3 us      -
 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 total                                                          22          6    130    36 us    4.5 us  43.5 us   32 B
-FLOPs leave out 1 op without a formula: mystery
-not seen by the recording: inside scripted code in head (2×)"""
+FLOPs exclude 1 op without a formula: mystery
+missed by the recording: inside scripted code in head (2×)"""
 
 
 def row(step: Step, name: str, **options: object) -> dict[str, object]:
@@ -114,7 +114,7 @@ def test_fits_the_width_and_says_what_was_left_out(step: Step, width: int) -> No
     text = as_text(step.table(), width)
     body = text.split("\n")
     assert max(map(len, body)) <= width
-    assert "left out to fit" in text
+    assert "omitted to fit" in text
     assert "block" in text
 
 
@@ -125,7 +125,7 @@ def test_a_column_may_be_asked_for_as_it_is_headed(step: Step) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"by": "layer"}, "by is 'layer'; it can be 'module', 'op'"),
+        ({"by": "layer"}, "by is 'layer'; expected 'module', 'op'"),
         ({"columns": ["flop"]}, "there is no column 'flop' here; there are module, "),
         ({"sort": "speed"}, "cannot sort by 'speed'; the columns are module, "),
     ],

@@ -57,7 +57,7 @@ def test_each_step_is_split_into_its_phases() -> None:
         assert one["update"] > 0
         assert one["total"] == pytest.approx(one["forward"] + one["backward"] + one["update"] + one["other"])
     assert times.to_csv().split("\n")[0] == "step,forward_us,backward_us,update_us,other_us,total_us"
-    assert "± is the distance between the quartiles of 3 steps, without the first: forward" in str(times)
+    assert "± is the interquartile range of 3 steps, without the first: forward" in str(times)
     assert "median" in str(times)
 
 

@@ -156,3 +156,19 @@ def test_what_the_script_prints_stands_alone() -> None:
         (output.argmax(1) == y).sum().item()
 
     assert results_of(both, printed, says) == {"eval/accuracy": pytest.approx(true_accuracy())}
+
+
+@pytest.mark.parametrize(("targets", "names"), [((Y, 1 - Y), set[str]()), ((Y, Y), {"eval/loss"})])
+def test_passes_that_the_script_does_not_tell_apart_are_not_recorded_as_one(
+    targets: tuple[torch.Tensor, torch.Tensor], names: set[str]
+) -> None:
+    given: dict[str, float] = {}
+    watcher = Watcher()
+    watcher.add(Evaluations(watcher, given.update))
+    watcher.start()
+    with torch.no_grad():
+        for target in targets:
+            for x, y in DataLoader(TensorDataset(X, target), 4):
+                F.cross_entropy(MODEL(x), y)
+    watcher.stop()
+    assert set(given) == names

@@ -58,6 +58,7 @@ def test_a_barrier_for_one_rank_is_explained_and_ended_on_request(tmp_path: Path
     hang = read_hang(path)
     assert hang is not None
     assert [one.kind for one in hang.ranks] == ["collective", "python"]
+    assert [one.name for one in hang.ranks[0].flights] in ([], ["gloo:barrier"])  # only newer torch records gloo
 
 
 @pytest.mark.nightly

@@ -41,3 +41,15 @@ def test_other_launchers_are_told_where_to_stand(tmp_path: Path, monkeypatch: py
     assert is_launcher("torchrun")
     (tmp_path / "torchrun").write_text("")
     assert not is_launcher("torchrun"), "a script of that name"
+
+
+def test_a_launcher_may_be_named_by_its_path() -> None:
+    assert is_launcher("/opt/env/bin/torchrun")
+    assert not is_launcher("/opt/env/bin/train.py")
+    assert launcher_command("/opt/env/bin/torchrun", ["train.py"], []) == [
+        *TORCHRUN,
+        "-m",
+        "stepscope",
+        "run",
+        "train.py",
+    ]

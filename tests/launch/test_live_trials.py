@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,11 +14,11 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 from stepscope.events.imports import Imports
 from stepscope.launch.trial.live import Candidate, LiveTrials, Training
 from stepscope.launch.trial.switches import (
-    AmpSwitch,
     AnomalySwitch,
     FlagSwitch,
     LayerSwitch,
     LoaderSwitch,
+    ModelSwitch,
     OptimizerSwitch,
     switch_for as made,
 )
@@ -84,7 +85,6 @@ def test_a_change_that_fails_is_noted_and_switched_off(live: Training) -> None:
 def test_what_needs_a_new_start_is_not_tried(live: Training) -> None:
     for kind in ("compile", "channels_last"):
         assert made(kind, {}, live) is None
-    assert made("flag", {"default_dtype": "float32"}, live) is None
 
 
 def test_switches_leave_everything_as_it_was(live: Training) -> None:
@@ -132,7 +132,7 @@ def test_autocast_is_lent_to_the_models_that_train(live: Training) -> None:
     seen = []
     inner.register_forward_hook(lambda module, given, output: seen.append(output.dtype))
     switch = made("amp", {"dtype": "bfloat16"}, live)
-    assert isinstance(switch, AmpSwitch)
+    assert isinstance(switch, ModelSwitch)
     model(torch.ones(3, 4))
     switch.on()
     assert model(torch.ones(3, 4)).dtype == torch.float32, "as the script expects it"
@@ -140,6 +140,40 @@ def test_autocast_is_lent_to_the_models_that_train(live: Training) -> None:
     model(torch.ones(3, 4))
     switch.close()
     assert seen == [torch.float32, torch.bfloat16, torch.float32]
+    assert "forward" not in vars(model)
+
+
+@pytest.mark.parametrize("makes_double", [False, True])
+def test_a_model_in_double_precision_computes_in_float32_for_a_while(live: Training, makes_double: bool) -> None:
+    class Net(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            seen.append(x.dtype)
+            return super().forward(x + torch.zeros(1, dtype=torch.float64) if makes_double else x)
+
+    seen: list[torch.dtype] = []
+    model = Net(4, 2).double()
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(torch.ones(3, 4).double()), torch.ones(3, 2).double()).backward()
+        optimizer.step()
+
+    switch = made("float32", {}, replace(live, optimizers=lambda: [optimizer]))
+    assert isinstance(switch, ModelSwitch)
+    step()
+    switch.on()
+    assert {one.dtype for one in [model.weight, optimizer.state[model.weight]["exp_avg"]]} == {torch.float32}
+    step()
+    if makes_double:
+        with pytest.raises(RuntimeError, match="dtype"):
+            switch.off()
+    else:
+        switch.off()
+    step()
+    double, single = torch.float64, torch.float32
+    assert seen == ([double, single, double, double] if makes_double else [double, single, double])
+    assert {one.dtype for one in [model.weight, optimizer.state[model.weight]["exp_avg"]]} == {double}
     assert "forward" not in vars(model)
 
 

@@ -17,6 +17,11 @@ SCRIPTS = {
         print(sorted(globals()), __builtins__, type(__loader__).__name__)
         import __main__; print(__main__.__dict__ is globals(), sys.modules["__main__"] is __main__)
         """,
+    "stacks": """
+        import sys, traceback
+        def inner(): traceback.print_stack(file=sys.stdout); return len(traceback.extract_stack())
+        print(inner(), len(list(traceback.walk_stack(sys._getframe()))))
+        """,
     "exit code": "import sys; print('before'); sys.exit(3)",
     "exit message": "import sys; sys.exit('no such dataset')",
     "exit nothing": "import sys; sys.exit()",

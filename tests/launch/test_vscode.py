@@ -124,7 +124,7 @@ def test_the_command_says_what_it_wrote(tmp_path: Path) -> None:
     assert "nothing was written" in say("--dry-run")
     assert not (tmp_path / ".vscode").exists()
     assert "added  Stepscope: run this file\n" in say()
-    assert "kept   Stepscope: run this file (it was there already)" in say()
+    assert "kept   Stepscope: run this file (already there)" in say()
     told = json.loads(say("--json"))
     assert [(Path(one["path"]).name, one["written"], one["added"]) for one in told] == [
         ("launch.json", False, []),

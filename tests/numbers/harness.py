@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.launch.conftest import Done, launch_all
 
+from stepscope.launch.printed.read_line import read_line
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder
 
@@ -26,7 +27,9 @@ class Compared:
     name: str
     printed: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    """Printed, and in no series."""
+    """Printed, without a point of its own in a series under a printed name."""
+    counters: list[str] = field(default_factory=list)
+    """Printed to say how far the training is: epochs and updates with a fraction. They are no series."""
     said: dict[str, list[float]] = field(default_factory=dict)
     """Series under printed names."""
     derived: dict[str, list[float]] = field(default_factory=dict)
@@ -93,9 +96,41 @@ def compare(name: str, out: str, err: str, folder: Path) -> Compared:
     found.derived = {metric: values for metric, values in series.items() if metric.startswith(_OURS)}
     found.said = {metric: values for metric, values in series.items() if metric not in found.derived}
     found.steps = max((len(one) for metric, one in found.derived.items() if metric.startswith("train")), default=0)
-    pool = [value for values in series.values() for value in values] + overall
-    found.missing = [digits for digits in found.printed if not any(is_shown_as(value, digits) for value in pool)]
+    found.counters = [digits for line in lines for digits in counters_in(line)]
+    points = [value for values in found.said.values() for value in values] + overall
+    found.missing = without_a_point(without(found.printed, found.counters), points)
     return found
+
+
+def counters_in(line: str) -> list[str]:
+    read = read_line(line)
+    named = [*read.numbers.values(), *read.nameless]
+    counts = [int(said) for said in (read.epoch, read.step) if said is not None]
+    found = [digits for digits in printed_numbers(line) if float(digits) not in named]
+    return [digits for digits in found if int(float(digits)) in counts]
+
+
+def without(printed: list[str], counters: list[str]) -> list[str]:
+    left = list(printed)
+    for digits in counters:
+        left.remove(digits)
+    return left
+
+
+def without_a_point(printed: list[str], points: list[float]) -> list[str]:
+    """Each point stands for one printed number.
+
+    >>> without_a_point(["0.5", "0.5", "0.25"], [0.5, 0.25, 7.0])
+    ['0.5']
+    """
+    free, missing = list(points), []
+    for digits in printed:
+        shown = next((value for value in free if is_shown_as(value, digits)), None)
+        if shown is None:
+            missing.append(digits)
+        else:
+            free.remove(shown)
+    return missing
 
 
 def is_vector(line: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from .derived import derived
 from .harness import SCRIPTS, Compared, compared
 
+# fmt: off
 EXPECTED = {
     "mnist_example": {"Train Loss", "Test set Average loss", "Test set Accuracy"},
     "vae": {"Train Loss", "Average loss", "Test set loss"},
@@ -26,7 +27,14 @@ EXPECTED = {
     "manual_foreach": {"mse"},
     "functional_func": {"loss"},
     "evolution_strategy": set(),
+    "timm_train": {"Train Loss", "Train Loss (avg)", "Train LR", "Test Loss", "Test Loss (avg)", "Test Acc@1",
+                   "Test Acc@1 (avg)", "Best metric"},
+    "sb3_box": {"rollout/ep_len_mean", "rollout/ep_rew_mean", "console/time/total_timesteps", "console/train/loss",
+                "console/train/entropy_loss", "console/train/policy_gradient_loss"},
+    "nested_dicts": {"train loss", "val acc"},
+    "yolo_columns": {"box_loss", "cls_loss", "P", "R"},
 }
+# fmt: on
 """The series each prints; bench/printed_numbers.py runs all scripts."""
 
 

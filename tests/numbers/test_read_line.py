@@ -37,6 +37,11 @@ from stepscope.launch.printed.series import PrintedSeries
         ("weights: tensor([[0.25, 0.5]])", {}),
         ("Namespace(lr=0.1, gamma=0.7)", {}),
         ("Training complete in 0m 12s", {}),
+        ("test final score: 143/200 = 71.50% correct", {"test final score": 71.5}),
+        ("Train: 0 [   4/8 ( 50%)]  Loss: 1.20 (1.07)", {"Train Loss": 1.2, "Train Loss (avg)": 1.07}),
+        ("epoch 1/3 | err = 64.6% | 0m 12s | 1234.5 samples/sec", {"err": 64.6, "samples/sec": 1234.5}),
+        ("{'epoch': 1, 'train': {'loss': 0.5}, 'val': {'acc': 0.6}}", {"train loss": 0.5, "val acc": 0.6}),
+        ("        1/3         0G     0.4646      1.218", {}),
     ],
 )  # fmt: skip
 def test_numbers_and_names(text: str, numbers: dict[str, float]) -> None:

@@ -15,7 +15,7 @@ from stepscope.database.migrate import migrate
 from stepscope.errors import Conflict, NotFound, UsageError
 from stepscope.people.audit import audit_log, note
 from stepscope.people.caller import Caller, checked_role, checked_scopes
-from stepscope.people.comments import add_comment, comments_on, mark_seen, mentions_of, remove_comment
+from stepscope.people.comments import Topic, add_comment, comments_on, mark_seen, mentions_of, remove_comment
 from stepscope.people.roles import Member, members, remove_team, set_role, set_team, teams
 from stepscope.people.tokens import caller_of, make_token, redeem_invite, revoke_token, tokens_of
 from stepscope.people.users import add_user, change_user, find_user, users
@@ -200,15 +200,12 @@ def test_comments_mention_who_may_see_the_project(database: Database) -> None:
     ada, bo = add_user(database, "ada"), add_user(database, "bo.x")
     add_user(database, "cy")
     set_role(database, "vision", "viewer", user="bo.x")
-    first = add_comment(
-        database, ada.id, "vision", "01J", "see @bo.x, and @cy. mail@bo.x is none", chart="loss", step=7
-    )
-    add_comment(database, ada.id, "vision", "01J", "@bo.x.")
-    assert [(one.user, one.chart, one.step) for one in comments_on(database, "01J")] == [
-        ("ada", "loss", 7),
-        ("ada", None, None),
-    ]
-    assert comments_on(database, "01K") == []
+    at_step, run = Topic(run="01J", chart="loss", step=7), Topic(run="01J")
+    first = add_comment(database, ada.id, "vision", at_step, "see @bo.x, and @cy. mail@bo.x is none").id
+    add_comment(database, ada.id, "vision", run, "@bo.x.")
+    assert [(one.user, one.topic) for one in comments_on(database, run)] == [("ada", at_step), ("ada", run)]
+    assert comments_on(database, Topic(run="01K")) == []
+    assert comments_on(database, Topic(report="01J")) == []
     assert len(mentions_of(database, bo.id)) == 2
     assert mentions_of(database, find_user(database, "cy").id) == []
     mark_seen(database, bo.id, [first])
@@ -218,4 +215,4 @@ def test_comments_mention_who_may_see_the_project(database: Database) -> None:
     assert remove_comment(database, first, user=ada.id).id == first
     for text in ("", "  ", "x" * 20_001):
         with pytest.raises(UsageError, match="1 to 20,000"):
-            add_comment(database, ada.id, "vision", "01J", text)
+            add_comment(database, ada.id, "vision", run, text)

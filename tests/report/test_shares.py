@@ -69,7 +69,7 @@ def test_damaged_lines_open_nothing_and_hide_nothing(found: store.Found, tmp_pat
 
 @pytest.mark.parametrize("days", [0, -1, 1e9, float("nan")])
 def test_a_senseless_time_is_refused(found: store.Found, days: float) -> None:
-    with pytest.raises(UsageError, match="a link is good for up to 3650 days"):
+    with pytest.raises(UsageError, match="a link is valid for up to 3650 days"):
         shares.make_share(found, days=days)
 
 

@@ -115,11 +115,11 @@ def test_a_report_is_never_found_outside_its_folder(folder: Path) -> None:
 
 
 def test_too_long_a_text_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"2,000,001 bytes; at most 2,000,000"):
+    with pytest.raises(UsageError, match=r"2,000,001 bytes; the maximum is 2,000,000"):
         store.save([folder], "x" * 2_000_001, "r")
     found, _ = store.save([folder], "one", "r")
     (found.path / "000002.md").write_bytes(b"x" * 2_000_001)
-    with pytest.raises(BadData, match="at most 2,000,000 are read"):
+    with pytest.raises(BadData, match="above the limit of 2,000,000"):
         store.read(found.version())
 
 

@@ -81,7 +81,7 @@ def test_a_compacted_run_reads_the_same_to_the_last_bit_in_fewer_bytes(store: Pa
     result = compact(path)
     assert (result.files, result.points) == (2, 3000)
     assert result.bytes_after < result.bytes_before / 2
-    assert sorted(set(result.skipped.values())) == ["it holds media, which are packed already", "it is still open"]
+    assert sorted(set(result.skipped.values())) == ["it contains media, which are already compact", "it is still open"]
     assert story(path) == before
     again = compact(path)
     assert again.files == 0
@@ -199,7 +199,7 @@ def test_a_section_that_came_out_wrong_never_replaces_its_source(store: Path, mo
     monkeypatch.setattr(compact_module, "encode_chunk", wrong)
     result = compact(path)
     assert result.files == 0
-    assert "was not the same after compaction" in result.skipped[path.name]
+    assert "differed after compaction" in result.skipped[path.name]
     assert story(path) == before
     assert not (path / "compact").exists()
 

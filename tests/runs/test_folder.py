@@ -164,7 +164,7 @@ def test_a_wrong_name_lists_what_there_is(store: Path) -> None:
     with pytest.raises(NotFound) as caught:
         run.series("train/los")
     assert str(caught.value).endswith("has no series 'train/los'; did you mean 'train/loss'? It has lr, train/loss")
-    with pytest.raises(NotFound, match="has no series 'lr' of rank 3; it has it of rank 0"):
+    with pytest.raises(NotFound, match="has no series 'lr' of rank 3; it exists for rank 0"):
         run.series("lr", rank=3)
 
 
@@ -350,7 +350,7 @@ def test_a_hash_is_never_a_path(store: Path) -> None:
             run.media_bytes(evil)
     (run.path / "blobs").mkdir()
     os.symlink("/etc/passwd", run.path / "blobs" / ("0" * 64))
-    with pytest.raises(Forbidden, match="is a link"):
+    with pytest.raises(Forbidden, match="is a symbolic link"):
         run.blob_path("0" * 64)
 
 

@@ -51,9 +51,9 @@ def test_every_cut_is_noticed_and_mended(run: Path) -> None:
     whole, expected = (run / META).read_bytes(), read_meta(run)
     for length in range(len(whole)):
         (run / META).write_bytes(whole[:length])
-        assert known_meta(run) == (expected, "meta.json is damaged; what it said was read from the log"), length
+        assert known_meta(run) == (expected, "meta.json is damaged; its content was read from the log"), length
     (run / META).unlink()
-    assert known_meta(run) == (expected, "meta.json is missing; what it said was read from the log")
+    assert known_meta(run) == (expected, "meta.json is missing; its content was read from the log")
 
 
 def test_a_damaged_file_is_reported_with_the_run(run: Path, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_damaged_file_is_reported_with_the_run(run: Path, tmp_path: Path) -> N
     (run / META).write_bytes(whole.replace(b"0.125", b"4.125"))
     folder = open_run(run)
     assert (folder.config, folder.name) == (CONFIG, "digits")
-    assert folder.damage.errors == ("meta.json is damaged; what it said was read from the log",)
+    assert folder.damage.errors == ("meta.json is damaged; its content was read from the log",)
     with Catalogue(tmp_path, index=Index(tmp_path / "cache")) as catalogue:
         [entry] = catalogue.entries()
         assert entry.config == CONFIG

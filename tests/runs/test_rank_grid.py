@@ -43,7 +43,7 @@ def test_ranks_that_log_at_steps_of_their_own_meet_in_intervals(ranks: Make) -> 
     odd = [(step, 1.0) for step in range(1, 40, 2)]
     even = [(step, 3.0 if step != 20 else 50.0) for step in range(0, 40, 2)]
     grid = rank_grid(ranks([{"x": odd}, {"x": even}]), "x", columns=4)
-    assert (grid.steps.tolist(), grid.width, grid.ranks.tolist()) == ([0, 10, 20, 30], 10.0, [0, 1])
+    assert (grid.steps.tolist(), grid.width, grid.first.tolist()) == ([0, 10, 20, 30], 10.0, [0, 1])
     assert grid.mean[0].tolist() == [1.0] * 4
     band = band_of_grid(grid)
     assert band.mean.tolist() == [2.0, 2.0, (1 + (50 + 4 * 3) / 5) / 2, 2.0]

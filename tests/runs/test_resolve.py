@@ -35,7 +35,7 @@ def test_a_name_of_two_runs_lists_both(store: Path, runs: dict[str, Path]) -> No
     with pytest.raises(Ambiguous) as caught:
         find_run("twin", store)
     text = str(caught.value)
-    assert "'twin' fits 2 runs" in text
+    assert "'twin' matches 2 runs" in text
     assert runs["twin"].name in text
     assert "gan/twin" in text
 

@@ -66,7 +66,7 @@ def test_without_a_heartbeat_the_process_is_asked() -> None:
     standing = derive([old], machine(started=None), 1000.0)
     assert standing == Standing(
         "killed",
-        "its process 7 is gone without a word; last heard of 31 seconds ago",
+        "its process 7 is gone without an end record; last sign of life 31 seconds ago",
         heartbeat=NOW - 31,
         ended=NOW - 31,
     )

@@ -61,7 +61,7 @@ def test_a_folder_that_took_the_place_is_not_overwritten(store: Path) -> None:
     run = write_run(store, "first")
     gone = move_to_trash(store / run)
     (store / run).mkdir()
-    with pytest.raises(StorageError, match="there again"):
+    with pytest.raises(StorageError, match="exists again"):
         restore(gone)
     assert gone.path.exists()
 

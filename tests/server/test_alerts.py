@@ -14,8 +14,10 @@ from stepscope.records import Alert, End, Finding, FindingEvent, RunMeta
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
+from stepscope.runs.read.folder import open_run
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.notices import Notices
+from stepscope.sweep.tagging import tag_run
 from stepscope.views.alert_log import AlertLog
 from stepscope.views.notice import Notice
 from stepscope.views.open_runs import OpenRuns
@@ -120,6 +122,17 @@ def test_what_happened_while_no_server_ran_is_told_by_the_next_and_nothing_twice
     assert Eyes(store, AlertLog(file)).look() == []
     file.write_bytes(b"{damaged")
     assert Eyes(store, AlertLog(file)).look() == []
+
+
+def test_a_run_that_a_sweep_has_pruned_notifies_nobody(store: Path, live_run: RunWriter) -> None:
+    eyes = Eyes(store)
+    eyes.look()
+    folder = open_run(live_run.path)
+    tag_run(folder, "pruned", "28.1 by step 69; the median of 5 others is 27.9")
+    live_run.close(End(time=time.time(), status="stopped"))
+    assert eyes.look() == []
+    folder.refresh()
+    assert [(one.title, one.text[:4]) for one in folder.alerts] == [("stopped by the sweep: pruned", "28.1")]
 
 
 def test_a_history_is_bounded_and_a_lost_file_loses_only_the_history(tmp_path: Path, store: Path) -> None:

@@ -86,7 +86,7 @@ def test_each_job_is_done_by_one_of_many(people: Database) -> None:
 
     def work() -> None:
         jobs = Jobs(people)
-        while (job := jobs.take()) is not None:
+        while (job := jobs.take("run")) is not None:
             with lock:
                 done[job.subject] += 1
             jobs.done(job)
@@ -104,18 +104,18 @@ def test_a_job_of_a_dead_process_goes_to_another_and_a_failed_one_rests(lite: Da
     now = [1000.0]
     first, second = (Jobs(lite, lambda: now[0]) for _ in range(2))
     first.add("run", ["a"])
-    job = first.take()
+    job = first.take("run")
     assert job is not None
-    assert second.take() is None
+    assert second.take("run") is None
     now[0] += LEASE_S + 1
-    taken = second.take()
+    taken = second.take("run")
     assert taken is not None
     first.done(job)  # too late: it is not its own any more
     second.failed(taken, "the disk is full")
-    assert second.take() is None
+    assert second.take("run") is None
     assert [(one.subject, one.tries, one.error) for one in second.failing()] == [("a", 1, "the disk is full")]
     now[0] += 61
-    again = second.take()
+    again = second.take("run")
     assert again is not None
     second.done(again)
     assert first.waiting() == 0

@@ -17,6 +17,7 @@ from stepscope.database.engine import Database
 from stepscope.people.roles import set_role
 from stepscope.people.tokens import make_token
 from stepscope.people.users import add_user, find_user
+from stepscope.report import store as reports
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.visible import VisibleCatalogue
 from stepscope.runs.format.layout import is_run_folder
@@ -251,6 +252,20 @@ def test_a_link_to_one_run_shows_that_run(app: Starlette, callers: dict[str, Cal
     assert callers["writer"].post("/api/links/revoke", {"id": made["link"]["id"]}).status_code == 404
     callers["admin"].post("/api/links/revoke", {"id": made["link"]["id"]})
     assert guest.post("/api/runs").status_code == 401
+
+
+def test_comments_on_a_report_are_for_who_sees_every_project(callers: dict[str, Caller], store: Path) -> None:
+    found, _ = reports.save([store], "# Results", "Results")
+    asked = {"report": found.id, "text": "well done @viewers and @viewer"}
+    [made] = callers["writer everywhere"].post("/api/comments/add", asked).json()["comments"]
+    assert (made["report"], made["run"]) == (found.id, None)
+    assert callers["viewer everywhere"].post("/api/mentions").json()["comments"][0]["id"] == made["id"]
+    for role in ("viewer", "project admin", "link"):
+        assert callers[role].post("/api/comments", {"report": found.id}).status_code == 403
+        assert callers[role].post("/api/mentions").json() == {"comments": []}
+    assert callers["admin"].post("/api/comments", {"report": "not-there"}).status_code == 404
+    for both in ({}, {"report": found.id, "run": "0" * 26}):
+        assert callers["admin"].post("/api/comments", both).status_code == 400
 
 
 def test_comments_are_seen_by_who_may_see_the_run(callers: dict[str, Caller], runs: dict[str, str]) -> None:

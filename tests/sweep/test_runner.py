@@ -143,7 +143,7 @@ def test_a_run_that_ignores_ctrl_c_is_ended_all_the_same(folder: Folder) -> None
 def test_crashes_are_retried_counted_and_told(folder: Folder) -> None:
     folder.write(parameters={"lr": [0.1, 0.2], "crash": 1}, retries=1)
     said = folder.sweep()
-    assert "run 0 crashed, trying again" in said
+    assert "run 0 crashed, retrying" in said
     assert [(one["state"], one["attempts"], one["crashes"]) for one in folder.status()] == [("finished", 2, 1)] * 2
 
 

@@ -196,7 +196,7 @@ def test_what_is_wrong_is_said(writer: RunWriter, source: Any, options: dict[str
 
 def test_an_empty_folder_is_refused(writer: RunWriter, tmp_path: Path) -> None:
     (tmp_path / "empty" / "er").mkdir(parents=True)
-    with pytest.raises(UsageError, match="no files to keep"):
+    with pytest.raises(UsageError, match="no files to store"):
         log_artifact(writer, tmp_path / "empty")
 
 
@@ -207,7 +207,7 @@ def forged(*paths: str, sha256: str = "0" * 64) -> Artifact:
 
 @pytest.mark.parametrize("path", ["../x", "/tmp/x", "a/../../x", "C:\\x", "", ".", "a/./b", "x\0y"])
 def test_restore_never_leaves_its_folder(run: Path, tmp_path: Path, path: str) -> None:
-    with pytest.raises(BadData, match="not to be trusted"):
+    with pytest.raises(BadData, match="has an unsafe record"):
         restore(run, forged(path), tmp_path / "dest" / "inner")
     assert list((tmp_path / "dest" / "inner").iterdir()) == []
 
@@ -243,5 +243,5 @@ def test_restore_overwrites_only_when_told(writer: RunWriter, run: Path, tmp_pat
         restore(run, artifact, tmp_path)
     restore(run, artifact, tmp_path, overwrite=True)
     assert (tmp_path / "f").read_bytes() == b"new"
-    with pytest.raises(UsageError, match="in the way"):
+    with pytest.raises(UsageError, match="is a file where a folder is needed"):
         restore(run, log_artifact(writer, {"f/g": b"x"}, name="m"), tmp_path)

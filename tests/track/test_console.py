@@ -101,7 +101,7 @@ def test_a_flood_is_cut_and_says_how_much(recorder: LineRecorder, pieces: list[C
     text = "".join(piece.text for piece in pieces)
     kept = text.count("x")
     assert kept < console.BURST_BYTES + 10 * console.BYTES_PER_S
-    assert "left out here" in text
+    assert "omitted here" in text
     assert text.endswith("calm again\n")
     cut = sum(int(line.split()[1].replace(",", "")) for line in text.splitlines() if line.startswith("[stepscope"))
     assert kept + text.count("x\n") + cut == 300 * 10_000

@@ -33,8 +33,11 @@ _OURS = re.compile(
 )
 
 _STORY = re.compile(r"^(what failed: |in the layer |the way through the layers:|tensors at )")
-_CLOCKS = re.compile(r"^USDT:.*\n|(?<=^\[W)[\d:. ]+", re.MULTILINE)
-"""In the messages of torch's C++ code: the start of a profiler (`profile` starts one), and the time of a warning."""
+_CLOCKS = re.compile(
+    r"^USDT:.*\n|(?<=^\[W)[\d:. ]+|(?<=^[IWE])\d{4} [\d:. ]+ \d+ (?=torch/)|(?<=^STAGE:|^ERROR:)[\d: -]+(?= \w+\.cpp)",
+    re.MULTILINE,
+)
+"""In the messages of torch: the start of a profiler (`profile` starts one), times and process numbers."""
 
 
 @dataclass

@@ -111,7 +111,7 @@ def test_a_report_that_was_changed_says_so(tmp_path: Path) -> None:
     assert reports.read(version) == "# Digits\nlr 0.125\n"
 
     def check(bit: int) -> None:
-        assert "Not as it was saved" in reports.read(version)
+        assert "Not as saved" in reports.read(version)
 
     each_flip(version.path, check)
     assert len(found.versions()) == 1

@@ -203,7 +203,7 @@ def test_copied_and_downloaded_text_has_no_colours(ctx: Context, store: Path) ->
     assert b"".join(saved.pieces or ()) == b"a\nb\nc\n"
     coloured = console_text(ctx, ConsoleTextRequest(run=run.id, colours=True))
     assert b"".join(coloured.pieces or ()).startswith(b"\x1b[1ma")
-    with pytest.raises(NotFound, match="no lines 50 to 60"):
+    with pytest.raises(NotFound, match="no line from 50 to 60"):
         console_copy(ctx, ConsoleCopyRequest(run=run.id, first=50, last=60))
 
 

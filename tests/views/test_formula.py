@@ -82,7 +82,7 @@ def test_means_what_it_says(text: str, expected: Any) -> None:
         ("clip(loss, 1)", 0, "takes 3 arguments, not 2"),
         ("foo(loss)", 0, "no function 'foo'"),
         ('1 + "val', 4, "quote is never closed"),
-        ("loss @ 2", 5, "'@' means nothing"),
+        ("loss @ 2", 5, "'@' has no meaning"),
         ("1 + * 2", 4, "found '*'"),
         ("__import__('os')", 0, "no function '__import__'"),
         ("(" * 60 + "1" + ")" * 60, 40, "nests deeper"),

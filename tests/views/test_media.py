@@ -122,7 +122,7 @@ def test_a_link_among_the_blobs_leads_nowhere(ctx: Context, store: Path) -> None
     path = store / run / BLOBS / sha256
     path.unlink()
     path.symlink_to("/etc/passwd")
-    with pytest.raises(NotFound, match="is a link"):
+    with pytest.raises(NotFound, match="is a symbolic link"):
         blob(ctx, BlobRequest(run=run, sha256=sha256))
 
 

@@ -397,7 +397,7 @@ def test_a_table_is_saved_as_csv_with_all_its_rows(ctx: Context, store: Path) ->
     assert "aten::mm" in row
     assert str(15 * MS) in row
     assert len(head) == len(row)
-    with pytest.raises(NotFound, match="nothing"):
+    with pytest.raises(NotFound, match="has no data"):
         saved(ctx, run, "csv", analysis="kernels")
 
 

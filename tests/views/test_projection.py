@@ -146,7 +146,7 @@ def test_what_another_package_raises_ends_the_wait(ctx: Context, capfd: pytest.C
     until = time.monotonic() + 300
     while not job.done and time.monotonic() < until:
         time.sleep(0.01)
-    assert (job.done, job.error) == (True, "the projection failed; the server's output says why")
+    assert (job.done, job.error) == (True, "the projection failed; see the server's output")
     assert "no UMAP in umap" in capfd.readouterr().err
 
 
@@ -206,6 +206,6 @@ def test_what_is_missing_or_damaged_is_said(ctx: Context, store: Path) -> None:
         projection(ctx, ProjectionRequest(run=run, key="y"))
     with pytest.raises(NotFound, match="has no embedding under 'z' at 3"):
         projection(ctx, ProjectionRequest(run=run, key="z", step=3))
-    with pytest.raises(BadData, match="is cut off: 384 of 48000 bytes"):
+    with pytest.raises(BadData, match="is truncated: 384 of 48000 bytes"):
         projection(ctx, ProjectionRequest(run=run, key="z"))
     assert finished(ctx, ProjectionRequest(run=run, key="z", step=6)).step == 5

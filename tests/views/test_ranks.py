@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.records import End, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
+from stepscope.runs.node.leader import NodeLeader
 from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.ranks import RanksRequest, ranks
@@ -44,6 +46,31 @@ def test_step_time_comes_first_and_the_slow_rank_stands_out(ctx: Context, run: s
     assert [row.values[0] for row in shown.rows] == [100.0] * 6 + [200.0, 100.0]
     assert (shown.band.mean[0], shown.band.high[0], shown.band.high_rank[0]) == (112.5, 200.0, 6)
     assert shown.outlier == "rank 6 is the highest in 100% of the intervals"
+
+
+def test_ranks_whose_logs_stay_on_their_node_share_its_row(ctx: Context, store: Path, tmp_path: Path) -> None:
+    meta = RunMeta(id=new_run_id(), project="p", name="led", created=time.time())
+    path = create_run(store, meta)
+    for node, own in (("node-0", range(4)), ("node-1", range(4, 8))):
+        local = tmp_path / node
+        local.mkdir()
+        quiet = {"run_id": meta.id, "heartbeat_s": 0, "fsync_s": 0, "elsewhere": node}
+        for rank in own:
+            writer = RunWriter(local if rank else path, rank=rank, **quiet)  # type: ignore[arg-type]
+            for step in range(8):
+                writer.keyset(NAMES).write(step, (1.0, 5.0 if rank == 6 else 10.0, 3.0, 1e6 + rank))
+            writer.close(End(time=time.time(), status="finished"))
+        leader = NodeLeader(local, path, partial(RunWriter, path, rank=own[0], role="node", **quiet))  # type: ignore[arg-type]
+        leader.look()
+        leader.close()
+    ctx.catalogue.refresh()
+    shown = ranks(ctx, RanksRequest(meta.id))
+    assert (shown.measure, shown.ranks) == ("step_time", 8)
+    assert [(one.host, one.ranks) for one in shown.hosts] == [("node-0", 4), ("node-1", 4)]
+    rows = [(row.first, row.last, row.host, row.values[0], row.whose[0]) for row in shown.rows]
+    assert rows[:2] == [(0, 0, "node-0", 100.0, 0), (1, 3, "node-0", 100.0, 1)]
+    assert rows[2] == (4, 7, "node-1", 200.0, 6)
+    assert (shown.band.high[0], shown.band.high_rank[0]) == (200.0, 6)
 
 
 def test_neighbors_share_a_row_that_shows_the_largest_of_them(ctx: Context, run: str) -> None:

@@ -140,7 +140,7 @@ def test_many_long_lines_get_coarser_until_they_fit_and_the_file_says_so(store: 
     assert len(small.data) < 85_000
     assert whole.left_out == []
     assert len(small.left_out) == 1
-    assert re.fullmatch(r"To keep this file small, 6 lines have \d+ places each; .*", small.left_out[0])
+    assert re.fullmatch(r"To keep this file small, 6 lines have \d+ positions each; .*", small.left_out[0])
     assert {len(line["value"]) for line in unpacked(whole.data)["lines"]} == {4000}
     assert unpacked(small.data)["left_out"] == small.left_out
 

@@ -71,7 +71,7 @@ def test_a_report_is_saved_listed_read_changed_deleted_and_brought_back(store: P
 def test_saving_over_a_newer_version_is_refused(ctx: Context) -> None:
     saved = save_report(ctx, SaveReportRequest(text="one"))
     save_report(ctx, SaveReportRequest(text="two", id=saved.id, base=1))
-    with pytest.raises(Conflict, match="bring both texts together") as fault:
+    with pytest.raises(Conflict, match="merge both texts") as fault:
         save_report(ctx, SaveReportRequest(text="other two", id=saved.id, base=1))
     assert fault.value.http_status == 409
 
@@ -116,9 +116,9 @@ def test_panels_find_their_runs_by_id_name_query_front_matter_or_the_page(store:
         (panel("runs: a\nkey: los"), "none of the runs has 'los'; did you mean loss?"),
         (panel("runs: a\nkey: zzz"), "none of the runs has 'zzz'; the runs have loss, val/acc"),
         (panel("runs: a\nkey: loss\nkye: x"), "chart has no option kye; did you mean key?"),
-        (panel("runs: a\nkey: loss\nlog: maybe"), "chart cannot take `log: maybe`; it is true or false"),
+        (panel("runs: a\nkey: loss\nlog: maybe"), "chart cannot take `log: maybe`; expected true or false"),
         (panel("runs: a\nkey: loss\nsmooth: ema:2"), "smooth cannot be 'ema:2'; write ema:0.6"),
-        (panel("runs: a\nkey: loss\nx: epoch"), "x cannot be 'epoch'; it is step, relative, wall"),
+        (panel("runs: a\nkey: loss\nx: epoch"), "x cannot be 'epoch'; expected step, relative, wall"),
         (panel("runs: a\nkey: loss\nmost: 0"), "most must be 1 to 200, not 0"),
         (panel("runs: a\nkey: loss\ngroup: nope"), "none of the runs has config.nope to group by"),
         (panel("key: loss\nruns: gone"), "there is no run 'gone'"),
@@ -166,7 +166,7 @@ def test_archived_runs_are_left_out_of_a_query_but_not_when_named(store: Path, c
 
 
 def test_too_long_a_text_is_refused_before_it_is_read(ctx: Context) -> None:
-    with pytest.raises(UsageError, match="a report has at most"):
+    with pytest.raises(UsageError, match="the maximum is"):
         shown(ctx, "x" * (MAX_BYTES + 1))
 
 
@@ -181,7 +181,7 @@ def test_a_damaged_text_is_listed_with_its_reason(ctx: Context, store: Path) -> 
     (store / "reports" / saved.id / "000002.md").write_bytes(b"x" * (MAX_BYTES + 1))
     (row,) = reports(ctx, ReportsRequest()).reports
     assert row.error is not None
-    assert "at most 2,000,000 are read" in row.error
+    assert "above the limit of 2,000,000" in row.error
 
 
 def test_a_draft_of_two_runs_tells_what_changed_and_draws_what_matters(store: Path, ctx: Context) -> None:

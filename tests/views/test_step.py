@@ -245,7 +245,7 @@ def test_a_damaged_recording_is_refused_in_words(ctx: Context, store: Path) -> N
     mixed = StepRecord(ops=(odd.ops[1], odd.ops[0]))
     run = write_run(store, media=[(media, data[:60]), logged(mixed, 7)])
     ctx.look()
-    with pytest.raises(BadData, match=r"cut short|damaged"):
+    with pytest.raises(BadData, match=r"truncated|damaged"):
         recorded(ctx, RecordedRequest(run=run, step=0))
     with pytest.raises(BadData, match="not in order"):
         recorded(ctx, RecordedRequest(run=run, step=7))

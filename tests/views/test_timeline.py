@@ -82,7 +82,7 @@ def test_tiles_events_hits_and_statistics_fit_together(ctx: Context, store: Path
         "aten::mm": 400,
         "aten::add": 100,
     }
-    with pytest.raises(UsageError, match="ends after it begins"):
+    with pytest.raises(UsageError, match="end after it begins"):
         page.selection(ctx, RangeRequest(run=run, profile=profile, rank=0, begin_ns=5, end_ns=5))
 
 

@@ -62,7 +62,7 @@ def test_a_file_is_taken_as_it_was_when_it_was_added(wandb: ModuleType, tmp_path
     assert run.log_artifact(artifact) is artifact
     assert read(artifact.download()) == "then"
     assert (artifact.state, artifact.file_count, artifact.size) == ("COMMITTED", 1, 4)
-    with pytest.raises(wandb.UsageError, match="is logged already"):
+    with pytest.raises(wandb.UsageError, match="is already logged"):
         artifact.add_file(str(path))
 
 

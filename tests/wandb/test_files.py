@@ -52,7 +52,7 @@ def test_what_lies_in_the_runs_folder_is_kept(wandb: ModuleType, last: Callable[
 def test_a_pattern_that_fits_nothing_is_said(wandb: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     wandb.init(project="p")
     assert wandb.save("*.nothing") == []
-    assert "'*.nothing') fits no file" in capsys.readouterr().err
+    assert "'*.nothing') matches no file" in capsys.readouterr().err
 
 
 def test_what_was_never_kept_cannot_be_restored(wandb: ModuleType) -> None:

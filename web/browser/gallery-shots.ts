@@ -23,6 +23,7 @@ export interface Chapter {
 
 /** Once for both themes. */
 let broke = false;
+let tried = false;
 
 const PLOT = ".plot:not([data-loading])";
 const LM = "{small-lm-08-wide}";
@@ -170,6 +171,18 @@ export const CHAPTERS: Chapter[] = [
   {
     title: "Search parameters",
     shots: [
+      {
+        name: "sweeps",
+        title: "Sweeps",
+        says: "How far is the sweep, and what is the best so far?",
+        at: "#/sweeps",
+        ready: ".sweep-charts .axis-title",
+        act: async (page, server) => {
+          if (!tried) await server.tell("try");
+          tried = true;
+          await page.locator(".sweep-state[data-state=running]").waitFor();
+        },
+      },
       {
         name: "parameters-parallel",
         title: "Parallel coordinates",

@@ -16,6 +16,7 @@ import parameters_store
 import profile_store
 import reports_store
 import run_store
+import sweeps_store
 import torch
 
 import stepscope
@@ -48,6 +49,7 @@ def gallery(store: Path) -> None:
     run_store.NOTES = run_store.NOTES.split("<img")[0]
     media_store.NOTE = media_store.NOTE.split("<script>")[0]
     reports_store.TEXT = reports_store.TEXT.replace("project: denoiser", "project: denoiser\nauthor: Ada")
+    sweeps_store.sweeps(store)
     parameters_store.parameters(store)
     profile_store._waiting(profile_store._run(store, "waits for data", 30), "p1", 8)
     gpu = profile_store._run(store, "gpt on a GPU", 20)

@@ -66,7 +66,9 @@ export type StoreKind =
   | "everything"
   | "gallery"
   | "stories"
-  | "frames";
+  | "sweeps"
+  | "frames"
+  | "team";
 
 /** What a script beside this file prints. */
 export function python(script: string, ...args: string[]): string {
@@ -119,9 +121,18 @@ export class Server {
 
   /** Tells the training that goes on: `start NAME`, `log` or `end`; waits until it has. */
   async tell(command: string): Promise<void> {
+    await this.asked(command);
+  }
+
+  /** A link that signs this user of a team's server in, once. */
+  async invite(name: string): Promise<string> {
+    return (JSON.parse(await this.asked(`invite ${name}`)) as { address: string }).address;
+  }
+
+  private asked(command: string): Promise<string> {
     const answer = nextLine(this.lines, this.process);
     this.process.stdin?.write(`${command}\n`);
-    await answer;
+    return answer;
   }
 
   /** The server is gone at once, as when its machine is switched off. */
@@ -186,7 +197,7 @@ export interface Tab {
 export async function openTab(
   server: Server,
   hash = "#/runs",
-  options: { theme?: "light" | "dark" } = {},
+  options: { theme?: "light" | "dark"; address?: string } = {},
 ): Promise<Tab> {
   browser ??= await chromium.launch({ executablePath: CHROMIUM as string, args: FLAGS });
   const context = await browser.newContext({
@@ -214,7 +225,7 @@ export async function openTab(
     const at = request.failure()?.errorText === "csp" ? strangers.indexOf(request.url()) : -1;
     if (at >= 0) strangers.splice(at, 1);
   });
-  await page.goto(`${server.address}${hash}`);
+  await page.goto(`${options.address ?? server.address}${hash}`);
   await page.locator("main").waitFor();
   return { page, context, errors, strangers };
 }

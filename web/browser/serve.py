@@ -1,7 +1,9 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
 Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `print TEXT`,
-`alert TEXT`, `find TEXT`, `end`; ends with stdin. A port and a token after the store make it the server it was before.
+`alert TEXT`, `find TEXT`, `end`, and of the sweep in the store `try` and `tried VALUE`; ends with stdin. A port and a
+token after the store make it the server it was before. A store with a database of people is served as a team's;
+`invite NAME` then answers with a link for that user.
 """
 
 from __future__ import annotations
@@ -11,9 +13,16 @@ import math
 import os
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from sweeps_store import Work
+
+from stepscope.database.engine import FILE, Database, default_url
+from stepscope.people.setup import open_people
+from stepscope.people.tokens import INVITE_S, make_token
+from stepscope.people.users import find_user
 from stepscope.records import Alert, Console, End, Finding, FindingEvent, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
@@ -61,15 +70,28 @@ def say(answer: dict[str, str]) -> None:
     sys.stdout.flush()
 
 
+def invitation(people: Database, name: str) -> str:
+    return make_token(people, find_user(people, name).id, "invite", lifetime_s=INVITE_S)[1]
+
+
 def main(store: Path, port: int = 0, token: str = "") -> None:
     training: Training | None = None
+    work: Work | None = None
     built = os.environ.get("STEPSCOPE_STATIC")  # an app that was built elsewhere than into the package
     settings = Settings(poll_s=0.2, static=Path(built)) if built else Settings(poll_s=0.2)
     settings = replace(settings, token=token) if token else settings
-    with running([store], settings, port) as server:
-        say({"address": server.address, "url": server.url})
+    with ExitStack() as stack:
+        people = stack.enter_context(open_people(default_url(store))) if (store / FILE).exists() else None
+        if people is not None:
+            settings = replace(settings, token=None, people=people, ingest=store, rest_s=0.0)
+        server = stack.enter_context(running([store], settings, port))
+        address = server.address if people is None else f"{server.url}/?token={invitation(people, 'ada')}"
+        say({"address": address, "url": server.url})
         for line in sys.stdin:
             command, _, rest = line.strip().partition(" ")
+            if people is not None and command == "invite":
+                say({"address": f"{server.url}/?token={invitation(people, rest)}"})
+                continue
             if command == "start":
                 training = Training(store, rest)
                 training.log()
@@ -85,6 +107,11 @@ def main(store: Path, port: int = 0, token: str = "") -> None:
                 training.find(rest)
             elif training is not None and command == "end":
                 training.end()
+            elif command == "try":
+                work = work or Work(store)
+                work.start()
+            elif work is not None and command == "tried":
+                work.end(float(rest))
             say({})
 
 

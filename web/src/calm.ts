@@ -1,11 +1,17 @@
-/** A signal that follows another at a person's pace: for words that are read aloud, which need no update with every point. */
+/**
+ * A signal that follows another at a person's pace: for words that are read aloud, which need no update with every
+ * point.
+ */
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 const EVERY_MS = 4000;
 
-/** Until `worth` is true of a value, changes are passed on at once: "no lines" must not stand for seconds beside a chart. */
+/**
+ * Until `worth` is true of a value, changes are passed on at once: "no lines" must not stand for seconds beside a
+ * chart.
+ */
 export function useCalm<T>(source: ReadonlySignal<T>, worth: (value: T) => boolean): ReadonlySignal<T> {
   const calm = useMemo(() => signal(source.peek()), [source]);
   useEffect(() => {

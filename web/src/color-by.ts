@@ -1,4 +1,6 @@
-/** Runs colored by a config value instead of each in its own color: which one is in the address, and so on every page. */
+/**
+ * Runs colored by a config value instead of each in its own color: which one is in the address, and so on every page.
+ */
 
 import { effect, signal } from "@preact/signals";
 import { call } from "./lib/api";
@@ -13,7 +15,10 @@ import { isDark } from "./theme";
 
 /** A column's key, as `config.lr`; "" for each run's own color. In the address as `color`. */
 export const colorBy = param<string>("color", "", text, true);
-/** Over all runs of the project, so that a run's color does not depend on who is drawn beside it; null until it is known. */
+/**
+ * Over all runs of the project, so that a run's color does not depend on who is drawn beside it; null until it is
+ * known.
+ */
 export const scale = signal<ColorScale | null>(null);
 /** Runs of the project without a value. */
 export const missing = signal(0);

@@ -1,4 +1,7 @@
-/** Named layouts of pages: in the store, shared with everybody who opens it; in this browser where the store is read-only. */
+/**
+ * Named layouts of pages: in the store, shared with everybody who opens it; in this browser where the store is
+ * read-only.
+ */
 
 import { computed, signal } from "@preact/signals";
 import { call } from "./lib/api";

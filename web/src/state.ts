@@ -16,6 +16,8 @@ export const selected = param<string[]>("runs", [], list);
 export const hidden = param<string[]>("hide", [], list);
 /** The project shown, or "" for all. */
 export const project = param<string>("project", "", text, true);
+/** Who is signed in at a team's server; empty in the app of one person. */
+export const signedIn = signal("");
 /** The run under the mouse, in the table or on a chart. */
 export const hovered = signal<string | null>(null);
 
@@ -56,8 +58,8 @@ const slots = computed(() => {
 });
 
 /**
- * Color and dash of a run, on whatever page: the color is always its own. `hue` is that color where the page has it from the
- * server and the run may not be known yet.
+ * Color and dash of a run, on whatever page: the color is always its own. `hue` is that color where the page has it
+ * from the server and the run may not be known yet.
  */
 export function lookOfRun(id: string, hue?: number): Look {
   if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);

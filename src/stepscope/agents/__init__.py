@@ -1,1 +1,1 @@
-"""The MCP server: a coding agent asks about runs and gets the evidence. `tools/` has what it can ask."""
+"""The MCP server: a coding agent asks about runs and gets the evidence. `tools/` has the available calls."""

@@ -1,4 +1,4 @@
-"""The MCP server over HTTP: on this machine only, and only for who has the token."""
+"""The MCP server over HTTP: on this machine only, and only with the token."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class TokenGate:
-    """Lets a request through that carries `Authorization: Bearer TOKEN`. Others on the machine can reach the port, and
-    so can pages in a browser: without the token both get nothing."""
+    """Accepts only requests with `Authorization: Bearer TOKEN`. Other users of the machine can reach the port, and so
+    can pages in a browser: without the token both are rejected."""
 
     def __init__(self, app: Any, token: str) -> None:
         self._app = app
@@ -52,7 +52,7 @@ def serve_http(
     import uvicorn
 
     if token is not None and len(token) < LEAST_TOKEN:
-        raise ConfigError(f"a token of {len(token)} letters can be guessed; give {LEAST_TOKEN} or more, or none")
+        raise ConfigError(f"a token of {len(token)} characters can be guessed; give {LEAST_TOKEN} or more, or none")
     token = token or secrets.token_urlsafe(24)
     app = TokenGate(http_app(build(stores, allow_edit)), token)
     say(f"MCP at http://{HOST}:{port}/mcp\nAuthorization: Bearer {token}")

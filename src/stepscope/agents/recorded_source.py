@@ -1,7 +1,7 @@
-"""The source that a run kept: the files of a saved step, and the lines around findings and recorded operations.
+"""The source stored in a run: the files of a saved step, and the lines around findings and recorded operations.
 
-A run may come from anybody and name any file of this machine, so no file is ever opened by a path that a run gives:
-what is shown lies inside the run folder.
+A run may come from anyone and name any file on this machine, so no file is ever opened by a path from a run: only
+content inside the run folder is shown.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _FRAME = re.compile(r'^\s*File "(?P<file>[^"\n]{1,1000})", line (?P<line>\d{1,9}
 
 @dataclass
 class SourceFile:
-    """One file as the run knew it: whole, or the lines that were noted."""
+    """One file as recorded: complete, or only some lines."""
 
     path: str
     whole: ArtifactFile | None = None
-    """Its bytes, where a saved step has them."""
+    """Its bytes, if a saved step has them."""
     lines: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -41,7 +41,7 @@ class SourceFile:
 
 
 def source_files(folder: RunFolder) -> dict[str, SourceFile]:
-    """By path from the script's folder: what the run kept of its own source."""
+    """By path from the script's folder: the run's recorded source."""
     found: dict[str, SourceFile] = {}
     for artifact in folder.artifacts:
         if artifact.type != "capsule":
@@ -65,43 +65,43 @@ def _noted(folder: RunFolder) -> Iterator[tuple[str, int, str]]:
 
 
 def _from(file: str, cwd: str) -> str:
-    """A path told from the script's folder, where it lies there."""
+    """A path relative to the script's folder, if it is inside it."""
     return os.path.relpath(file, cwd) if cwd and file.startswith(cwd.rstrip("/\\") + os.sep) else file
 
 
 def source_file(folder: RunFolder, path: str) -> SourceFile:
-    """The one file that is meant: by its path, or by its name when only one has it."""
+    """The requested file: by its path, or by its name if that is unique."""
     found = source_files(folder)
     if not found:
         raise NotFound(
-            "the run kept no source; findings and saved steps do, and `stepscope run train.py` makes both. "
-            "Read the file itself where you can"
+            "the run has no source; findings and saved steps do, and `stepscope run train.py` "
+            "records both. Read the file itself if you can"
         )
     asked = _from(path.strip(), folder.meta.cwd)
     if not asked:
         if len(found) == 1:
             return next(iter(found.values()))
-        raise UsageError(f"which file? The run kept {listed(found, 20)}; give one as path")
+        raise UsageError(f"which file? The run has {listed(found, 20)}; give one as path")
     if asked in found:
         return found[asked]
     fits = [one for key, one in found.items() if key.replace("\\", "/").endswith("/" + asked)]
     if len(fits) == 1:
         return fits[0]
-    raise NotFound(f"the run kept no source of {path[:300]!r}; it has {listed(found, 20)}. Other files are never read")
+    raise NotFound(f"the run has no source of {path[:300]!r}; it has {listed(found, 20)}. Other files are never read")
 
 
 def lines_of(folder: RunFolder, source: SourceFile) -> dict[int, str]:
-    """All numbered lines that are known of a file."""
+    """All known numbered lines of a file."""
     if source.whole is None:
         return dict(sorted(source.lines.items()))
     if source.whole.size > MAX_FILE:
-        raise StepscopeError(f"{source.path} has {source.whole.size:,} bytes; up to {MAX_FILE:,} are read")
+        raise StepscopeError(f"{source.path} has {source.whole.size:,} bytes; the maximum is {MAX_FILE:,}")
     text = folder.media_bytes(source.whole.sha256).decode("utf-8", "replace")
     return dict(enumerate(text.splitlines(), 1))
 
 
 def short_traceback(traceback: str, most: int = 3500) -> str:
-    """A traceback without the frames of installed packages, save the innermost, and without its rows of `^`.
+    """A traceback without the frames of installed packages, except the innermost, and without its rows of `^`.
 
     >>> frames = ["/a/train.py", *(f"/env/site-packages/torch/m{n}.py" for n in range(3))]
     >>> shown = "".join(f'  File "{file}", line 9, in f\\n    net(x)\\n    ^^^^^^\\n' for file in frames)

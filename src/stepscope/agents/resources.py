@@ -48,7 +48,7 @@ def _of_run(desk: Desk, make: Callable[[Desk, str], Answer]) -> Callable[[str], 
 
 
 async def _text(make: Callable[[], Answer]) -> str:
-    """The answer's text. A wrong name is told as text too: the SDKs hide the words of an exception from the client."""
+    """The answer's text. A wrong name is also answered as text: the SDKs hide exception messages from the client."""
     try:
         answer = await anyio.to_thread.run_sync(make)
     except StepscopeError as fault:

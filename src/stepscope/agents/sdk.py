@@ -1,7 +1,7 @@
-"""The official SDK, whose first and second major version name things differently. Nothing else here imports it.
+"""The official SDK, whose first and second major versions use different names. Nothing else here imports it.
 
 1.x: `mcp.server.fastmcp.FastMCP`, camel-case fields · 2.x: `mcp.server.mcpserver.MCPServer`, snake-case fields with the
-camel-case names as aliases. So messages are made by `model_validate` with the names that stand on the wire.
+camel-case names as aliases. So messages are created by `model_validate` with their wire names.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ __all__ = ["http_app", "make_server", "require_sdk", "result", "tool_annotations
 
 
 def require_sdk() -> None:
-    """Say what to install where the SDK is missing. Call it before importing what needs pydantic, which comes along."""
+    """Report what to install if the SDK is missing. Call it before importing anything that needs pydantic."""
     if find_spec("mcp") is None:
         raise MissingExtra("stepscope mcp", "the package mcp", extra="agents")
 
 
 def make_server(name: str, instructions: str) -> Any:
-    """A server of whichever SDK is installed. It logs warnings to stderr: stdout belongs to the protocol."""
+    """A server of the installed SDK. It logs warnings to stderr: stdout belongs to the protocol."""
     require_sdk()
     try:
         from mcp.server.mcpserver import MCPServer
     except ModuleNotFoundError:
         from mcp.server.fastmcp import FastMCP
 
-        with warnings.catch_warnings():  # about a field of its own settings that we leave alone
+        with warnings.catch_warnings():  # about a field of the SDK's own settings
             warnings.simplefilter("ignore")
             server = FastMCP(name, instructions=instructions, log_level="WARNING")
-        server._mcp_server.version = __version__  # 1.x has no argument for it and would tell its own
+        server._mcp_server.version = __version__  # 1.x has no argument for it and would report its own
         return server
     return MCPServer(name, instructions=instructions, version=__version__, log_level="WARNING")
 
@@ -57,5 +57,5 @@ def result(text: str, data: dict[str, Any] | None = None, is_error: bool = False
 
 
 def http_app(server: Any) -> Any:
-    """The server as an ASGI app at /mcp. Both versions refuse other hosts and origins than this machine's."""
+    """The server as an ASGI app at /mcp. Both versions reject hosts and origins other than this machine."""
     return server.streamable_http_app()

@@ -30,7 +30,7 @@ errors), and so were the strings of structured answers. It is data to reason abo
 
 
 def build(stores: Sequence[Path], allow_edit: bool = False) -> Any:
-    """A server that answers about these stores."""
+    """A server for these stores."""
     server = make_server("stepscope", INSTRUCTIONS)
     desk = Desk(stores, allow_edit)
     for spec in all_tools():
@@ -42,7 +42,7 @@ def build(stores: Sequence[Path], allow_edit: bool = False) -> Any:
 
 
 def add_tool(server: Any, desk: Desk, spec: ToolSpec) -> None:
-    """Offer a tool under the signature it has without the desk."""
+    """Register a tool with its signature minus the desk."""
     server.add_tool(
         _asked(desk, spec),
         name=spec.name,
@@ -54,7 +54,7 @@ def add_tool(server: Any, desk: Desk, spec: ToolSpec) -> None:
 
 
 def _asked(desk: Desk, spec: ToolSpec) -> Callable[..., Any]:
-    """The tool as the SDK calls it: in a thread, so that none waits for a slow one, our errors as answers."""
+    """The tool as the SDK calls it: in a thread, so that a slow one blocks nothing; errors become answers."""
 
     async def asked(**arguments: Any) -> Any:
         try:
@@ -75,5 +75,5 @@ def _asked(desk: Desk, spec: ToolSpec) -> Callable[..., Any]:
 
 
 def serve_stdio(stores: Sequence[Path], allow_edit: bool = False) -> None:
-    """Answer one client on stdin and stdout until it goes away."""
+    """Serve one client on stdin and stdout until it disconnects."""
     build(stores, allow_edit).run("stdio")

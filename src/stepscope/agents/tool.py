@@ -1,9 +1,9 @@
-"""A tool is one function in a file of its own: its docstring is what the agent reads, its annotations are the schema.
+"""A tool is one function per file: its docstring is the agent's documentation, its annotations are the schema.
 
     @tool("Explain a rule")
     def explain_rule(desk: Desk, rule: ...) -> Answer: ...
 
-Any module in `tools/` that has such a function is found by listing.
+Modules in `tools/` with such a function are discovered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stepscope.common.folders import modules_in
 __all__ = ["Answer", "Limit", "Offset", "RunRef", "ToolSpec", "all_tools", "tool"]
 
 MAX_ANSWER = 24_000
-"""Letters of one answer, about 6,000 tokens: what is longer is asked for in pieces."""
+"""Maximum characters of one answer, about 6,000 tokens: longer content is requested in pieces."""
 
 _MARK = "__stepscope_tool__"
 F = TypeVar("F", bound=Callable[..., "Answer"])
@@ -38,7 +38,7 @@ Offset = Annotated[int, Field(ge=0, description="How many to skip, for the next 
 
 @dataclass
 class Answer:
-    """What a tool says: a text to read, and the same as data for a program."""
+    """A tool's answer: text to read, and the same as data for a program."""
 
     text: str
     data: dict[str, Any] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as the server offers it."""
+    """A registered tool."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What every tool is given: the stores, read as they are now, and the run that an agent means."""
+"""What every tool receives: the stores in their current state, and run lookup."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from stepscope.views.series import LineCache
 __all__ = ["Desk"]
 
 LOOK_S = 1.0
-"""Answers may be this old: an agent that asks ten questions at once makes us list the stores once."""
+"""Maximum age of an answer: an agent that asks ten questions at once causes one listing."""
 
 
 class Desk:
-    """The stores that one server answers about."""
+    """The stores of one server."""
 
     def __init__(self, stores: Sequence[Path], allow_edit: bool = False) -> None:
         self.catalogue = Catalogue(*stores)
@@ -52,7 +52,7 @@ class Desk:
         self._looked = time.monotonic()
 
     def id_of(self, run: str) -> str:
-        """The id of the run an agent named: by id, the beginning of one, name, `project/name`, `last`, `@2`."""
+        """The id of the named run: by id, the beginning of one, name, `project/name`, `last`, `@2`."""
         entries = self.ctx.catalogue.every()
         if not entries:
             stores = ", ".join(map(str, self.catalogue.stores))
@@ -63,7 +63,7 @@ class Desk:
         return choose(run.strip(), entries).id
 
     def open(self, run: str) -> RunFolder:
-        """The run itself, as it is now."""
+        """The run itself, up to date."""
         return self.ctx.runs.get(self.id_of(run))
 
     def close(self) -> None:

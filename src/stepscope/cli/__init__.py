@@ -1,1 +1,1 @@
-"""The command line: one subcommand a file, assembly only. A file of this folder is a command by having `command`."""
+"""The command line: one file per subcommand, assembly only. A file with a `command` is a subcommand."""

@@ -1,4 +1,4 @@
-"""What `stepscope doctor` finds out. Nothing heavy is imported unless it is asked for."""
+"""The checks behind `stepscope doctor`. Heavy packages are imported only on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PACKAGES = (
 
 
 def examine(store: Path, with_torch: bool) -> dict[str, Any]:
-    """Everything, as plain data."""
+    """All checks, as plain data."""
     found: dict[str, Any] = {
         "stepscope": __version__,
         "python": platform.python_version(),
@@ -55,7 +55,7 @@ def version_of(package: str) -> str | None:
 
 
 _EXTENSIONS = {"module door": "events/_doors", "operations": "events/_operations", "tape": "record/_tape"}
-"""Modules in C that have a way in Python beside them."""
+"""Modules written in C that have a pure-Python fallback."""
 
 
 def _compiled() -> dict[str, bool]:
@@ -70,7 +70,7 @@ def _compiled() -> dict[str, bool]:
 
 
 def _folder(store: Path) -> dict[str, Any]:
-    """Where runs go, and whether they can: the folder itself, or the nearest one around it that is there."""
+    """Where runs are stored and whether that folder, or its nearest existing parent, is writable."""
     path = store.absolute()
     near = path
     while not near.exists() and near != near.parent:
@@ -84,7 +84,7 @@ def _folder(store: Path) -> dict[str, Any]:
 
 
 def _cuda(with_torch: bool) -> dict[str, Any]:
-    """Devices as the driver shows them, and with torch as torch does."""
+    """Devices reported by the driver and, if torch is imported, by torch."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     seen = sorted(str(path.name) for path in Path("/dev").glob("nvidia[0-9]*"))
     found: dict[str, Any] = {"CUDA_VISIBLE_DEVICES": visible, "driver_devices": seen, "torch_devices": None}
@@ -104,7 +104,7 @@ def _selfcheck() -> dict[str, Any]:
 
 
 def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
-    """One clear line each, with what to do. A hint is no problem: Stepscope works, but not as well as it could."""
+    """Problems, one line each with what to do. Hints do not count as problems: Stepscope works, but less well."""
     problems: list[dict[str, str]] = []
 
     def tell(what: str, do: str, kind: str = "problem") -> None:
@@ -116,14 +116,17 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
     if not runs["is_writable"]:
         tell(f"runs cannot be written to {runs['path']}", "choose another folder with STEPSCOPE_DIR or --dir")
     elif runs["free_bytes"] is not None and runs["free_bytes"] < LITTLE_BYTES:
-        tell(f"only {bytes_text(runs['free_bytes'])} are free where runs go", "free some space, or set STEPSCOPE_DIR")
+        tell(
+            f"only {bytes_text(runs['free_bytes'])} of disk space is free in the runs folder",
+            "free some space, or set STEPSCOPE_DIR",
+        )
     if found["mode"] == "off":
         tell("STEPSCOPE_MODE is off: nothing is recorded", "unset it to record runs", "hint")
     if not found["compiled"]["trace scanner"]:
         what = "the compiled trace scanner is missing: large traces open slowly"
         tell(what, "install a wheel for this platform, or run scripts/build-compiled", "hint")
     if not all(found["compiled"][name] for name in _EXTENSIONS):
-        what = "the compiled hot path is missing: watching and recording cost more"
+        what = "the compiled hot path is missing: recording costs more"
         tell(what, "install a wheel for this platform, or run scripts/build-compiled", "hint")
     devices = found["cuda"]["torch_devices"]
     if devices == [] and found["cuda"]["driver_devices"] and found["cuda"]["CUDA_VISIBLE_DEVICES"] != "":
@@ -133,7 +136,7 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
         for name in checked["left"]:
             tell(f"{name} was not restored after Stepscope was removed", "report this with the output of doctor --json")
         for where in checked["faults"]:
-            tell(f"Stepscope failed inside: {where}", "report this with the output of doctor --json")
+            tell(f"Stepscope raised an internal error: {where}", "report this with the output of doctor --json")
         if not checked["same_bits"]:
-            tell("a training gives other weights with Stepscope", "report this with the output of doctor --json")
+            tell("training gives different weights with Stepscope", "report this with the output of doctor --json")
     return problems

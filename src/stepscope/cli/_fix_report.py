@@ -1,4 +1,4 @@
-"""What came of one fix, for people: the diff, both versions beside each other, the values that were tried."""
+"""The result of one fix, for the terminal: the diff, both versions side by side, and the values tried."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["outcome_text"]
 
 
 def outcome_text(outcome: FixOutcome) -> str:
-    """The whole story of one finding's fix."""
+    """The full report of one finding's fix."""
     where = f" ({_shown_path(outcome.file)}:{outcome.line})" if outcome.file else ""
     lines = [
         f"{outcome.rule}: {clean(outcome.message)}{clean(where)}",
@@ -34,7 +34,7 @@ def outcome_text(outcome: FixOutcome) -> str:
 
 
 def _shown_path(file: str) -> str:
-    """From here where the file is below, as findings show it."""
+    """The path relative to the current folder where possible, as in findings."""
     below = os.path.relpath(file)
     return file if below.startswith(os.pardir) else below
 

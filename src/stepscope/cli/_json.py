@@ -1,7 +1,7 @@
-"""`--json`, on every command: one document on stdout, errors included, and words for people on stderr only.
+"""`--json`, on every command: one document on stdout, errors included; text for people goes to stderr only.
 
 Commands that run a script take a file (`--json FILE`), because the script prints to stdout too; with `-`, or no name,
-the document stands alone on stdout and what the script prints goes to stderr.
+stdout has only the document, and the script's output goes to stderr.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def json_option(function: F) -> F:
-    """`--json`: for programs."""
+    """The `--json` option."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
 
 
 def print_json(value: Any) -> None:
-    """Valid JSON on stdout, whatever the numbers: NaN and infinities become strings."""
+    """Valid JSON for any number: NaN and infinities become strings."""
     click.echo(json_text(value))
 
 
 def print_json_line(value: Any) -> None:
-    """One object of a stream: a line, and out at once."""
+    """Print one object of a stream as a line and flush it."""
     click.echo(json_text(value, indent=-1))
 
 
 def json_text(value: Any, indent: int = 2) -> str:
-    """JSON that every parser reads, and that keeps every number: indented, or with -1 in one line."""
+    """JSON that every parser reads without losing a number: indented, or on one line with -1."""
     import msgspec
 
     from stepscope.export.as_json import jsonable
@@ -42,19 +42,19 @@ def json_text(value: Any, indent: int = 2) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy as numbers; paths and the like as they print."""
+    """Convert numpy numbers to numbers, and anything else to its string."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else str(value)
 
 
 def asked_for_json(command: click.Command | None, args: Sequence[str]) -> str | None:
-    """Where a command line wants its JSON: `-` for stdout, a file, or None. Reads what click may have refused."""
+    """Where the command line wants its JSON: `-` for stdout, a file, or None. Also reads what click rejected."""
     from stepscope.cli._launch import LaunchCommand, split_arguments
     from stepscope.errors import UsageError
 
     if command is None:
         return None
     words = list(args)
-    if isinstance(command, LaunchCommand):  # words after the script's name are the script's
+    if isinstance(command, LaunchCommand):  # words after the script's name belong to the script
         try:
             words = split_arguments(command, args)[0]
         except UsageError:
@@ -73,7 +73,7 @@ def _options(command: click.Command) -> list[click.Option]:
 
 
 def print_error(kind: str, message: str, exit_code: int, where: str = "-") -> None:
-    """`{"error": {...}}` where the answer would have been."""
+    """Print `{"error": {...}}` in place of the result."""
     from stepscope.diagnose.outputs.write_output import place
     from stepscope.errors import StorageError
 
@@ -81,4 +81,4 @@ def print_error(kind: str, message: str, exit_code: int, where: str = "-") -> No
     try:
         place(json_text(told) + "\n", where)
     except StorageError:
-        pass  # the file may be what the error is about; stderr has said it
+        pass  # this file may be the cause of the error, which is already on stderr

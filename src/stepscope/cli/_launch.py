@@ -1,4 +1,4 @@
-"""What `stepscope run` and `stepscope check` share: their options, and where ours end and the script's begin."""
+"""What `stepscope run` and `stepscope check` share: their options, and where these end and the script's begin."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 OURS = "stepscope.ours"
-"""In `ctx.meta`: the words of the command line that are ours, as they were typed."""
+"""In `ctx.meta`: Stepscope's part of the command line, as typed."""
 _MAY_STAND_ALONE = {"--fast-dev-run": "1", "--debugpy": "5678"}
 _MOST_SOURCE = 4 << 20
 _FILE_OR_STDOUT = {"--json", "--sarif"}
-"""Alone, or before what is plainly the script, they mean standard output: nobody wants train.py written over."""
+"""Without a value, or before an obvious script, these mean stdout, so that train.py is not overwritten."""
 
 
 class LaunchCommand(click.Command):
-    """`[OPTIONS] train.py ARGS...`: everything after the script's name, or after `-m pkg.train`, is the script's."""
+    """`[OPTIONS] train.py ARGS...`: what follows the script's name, or `-m pkg.train`, belongs to the script."""
 
     takes_options_behind = False
-    """Options of ours behind the target are ours, unless the script's text could want them: `fix train.py --apply`."""
+    """Stepscope options after the target are accepted unless the script might use them: `fix train.py --apply`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ours, target, theirs = split_arguments(self, args)
@@ -52,7 +52,7 @@ class LaunchCommand(click.Command):
             behind, theirs = _options_behind(self, target, theirs)
             ours += behind
         ctx.obj = (target, theirs)
-        ctx.meta[OURS] = list(ours)  # click eats what it parses
+        ctx.meta[OURS] = list(ours)  # click consumes what it parses
         after = misplaced(self, target, theirs)
         if after and target is not None:
             few = len(after) == 1
@@ -72,7 +72,7 @@ Target = tuple[str, str] | None
 
 
 def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[str], Target, list[str]]:
-    """Our options, what to run, and the script's own arguments."""
+    """Stepscope's options, what to run, and the script's own arguments."""
     takes_value = {
         name
         for option in command.params
@@ -102,7 +102,7 @@ def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[s
 
 
 def misplaced(command: click.Command, target: Target, theirs: Sequence[str]) -> list[str]:
-    """Options of ours among the script's arguments that nothing in the script's text could want."""
+    """Stepscope options among the script's arguments that the script's text never mentions."""
     names = {name for option in command.params if isinstance(option, click.Option) for name in option.opts}
     words = [word for word in dict.fromkeys(theirs) if word.startswith("--") and word in names]
     if not words or target is None or target[0] != "file" or "--quiet" in theirs:
@@ -110,12 +110,12 @@ def misplaced(command: click.Command, target: Target, theirs: Sequence[str]) -> 
     try:
         text = read_text(target[1], _MOST_SOURCE).replace("-", "_")
     except OSError:
-        return []  # said by what looks for the script
+        return []  # reported where the script is looked up
     return [word for word in words if not re.search(rf"\b_*{word.strip('-').replace('-', '_')}\b(?!\()", text)]
 
 
 def _options_behind(command: click.Command, target: Target, theirs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Our options among the words behind a script (those that it cannot want) or a run (all), and the other words."""
+    """Split the words after a script or run into Stepscope's options and the rest."""
     options = {name: one for one in command.params if isinstance(one, click.Option) for name in one.opts}
     is_run = target is not None and target[0] == "file" and not Path(target[1]).is_file()
     wanted = set(options) if is_run else set(misplaced(command, target, theirs))
@@ -144,7 +144,7 @@ def stdout_where_no_file(args: Sequence[str]) -> list[str]:
 
 
 def script_named(ctx: click.Context) -> Script:
-    """The script the command line names."""
+    """The script named on the command line."""
     from stepscope.launch.script import find_module, find_script
 
     target, theirs = ctx.obj
@@ -155,7 +155,7 @@ def script_named(ctx: click.Context) -> Script:
 
 
 def finding_options(function: F) -> F:
-    """How findings are chosen and where they go."""
+    """Options that select findings and where they are written."""
     for option in reversed((
         click.option("--select", multiple=True, metavar="RULE", help="Run only these rules or groups (opt, loss.*)."),
         click.option("--ignore", multiple=True, metavar="RULE", help="Skip these rules or groups."),
@@ -174,7 +174,7 @@ def finding_options(function: F) -> F:
 
 
 def switch_options(function: F) -> F:
-    """Ways to run that make faults easier to find."""
+    """Options that make faults easier to find."""
     for option in reversed((
         click.option("--deterministic", is_flag=True, help="Use deterministic algorithms; set missing seeds."),
         click.option("--eager", is_flag=True, help="Turn torch.compile into a no-op."),
@@ -186,13 +186,13 @@ def switch_options(function: F) -> F:
 
 
 def limit_options(function: F) -> F:
-    """How much of the training to run."""
+    """Options that limit how much of the training runs."""
     for option in reversed((
         click.option("--fast-dev-run", type=click.IntRange(1), metavar="[N]",
                      help="Run N batches (1) of each loader and the last one, for one epoch, and save nothing."),
         click.option("--limit-train-batches", metavar="N|SHARE", help="Number of batches (20) or fraction (0.1, 10%)."),
         click.option("--limit-val-batches", metavar="N|SHARE", help="The same for validation."),
-        click.option("--limit-test-batches", metavar="N|SHARE", help="The same for the test."),
+        click.option("--limit-test-batches", metavar="N|SHARE", help="The same for testing."),
         click.option("--max-steps", type=click.IntRange(1), help="Stop after this many optimizer steps."),
         click.option("--max-epochs", type=click.IntRange(1), help="Stop after this many epochs."),
         click.option("--overfit-batches", type=click.IntRange(1), metavar="N",
@@ -203,7 +203,7 @@ def limit_options(function: F) -> F:
 
 
 def options_from(values: dict[str, Any], *, check: bool = False) -> Options:
-    """The options record from what click has parsed."""
+    """The options record, from click's parsed values."""
     from stepscope.launch.options import Amount, Limits, Options, Switches
 
     amounts: dict[str, Any] = {

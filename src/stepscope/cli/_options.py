@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def store_option(function: F) -> F:
-    """`--dir`: the store to look in."""
+    """`--dir`: the store to use."""
     return click.option(
         "--dir",
         "store",
@@ -33,7 +33,7 @@ def store_option(function: F) -> F:
 
 
 def catalogue_of(store: Path) -> Catalogue:
-    """The catalogue of a store that must exist."""
+    """The catalog of a store that must exist."""
     from stepscope.runs.catalogue.catalogue import Catalogue
 
     _must_exist(store)
@@ -51,7 +51,7 @@ def _must_exist(store: Path) -> None:
 
 
 def open_named(ref: str, store: Path) -> RunFolder:
-    """The run a user named: a path, an id or its beginning, a name, `last`."""
+    """The run the user named: a path, an id or its beginning, a name, or `last`."""
     from stepscope.runs.catalogue.find_run import find_run
     from stepscope.runs.format.layout import is_run_folder
     from stepscope.runs.read.folder import open_run

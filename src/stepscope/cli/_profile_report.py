@@ -1,4 +1,4 @@
-"""What `stepscope profile` prints and writes of a profile, wherever the profile comes from."""
+"""The text and files that `stepscope profile` writes for a profile from any source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Wanted", "report"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where the profile goes besides the terminal."""
+    """Output files for the profile."""
 
     json_file: Path | None = None
     csv: Path | None = None
@@ -35,9 +35,9 @@ class Wanted:
 
 
 def report(profile: Profile, wanted: Wanted, *, see: str = "", settings: Settings | None = None) -> Verdict:
-    """Print the verdict, the steps and the tables that were asked for; write the files that were asked for.
+    """Print the verdict, the steps and the requested tables; write the requested files.
 
-    `settings` say which advice is wanted and which is silenced.
+    `settings` select and silence advice.
     """
     from stepscope.profile.advice.verdict import verdict
 
@@ -78,7 +78,7 @@ def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
 
 
 def _recorded(meta: ProfileMeta) -> list[str]:
-    """Which steps the window holds, and with what."""
+    """Which steps the window covers, and what was recorded."""
     if meta.kind != "pytorch" or meta.first_step is None or not meta.options:
         return []
     names = {"record_shapes": "shapes", "profile_memory": "allocations", "with_stack": "Python calls"}
@@ -93,7 +93,7 @@ def _recorded(meta: ProfileMeta) -> list[str]:
 
 
 def _steps(profile: Profile, width: int) -> list[str]:
-    """The typical step: of the device where there is one, and by phase of the host."""
+    """The typical step: on the device if there is one, and by phase on the host."""
     from stepscope.profile.show import parts_text
 
     rank = profile.ranks[0]
@@ -101,12 +101,10 @@ def _steps(profile: Profile, width: int) -> list[str]:
     texts = []
     on_device = trace is not None and trace.has_device
     if on_device and (parts := _parts(profile, "steps")) is not None:
-        texts.append(parts_text(parts, width=width, what="seen from the device, a step takes"))
+        texts.append(parts_text(parts, width=width, what="on the device, a step takes"))
     host = _parts(profile, "run-phases") or _parts(profile, "phases")
     if host is not None:
-        texts.append(
-            parts_text(host, width=width, what="seen from the host, a step takes" if on_device else "a step takes")
-        )
+        texts.append(parts_text(host, width=width, what="on the host, a step takes" if on_device else "a step takes"))
     return texts
 
 
@@ -138,17 +136,17 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
         elif isinstance(answer, StepParts):
             texts.append(parts_text(answer, width=width))
         elif answer is None and not wanted.tables and wanted.sort is None:
-            continue  # nobody asked for it by name
+            continue  # not requested by name
         elif answer is None:
-            raise NotFound(f"this profile has nothing for the table {name!r}")
+            raise NotFound(f"this profile has no data for the table {name!r}; record one with --profiler pytorch")
         else:
             sheets = ", ".join(id for id in all_analyses() if not id.endswith("curve"))
-            raise UsageError(f"{name!r} is a picture; open it with: stepscope ui (tables are {sheets})")
+            raise UsageError(f"{name!r} is a chart; open it with: stepscope ui (tables are {sheets})")
     return texts
 
 
 def _tables_of_its_own(profile: Profile) -> list[str]:
-    """What is printed of a profile that is about something else than steps."""
+    """Print a profile that has no steps."""
     if (
         profile.files("events")
         or profile.files("trace")
@@ -161,7 +159,7 @@ def _tables_of_its_own(profile: Profile) -> list[str]:
 
 
 def _in_order_of_pstats(profile: Profile, sort: str | None) -> Sheet | None:
-    """Functions as `pstats` would sort them, when the order is one of its own."""
+    """Functions sorted as `pstats` would, if it supports the order."""
     from stepscope.profile.analyses.python_profile import functions_of_prof
     from stepscope.profile.python.prof_file import stats_in
     from stepscope.profile.python.stats import sort_order
@@ -171,7 +169,7 @@ def _in_order_of_pstats(profile: Profile, sort: str | None) -> Sheet | None:
         return None
     try:
         order = sort_order(sort)
-    except UsageError:  # one of our own columns, perhaps
+    except UsageError:  # perhaps one of the table's own columns
         return None
     return functions_of_prof(stats_in(raw), order)
 

@@ -1,4 +1,4 @@
-"""What `stepscope server users` and `tokens` share: which server they look after."""
+"""What `stepscope server users` and `tokens` share: which server they manage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAY_S = 86400.0
 
 
 def database_options(function: F) -> F:
-    """Which server: its folder, or the database it was given."""
+    """Options that select the server: its folder or its database."""
     folder = click.option(
         "--folder",
         type=click.Path(path_type=Path),
@@ -42,7 +42,7 @@ def database_option(function: F) -> F:
 
 @contextmanager
 def people_of(folder: Path, database: str | None, *, new: bool = False) -> Iterator[Database]:
-    """The users of the server with this folder; made if `new`."""
+    """The users of the server in this folder; created if `new`."""
     from stepscope.errors import MissingExtra, NotFound
 
     try:

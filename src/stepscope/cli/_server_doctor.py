@@ -1,4 +1,4 @@
-"""`stepscope server doctor`: is everything there that a server needs?"""
+"""`stepscope server doctor`: check everything a server needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 @click.command(name="doctor")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))
 @database_option
-@click.option("--objects", metavar="PLACE", help="The object store, if it is not the one the server was started with.")
+@click.option("--objects", metavar="PLACE", help="The object store, if not the one the server was started with.")
 @json_option
 def command(folder: Path, database: str | None, objects: str | None, as_json: bool) -> None:
     """Test the folder, the database and the object store of a server, and report what is wrong.

@@ -15,12 +15,12 @@ __all__ = ["command"]
 @click.command(name="restore")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("runs", nargs=-1)
-@click.option("--objects", metavar="PLACE", help="The object store; needed where the folder does not know it any more.")
+@click.option("--objects", metavar="PLACE", help="The object store; needed if the folder no longer records it.")
 @json_option
 def command(folder: Path, runs: tuple[str, ...], objects: str | None, as_json: bool) -> None:
-    """Make the folders of RUNS in FOLDER again from the object store; of all runs there, if none is named.
+    """Recreate the folders of RUNS in FOLDER from the object store; without RUNS, all runs there.
 
-    Large files stay in the object store and are read from there. Runs that are on the disk are left alone.
+    Large files stay in the object store and are read from there. Runs that are on disk are not changed.
     """
     from stepscope.cli.server import objects_place
     from stepscope.errors import StepscopeError, UsageError
@@ -33,7 +33,7 @@ def command(folder: Path, runs: tuple[str, ...], objects: str | None, as_json: b
     make_store(folder)
     place = objects_place(folder, objects)
     if place is None:
-        raise UsageError(f"{folder} does not say where its runs are; give --objects s3://bucket/prefix")
+        raise UsageError(f"{folder} does not record where its runs are; give --objects s3://bucket/prefix")
     source = open_objects(place)
     brought, problems = [], {}
     for run in runs or verify(folder, source).orphans:

@@ -1,4 +1,4 @@
-"""`stepscope server retention`: how long projects keep what, and how much projects and users may fill."""
+"""`stepscope server retention`: how long projects keep data, and how much space projects and users may use."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NONE = "none"
 
 @click.command(name="retention")
 @database_options
-@click.option("--project", metavar="NAME", help="The project to change; * for all without settings of their own.")
-@click.option("--user", metavar="NAME", help="The user whose --quota to change; * for all without one of their own.")
+@click.option("--project", metavar="NAME", help="The project to change; * for all projects without their own settings.")
+@click.option("--user", metavar="NAME", help="The user whose --quota to change; * for all users without their own.")
 @click.option("--points-days", metavar="N", help="Thin series of runs that ended more than N days ago; or none.")
 @click.option("--media-newest", metavar="N", help="Keep the media of the newest N steps of each key; or none.")
 @click.option("--artifact-days", metavar="N", help="Remove unused artifact versions after N days; or none.")
@@ -49,8 +49,8 @@ def command(
     """Show or change how long projects keep data. Settings that you do not pass stay unchanged.
 
     A thinned series keeps the extremes and means of a thousand stretches; its last, min, max, mean and counts stay
-    exact. An artifact version stays while it is the newest, has an alias, or a run uses it. The server carries settings
-    out by itself, a day after a run has ended at the earliest, and writes what it removed to the audit log.
+    exact. An artifact version stays while it is the newest, has an alias, or a run uses it. The server applies the
+    settings automatically, at the earliest a day after a run has ended, and logs what it removed in the audit log.
 
     \b
     stepscope server retention --folder /srv/runs                           # what is set

@@ -1,4 +1,4 @@
-"""`stepscope server storage`: what fills a server."""
+"""`stepscope server storage`: what uses a server's disk space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _SIZES = ("points", "media", "artifacts", "other", "incoming", "trash", "on_disk
 @click.option("--project", metavar="NAME", help="List the largest runs of this project instead.")
 @json_option
 def command(folder: Path, database: str | None, project: str | None, as_json: bool) -> None:
-    """Show what fills the server: by project and kind, or by run. The server measures runs when they change.
+    """Show what uses the server's disk space: by project and kind, or by run. The server measures runs when they
+    change.
 
     \b
     stepscope server storage --folder /srv/runs
@@ -40,7 +41,7 @@ def command(folder: Path, database: str | None, project: str | None, as_json: bo
         print_json(rows)
         return
     if not rows:
-        click.echo("nothing was measured yet; the server does so within a minute of its start", err=True)
+        click.echo("nothing has been measured yet; the server measures within a minute of starting", err=True)
         return
     _print(rows)
 

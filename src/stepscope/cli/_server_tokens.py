@@ -1,4 +1,4 @@
-"""`stepscope server tokens`: list, make and revoke tokens on the machine that has the database."""
+"""`stepscope server tokens`: list, create and revoke tokens on the machine that has the database."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def command(ctx: click.Context, folder: Path, database: str | None, as_json: boo
 
 @command.command(name="make")
 @click.argument("user")
-@click.option("--name", default="", help="What it is for.")
+@click.option("--name", default="", help="The token's purpose.")
 @click.option("--scope", "scopes", multiple=True, help="ingest, read, write or admin; all but admin by default.")
-@click.option("--days", type=float, help="How long it can be used; until it is revoked by default.")
+@click.option("--days", type=float, help="How long it is valid; until revoked by default.")
 @database_options
 @json_option
 def make(
     user: str, name: str, scopes: tuple[str, ...], days: float | None, folder: Path, database: str | None, as_json: bool
 ) -> None:
-    """Make a personal token and print it; only its hash is kept."""
+    """Make a personal token and print it; only its hash is stored."""
     from stepscope.people.audit import note
     from stepscope.people.caller import checked_scopes
     from stepscope.people.tokens import make_token
@@ -78,7 +78,7 @@ def make(
 @click.argument("id")
 @database_options
 def revoke(id: str, folder: Path, database: str | None) -> None:
-    """End a token, at once."""
+    """Revoke a token immediately."""
     from stepscope.people.audit import note
     from stepscope.people.tokens import revoke_token
 

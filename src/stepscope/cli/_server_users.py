@@ -1,4 +1,4 @@
-"""`stepscope server users`: look after people on the machine that has the database."""
+"""`stepscope server users`: manage users on the machine that has the database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def command(ctx: click.Context, folder: Path, database: str | None, as_json: boo
     \b
     stepscope server users --folder /srv/runs
     stepscope server users add ada --role writer --project vision --folder /srv/runs
-    stepscope server users invite ada --folder /srv/runs         # a new link, for a new browser
+    stepscope server users invite ada --folder /srv/runs         # a new sign-in link
     stepscope server users disable ada --folder /srv/runs
     """
     if ctx.invoked_subcommand is not None:
@@ -58,8 +58,8 @@ def command(ctx: click.Context, folder: Path, database: str | None, as_json: boo
 
 @command.command(name="add")
 @click.argument("name")
-@click.option("--email", help="A mail address, for notifications.")
-@click.option("--admin", is_flag=True, help="An admin of the server.")
+@click.option("--email", help="An email address, for notifications.")
+@click.option("--admin", is_flag=True, help="Make the user an admin of the server.")
 @click.option("--role", type=click.Choice(["viewer", "writer", "admin"]), default="writer", show_default=True)
 @click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
 @click.option("--url", default="http://127.0.0.1:7007", show_default=True, help="The server's address, for the link.")
@@ -95,7 +95,7 @@ def add(
 @database_options
 @json_option
 def invite(name: str, url: str, folder: Path, database: str | None, as_json: bool) -> None:
-    """Print a link that signs a user in, once."""
+    """Print a link that signs a user in once."""
     with people_of(folder, database) as people:
         _print_invitation(people, name, url, as_json)
 
@@ -106,7 +106,7 @@ def invite(name: str, url: str, folder: Path, database: str | None, as_json: boo
 @click.option("--project", default="*", show_default=True, help="The project of the role; * is every project.")
 @database_options
 def set_user_role(name: str, role: str, project: str, folder: Path, database: str | None) -> None:
-    """Give a user a role in a project, or none."""
+    """Set a user's role in a project, or remove it."""
     from stepscope.people.audit import note
     from stepscope.people.caller import checked_role
     from stepscope.people.roles import set_role
@@ -130,7 +130,7 @@ def _disabling(word: str, disabled: bool) -> click.Command:
             note(people, "command line", "people/change", name, detail=f"{word}d")
         click.echo(f"{name}: {word}d")
 
-    change.help = "Disable a user and all their tokens immediately." if disabled else "Let a user in again."
+    change.help = "Re-enable a user." if disabled else "Let a user in again."
     return change
 
 

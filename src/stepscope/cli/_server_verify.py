@@ -1,4 +1,4 @@
-"""`stepscope server verify`: compare the copies of a server with each other."""
+"""`stepscope server verify`: compare the copies on disk and in the object store."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["command"]
 
 @click.command(name="verify")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))
-@click.option("--objects", metavar="PLACE", help="The object store, if it is not the one the server was started with.")
+@click.option("--objects", metavar="PLACE", help="The object store, if not the one the server was started with.")
 @click.option("--deep", is_flag=True, help="Read every byte of the object store too.")
 @json_option
 def command(folder: Path, objects: str | None, deep: bool, as_json: bool) -> None:
-    """Check every run in FOLDER, and that the object store has what the disk says it has.
+    """Check every run in FOLDER, and that the object store has every object the disk lists.
 
     Logs are checked frame by frame, blobs by their hash, objects by size and hash (`--deep`: by their bytes).
     Nothing is changed. Exits with 3 if anything is wrong.
@@ -29,7 +29,7 @@ def command(folder: Path, objects: str | None, deep: bool, as_json: bool) -> Non
     from stepscope.sync.verify import verify
 
     if not folder.is_dir():
-        raise NotFound(f"there is no folder {str(folder)!r}; give the one that `stepscope server` was started with")
+        raise NotFound(f"there is no folder {str(folder)!r}; give the folder of `stepscope server`")
     place = objects or objects_place(folder, None)
     found = verify(folder, open_objects(place) if place is not None else None, deep=deep)
     if as_json:

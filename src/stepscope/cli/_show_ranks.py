@@ -1,4 +1,4 @@
-"""`stepscope show --ranks`: every metric over all ranks, and which rank is the extreme."""
+"""`stepscope show --ranks`: each metric over all ranks, and which rank is extreme."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = 200
 
 
 def show_ranks(out: Console, run: RunFolder) -> None:
-    """A line for each metric: its mean and extremes over the ranks at the last step, and who stands out."""
+    """One line per metric: mean and extremes over the ranks at the last step, and the outlier."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -30,12 +30,12 @@ def show_ranks(out: Console, run: RunFolder) -> None:
     for title in ("step", "mean", "min", "of rank", "max", "of rank"):
         table.add_column(title, justify="right")
     table.add_column("")
-    for name in run.metrics():
+    for name in dict.fromkeys([*run.metrics(), *run.node_metrics()]):
         band = _band(run, name)
         most = band.count + band.bad
         if not len(most) or most.max() < 2:
             continue
-        at = int(np.flatnonzero(most == most.max())[-1])  # the last step that the most ranks have
+        at = int(np.flatnonzero(most == most.max())[-1])  # the last step that most ranks have
         cells = [band.steps[at], band.mean[at], band.low[at], band.low_rank[at], band.high[at], band.high_rank[at]]
         shown = [number(cell.item()) if band.count[at] else "-" for cell in cells]
         table.add_row(clean(name), *shown, _remarks(band))
@@ -45,7 +45,9 @@ def show_ranks(out: Console, run: RunFolder) -> None:
 
 
 def _band(run: RunFolder, name: str) -> Band:
-    """By step; in intervals where ranks log at steps of their own, as they do the times."""
+    """By step; in intervals where ranks log at steps of their own, as they do the times, or nodes keep a band."""
+    if name in run.node_metrics():
+        return band_of_grid(rank_grid(run, name, _COLUMNS))
     band = across_ranks(run, name)
     ranks = len(run.ranks_with(name))
     is_shared = len(band.steps) and np.median(band.count + band.bad) * 2 >= ranks

@@ -1,4 +1,4 @@
-"""A sweep while it runs: its progress in the terminal, and signals passed on to its runs."""
+"""A running sweep: its progress in the terminal, and signals forwarded to its runs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def trials_of(runner: Runner) -> list[Trial]:
 
 @contextmanager
 def signals_to(runner: Runner) -> Iterator[None]:
-    """Ctrl-C and the like end the runs first. What was ignored (`nohup`, a job in the background) stays ignored.
+    """Make Ctrl-C and similar signals stop the runs first. Ignored signals (`nohup`, background jobs) stay ignored.
 
-    It is ignored by a handler of ours all the same: the runs would inherit the other kind, and be deaf to our asking.
+    They are ignored by a handler, not by SIG_IGN: the runs would inherit SIG_IGN and ignore the stop request.
     """
     before = {}
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -47,9 +47,9 @@ def signals_to(runner: Runner) -> Iterator[None]:
 
 
 def show_while_it_goes(out: Console, runner: Runner) -> None:
-    """Run it, and show it. A terminal that goes away ends the showing; the runs are ended in good order."""
+    """Run the sweep and show its progress. If the terminal goes away, the runs are stopped cleanly."""
     if not out.is_terminal:
-        # By click: when nobody reads any more, rich would end the process.
+        # Use click: rich would exit the process on a closed pipe.
         runner.on_change = lambda what, trial: _while_heard(
             lambda: click.echo(_line(runner, what, trial), err=out.stderr)
         )
@@ -74,7 +74,7 @@ def show_while_it_goes(out: Console, runner: Runner) -> None:
 def _while_heard(show: Callable[[], None]) -> None:
     try:
         show()
-    except OSError:  # nobody reads any more
+    except OSError:  # the reader has closed the pipe
         pass
 
 

@@ -21,7 +21,7 @@ _SHOWN = 20
 
 
 def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as_json: bool) -> None:
-    """Work on a shared sweep, submit its workers, or say how it stands."""
+    """Work on a shared sweep, submit its workers, or print its status."""
     from stepscope.sweep.backends import submission, submit, worker_command
     from stepscope.sweep.journal import folder_of
     from stepscope.sweep.pausing import set_paused
@@ -37,7 +37,7 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
         click.echo(submission(sweep, command, folder), nl=False)
     elif what == "work":
         click.echo(submission(sweep, command, folder), err=True)
-        SharedStudy(sweep, sweep.storage, folder)  # made once, before the workers come
+        SharedStudy(sweep, sweep.storage, folder)  # created once, before the workers start
         click.echo(submit(sweep, command, folder))
     else:
         study = SharedStudy(sweep, sweep.storage, folder)
@@ -62,7 +62,7 @@ def _work(sweep: Sweep, store: Path, as_json: bool) -> None:
 
 
 def _print_standing(sweep: Sweep, study: SharedStudy, as_json: bool) -> None:
-    """Progress and the best so far, of all workers together."""
+    """Progress and the best run so far, over all workers."""
     counts, outcomes = study.counts(), study.outcomes()
     done = [one for one in outcomes if one[2] == "complete" and one[3] is not None]
     sign = -1.0 if sweep.metric is not None and sweep.metric.goal == "max" else 1.0

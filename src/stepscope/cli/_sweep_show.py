@@ -1,4 +1,4 @@
-"""How a sweep looks in a terminal: a headline, the table of its runs, and what is said when a run ends."""
+"""A sweep in the terminal: a headline, the table of its runs, and a line when a run ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WIDEST = 20
 def headline(
     sweep: Sweep, trials: Sequence[Trial], best: Trial | None, total: int | None, spent_s: float, ending: str | None
 ) -> Text:
-    """The sweep in one line: how far it is, and what is best so far."""
+    """The sweep in one line: progress and the best result so far."""
     from rich.text import Text
 
     over = sum(trial.is_over for trial in trials)
@@ -59,7 +59,7 @@ def headline(
 
 
 def table(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> Table:
-    """The runs with their parameters and the metric. Of what does not fit, the reasons behind are cut first."""
+    """The runs with their parameters and the metric. If space is short, the reasons are truncated first."""
     from rich.table import Table
     from rich.text import Text
 
@@ -108,7 +108,7 @@ def _state(trial: Trial) -> str:
 
 
 def picture(head: Text, sweep: Sweep, trials: Sequence[Trial], best: Trial | None, height: int) -> Group:
-    """What a terminal shows while it goes: the runs that run, the best, and the newest of the others."""
+    """The live view: running runs, the best, and the newest of the rest."""
     from rich.console import Group
     from rich.text import Text
 
@@ -124,27 +124,27 @@ def picture(head: Text, sweep: Sweep, trials: Sequence[Trial], best: Trial | Non
 
 
 def line_about(what: str, trial: Trial, sweep: Sweep, best: Trial | None, done: int, total: int | None) -> str:
-    """One line for a log: something happened to a run."""
+    """One log line for a change in a run."""
     params = "  ".join(f"{clean(name)}={number(trial.params.get(name))}" for name in sweep.space.varied)
     count = f"[{done}/{total}]" if total is not None else f"[{done}]"
     head = f"{count} run {trial.number}"
     if what == "started":
-        again = f" again, attempt {trial.attempt}" if trial.attempt > 1 else ""
+        again = f" retry, attempt {trial.attempt}" if trial.attempt > 1 else ""
         return f"{head} started{again}  {params}"
     if what == "taken over":
-        return f"{head} goes on  {params}"
+        return f"{head} continues  {params}"
     value = ""
     if sweep.metric is not None and trial.value is not None:
         value = f"  {clean(sweep.metric.name)} {number(trial.value)}"
     took = f"  {duration(trial.ended - trial.started)}" if trial.ended and trial.started else ""
     mark = "  best so far" if best is not None and best.number == trial.number else ""
     why = f"  ({clean(trial.reason)})" if trial.reason else ""
-    state = "crashed, trying again" if what == "repeated" and trial.crashes else trial.state
+    state = "crashed, retrying" if what == "repeated" and trial.crashes else trial.state
     return f"{head} {state}{value}{took}{mark}{why}"
 
 
 def as_json(sweep: Sweep, trials: Sequence[Trial], best: Trial | None, ending: str | None) -> Mapping[str, Any]:
-    """The sweep for programs."""
+    """The sweep as JSON data."""
     return {
         "name": sweep.name,
         "method": sweep.method,

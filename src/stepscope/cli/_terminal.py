@@ -1,4 +1,4 @@
-"""What every command shares about the terminal: safe text, numbers, status colors, sparklines."""
+"""Terminal helpers that all commands share: safe text, numbers, status colors, sparklines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def sparkline(values: list[float | None] | list[float], width: int = 16) -> str:
-    """A line of block characters; a cross marks what is not finite.
+    """A line of block characters; a cross marks non-finite values.
 
     >>> sparkline([4.0, 3.0, 2.0, 1.0, None], width=5)
     '█▆▃▁×'
@@ -58,5 +58,5 @@ def sparkline(values: list[float | None] | list[float], width: int = 16) -> str:
 
 
 def number(value: object) -> str:
-    """A value as short as it can be read, safe to print."""
+    """A value in its shortest readable form, safe to print."""
     return clean(units.number(value))

@@ -22,7 +22,7 @@ __all__ = ["command"]
 def command(ctx: click.Context, /, each: bool, **values: Any) -> None:
     """Try a script on a few batches of every loader, with all checks and probes on, then stop and give a verdict.
 
-    Nothing is saved and no run is kept. All after the script's name is the script's own:
+    Nothing is saved and no run is stored. Arguments after the script's name go to the script:
 
     \b
         stepscope check train.py --lr 0.1
@@ -47,7 +47,7 @@ def _check_each(ctx: click.Context, json_file: Path | None, sarif_file: Path | N
 
 
 def _without_files(words: list[str]) -> list[str]:
-    """Our options, less those that name the files of all findings."""
+    """The options, without those that name output files shared by all scripts."""
     kept: list[str] = []
     left = list(words)
     while left:

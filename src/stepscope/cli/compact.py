@@ -19,7 +19,7 @@ __all__ = ["command"]
 def command(query: tuple[str, ...], store: Path, as_json: bool) -> None:
     """Make finished runs smaller on disk.
 
-    Rewrites their logs as compressed columns; every value is verified before the old file goes.
+    Rewrites their logs as compressed columns; every value is verified before the old file is deleted.
 
     `stepscope ui` does this automatically in the background.
     """

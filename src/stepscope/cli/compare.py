@@ -43,7 +43,7 @@ def command(
 ) -> None:
     """Show what changed between two runs: one that works and one that does not.
 
-    RUNS are paths, ids or beginnings of one, names, or `last`. With two, the first is the one that works. With more, or
+    RUNS are paths, ids or beginnings of one, names, or `last`. With two, name the working run first. With more, or
     with groups, the best and the worst are compared.
 
     \b

@@ -1,4 +1,4 @@
-"""`stepscope data`: what a script's pipeline delivers, before anything is trained on it."""
+"""`stepscope data`: show what a script's pipeline delivers before training on it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,17 @@ __all__ = ["command"]
     metavar="[FILE]",
     help="Print the report as JSON, for programs.",
 )
-@click.option(
-    "--dir", type=click.Path(path_type=Path), help="Where to store the run with the pictures ($STEPSCOPE_DIR)."
-)
-@click.option("--no-run", is_flag=True, help="Do not store pictures.")
+@click.option("--dir", type=click.Path(path_type=Path), help="Where to store the run with the images ($STEPSCOPE_DIR).")
+@click.option("--no-run", is_flag=True, help="Do not store images.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the report, without notices.")
 @click.option("--pdb", is_flag=True, help="After a crash, open a debugger in the script's own frame.")
 @click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678).")
 @click.pass_context
 def command(ctx: click.Context, /, samples: int, json_file: Path | None, no_run: bool, **values: Any) -> None:
-    """Show what a script's loaders deliver, and what its model and its loss make of it.
+    """Show what a script's loaders deliver, and what its model and loss do with it.
 
     The script runs for a batch or two of each loader, without workers and without saving anything; then its samples and
-    batches are shown, with their types, ranges, labels and pictures, and the shapes through its model.
+    batches are shown, with their types, ranges, labels and images, and the shapes through the model.
 
     \b
         stepscope data train.py --batch-size 32

@@ -1,4 +1,4 @@
-"""`stepscope delete`: move runs to the trash, or remove them for good."""
+"""`stepscope delete`: move runs to the trash, or delete them permanently."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["command"]
 @click.command(name="delete", short_help="Move runs to the trash, or remove them permanently.")
 @click.argument("runs", nargs=-1, required=True)
 @store_option
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--force", is_flag=True, help="Also delete runs that are still running.")
 @click.option("--for-good", is_flag=True, help="Delete permanently instead of moving to the trash.")
 @json_option
 def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool, for_good: bool, as_json: bool) -> None:
-    """Delete runs: their folders, with everything in them.
+    """Delete runs: their folders and everything in them.
 
-    They go to the trash, from where `stepscope trash --restore` brings them back for seven days. Asks first on a
-    terminal; elsewhere --yes is needed.
+    They go to the trash; `stepscope trash --restore` brings them back for seven days. Asks for confirmation on a
+    terminal; elsewhere --yes is required.
 
     \b
     stepscope delete 01JCQ4
@@ -61,7 +61,7 @@ def _ask(runs: list[RunFolder], for_good: bool) -> None:
     from stepscope.errors import UsageError
 
     if not sys.stdin.isatty():
-        raise UsageError(f"deleting {len(runs)} runs needs a yes; add --yes")
+        raise UsageError(f"deleting {len(runs)} runs needs confirmation; add --yes")
     for run in runs:
         click.echo(f"{clean(run.project)}/{clean(run.name)}  {run.status}  {clean(str(run.path))}", err=True)
     words = "this run" if len(runs) == 1 else f"these {len(runs)} runs"
@@ -75,7 +75,7 @@ def _move(path: Path, name: str) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Out of the list first, at once, then file by file."""
+    """Remove it from the list at once, then delete file by file."""
     import shutil
 
     from stepscope.errors import StorageError
@@ -85,4 +85,6 @@ def _remove(path: Path) -> None:
         path.rename(doomed)
         shutil.rmtree(doomed)
     except OSError as fault:
-        raise StorageError(f"{path} could not be deleted: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{path} could not be deleted: {fault.strerror or fault}; check the folder's permissions"
+        ) from None

@@ -1,4 +1,4 @@
-"""`stepscope demo`: small real trainings, and the app on them."""
+"""`stepscope demo`: small real training runs, and the app on them."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ __all__ = ["command"]
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
 @click.option("--no-ui", is_flag=True, help="Train only; do not start the browser app.")
 @click.option("--dry-run", is_flag=True, help="Print the commands and start nothing.")
-@click.option("--quick", is_flag=True, hidden=True, help="A few of the runs only, for tests.")
+@click.option("--quick", is_flag=True, hidden=True, help="Only a few of the runs, for tests.")
 @json_option
 def command(
     folder: Path, port: int | None, open_browser: bool, no_ui: bool, dry_run: bool, quick: bool, as_json: bool
 ) -> None:
     """Train a few small models and open the app on them.
 
-    Takes about a minute on two cores. The page is there at once and fills while the models train. FOLDER keeps the
-    scripts, to read and to change; the same command opens it again without training twice.
+    Takes about a minute on two cores. The page opens at once and fills while the models train. FOLDER has the
+    scripts to read and change; the same command opens it again without retraining.
 
     \b
     stepscope demo
@@ -115,7 +115,7 @@ def _serve(stage: Stage, port: int | None, open_browser: bool, as_json: bool, on
 
 
 def _train(stage: Stage, chains: list[list[Act]]) -> list[Outcome]:
-    """Play what is left, with a progress bar on stderr; how each went."""
+    """Run the remaining scripts with a progress bar on stderr; returns how each ended."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     acts = [act for chain in chains for act in chain]

@@ -1,4 +1,4 @@
-"""`stepscope diagnose`: what is wrong with runs that are stored, whoever made them."""
+"""`stepscope diagnose`: what is wrong with stored runs, from any source."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ __all__ = ["command"]
 def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | None, as_json: bool) -> None:
     """Find out what is wrong with stored runs.
 
-    Works from the run folder alone: no script, no torch, no GPU. Looks at losses and metrics, the console, the
-    config and the system metrics, and repeats what was found while the script ran. RUNS are paths, ids or the
+    Works from the run folder alone: no script, no torch, no GPU. Checks losses and metrics, the console, the
+    config and the system metrics, and repeats the findings from while the script ran. RUNS are paths, ids or the
     beginning of one, names, or `last` (the newest, also by default).
 
     \b
@@ -65,14 +65,14 @@ def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
 
 
 def _chosen(runs: tuple[str, ...], store: Path, everything: bool, query: str | None) -> list[RunFolder]:
-    """The runs a person named, in their order, or those of the store."""
+    """The runs the user named, in their order, or those of the store."""
     if not everything and query is None:
         return [open_named(run, store) for run in runs or ("last",)]
     if runs:
         raise click.UsageError("give runs by name, or choose them with --all or --query, not both")
     with catalogue_of(store) as catalogue:
         found = [catalogue.get(entry.id) for entry in catalogue.entries(query or "")]
-        for path, reason in catalogue.problems.items():  # what was not looked at is not passed over in silence
+        for path, reason in catalogue.problems.items():  # report what was not checked
             click.echo(f"{path.name} cannot be read: {clean(reason)}", err=True)
         return found
 
@@ -99,19 +99,19 @@ def _whole(out: Console, folder: RunFolder, found: Diagnosis) -> None:
 
 
 def closing_lines(found: Diagnosis) -> list[str]:
-    """What was looked at, and what was not: a run that nobody watched has not passed."""
+    """What was checked and what was not: a run recorded without watching has not passed."""
     looked = ", ".join(found.looked_at) or "nothing: the run has no numbers, no console and no config"
-    lines = [f"Looked at: {looked}."]
+    lines = [f"Checked: {looked}."]
     if not found.findings:
         lines.insert(0, "Nothing was found.")
-    lines += [f"Not looked at: {problem}." for problem in found.problems]
+    lines += [f"Not checked: {problem}." for problem in found.problems]
     if not found.watched:
-        lines.append("Not watched: run the script with `stepscope run` to have all rules watch it train.")
+        lines.append("Not watched: run the script with `stepscope run` to apply all rules while it trains.")
     return lines
 
 
 def _brief(out: Console, folder: RunFolder, found: Diagnosis) -> None:
-    """A line for the run, and one for each finding."""
+    """One line for the run, and one per finding."""
     count = len(found.findings)
     out.print(_title(folder, "nothing found" if not count else f"{count} finding{'s' if count != 1 else ''}"))
     for finding in _worst_first(found.findings):

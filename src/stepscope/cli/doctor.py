@@ -1,4 +1,4 @@
-"""`stepscope doctor`: is everything in order, and what would Stepscope touch."""
+"""`stepscope doctor`: check the installation and list what Stepscope touches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(store: Path, with_torch: bool, with_all: bool, as_json: bool) -> Non
 
     \b
     stepscope doctor
-    stepscope doctor --torch        # put everything in place once, take it away, compare
+    stepscope doctor --torch        # install everything once, remove it, compare
     stepscope doctor --all          # every function, by group, with the reason
     """
     from stepscope.cli._doctor import examine
@@ -50,7 +50,7 @@ def _print(found: dict[str, Any], with_all: bool) -> None:
     others = (f"{name} {version}" for name, version in found["packages"].items())
     out.print(clean(f"stepscope {found['stepscope']} · Python {found['python']} · {found['platform']}"), style="bold")
     rows = {
-        "packages": ", ".join(others) or "none that Stepscope knows",
+        "packages": ", ".join(others) or "none that Stepscope supports",
         "compiled": ", ".join(
             f"{name}: {'there' if is_there else 'no'}" for name, is_there in found["compiled"].items()
         ),
@@ -75,7 +75,7 @@ def _print(found: dict[str, Any], with_all: bool) -> None:
 def _runs(runs: dict[str, Any]) -> str:
     state = "writable" if runs["is_writable"] else "NOT writable"
     free = "" if runs["free_bytes"] is None else f", {bytes_text(runs['free_bytes'])} free"
-    return f"{runs['path']} ({state}{free}{'' if runs['exists'] else '; made by the first run'})"
+    return f"{runs['path']} ({state}{free}{'' if runs['exists'] else '; created by the first run'})"
 
 
 def _cuda(cuda: dict[str, Any]) -> str:
@@ -101,7 +101,7 @@ def _print_points(out: Console, points: list[dict[str, str]], with_all: bool) ->
 
 def _print_check(out: Console, checked: dict[str, Any] | None) -> None:
     if checked is None:
-        out.print("  not tried here: --torch puts everything in place once and takes it away again", style="dim")
+        out.print("  not tried here: --torch installs everything once and removes it again", style="dim")
         return
     state = "everything was restored" if not checked["left"] else f"{len(checked['left'])} things were not restored"
     bits = "the same weights, bit for bit" if checked["same_bits"] else "OTHER weights"

@@ -15,7 +15,7 @@ __all__ = ["command"]
 @click.command(name="edit", short_help="Change the tags, notes or name of runs.")
 @click.argument("runs", nargs=-1, required=True)
 @store_option
-@click.option("--tag", "-t", multiple=True, help="Add this tag; may be given several times.")
+@click.option("--tag", "-t", multiple=True, help="Add this tag; can be repeated.")
 @click.option("--untag", multiple=True, help="Remove this tag.")
 @click.option("--note", help="Replace the run's notes; '' removes them.")
 @click.option("--name", help="The run's new name.")
@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Change tags, notes or the name of runs.
 
-    A change is added to the run's logs, so a run may be edited while it goes on.
+    Changes are appended to the run's logs, so a running run can be edited.
 
     \b
     stepscope edit last --tag baseline --note "lower learning rate"

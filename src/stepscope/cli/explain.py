@@ -1,4 +1,4 @@
-"""`stepscope explain`: all there is to say about a rule."""
+"""`stepscope explain`: everything about one rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READING_WIDTH = 100
 @click.argument("rule")
 @json_option
 def command(rule: str, as_json: bool) -> None:
-    """What a rule finds, why it matters, and what to do.
+    """Explain what a rule finds, why it matters, and what to do.
 
     RULE is the id in a finding's brackets; `stepscope rules` lists them all.
 
@@ -74,7 +74,7 @@ def _heading(out: Console, title: str, style: str = "bold") -> None:
 
 
 def _prose(text: str) -> object:
-    """Text with its `code` in a color of its own."""
+    """Highlight `code` in the text."""
     from rich.text import Text
 
     found = Text()

@@ -1,4 +1,4 @@
-"""`stepscope export`: a run as files that other tools read."""
+"""`stepscope export`: write a run as files for other tools."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def command(
 
     if tensorboard is not None:
         if out is not None or format is not None or layout is not None:
-            raise UsageError("--tensorboard writes a folder; leave out --out, --format and --layout")
+            raise UsageError("--tensorboard writes a folder; remove --out, --format and --layout")
         _to_tensorboard((run, *series), store, tensorboard, double, as_json)
         return
     if double:
-        raise UsageError("--double is for --tensorboard; other formats always have every digit")
+        raise UsageError("--double is for --tensorboard; other formats always write every digit")
     if as_json and out is None:
         if format not in (None, "json"):
             raise UsageError(f"--json prints JSON and --format {format} something else; leave one out, or give --out")

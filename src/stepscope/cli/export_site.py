@@ -1,4 +1,4 @@
-"""`stepscope export-site`: a project as a folder that any web server shows."""
+"""`stepscope export-site`: a project as a folder that any web server can serve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.command(name="export-site", short_help="Write a project as a static site.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @store_option
-@click.option("--query", "-q", default="", help="Only the runs that match this: 'project = \"vae\"'.")
+@click.option("--query", "-q", default="", help="Only the runs that match this query: 'project = \"vae\"'.")
 @click.option("--title", default="", help="The title of the first page; by default the project's name.")
 @click.option(
     "--most",
@@ -41,7 +41,7 @@ def command(
     """Write runs, charts, findings and reports as a static site.
 
     FOLDER can go to GitHub Pages, a Hugging Face static Space or any web server. Its pages work without Stepscope and
-    without a network; nobody can change anything there. Hosts, users and paths are left out.
+    without a network; they are read-only. Host names, user names and paths are removed.
 
     \b
     stepscope export-site site
@@ -70,7 +70,7 @@ def command(
 
 
 def _context(catalogue: Catalogue) -> Context:
-    """What the server's views need, without a server."""
+    """The state the server's views need, without a server."""
     from stepscope.views.context import Context
     from stepscope.views.live import Hub
     from stepscope.views.open_runs import OpenRuns
@@ -87,4 +87,4 @@ def _put(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+        raise StorageError(f"cannot write {path}: {error.strerror}; choose another folder") from error

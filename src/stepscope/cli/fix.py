@@ -23,12 +23,12 @@ __all__ = ["command"]
 
 
 class FixCommand(LaunchCommand):
-    """`fix train.py --apply` is what one types after reading "add --apply"."""
+    """`fix train.py --apply` is what users type after reading "add --apply"."""
 
     takes_options_behind = True
 
 
-@click.command(name="fix", cls=FixCommand, short_help="Fix what was found, and prove it by running both versions.")
+@click.command(name="fix", cls=FixCommand, short_help="Fix a finding, and prove the fix by running both versions.")
 @click.option("--apply", "apply_it", is_flag=True, help="Write the fix, once it is proved.")
 @click.option("--all", "everything", is_flag=True, help="Continue until no finding with an edit is left.")
 @click.option("--rule", metavar="RULE", help="Fix this finding; by default the most severe one.")
@@ -54,15 +54,15 @@ def command(
 
     The edit of the worst finding is made in a copy of the script's folder. Both versions run from the same seed, and
     what changed is reported: whether the finding is gone, new findings, the loss, the time per step. Where the right
-    value is a matter of trial (a learning rate), several are tried. Nothing of yours is written without --apply.
+    value must be found by experiment (a learning rate), several are tried. Your files are changed only with --apply.
 
     \b
         stepscope fix train.py --lr 0.1
         stepscope fix --all --apply train.py
         stepscope fix last
 
-    The exit code is 0 when all that was tried is proved, or nothing is wrong; 1 when a finding has no edit or its edit
-    is not proved; 3 when the script or the run is not found, or the file has changed since.
+    The exit code is 0 when every edit is proved, or nothing is wrong; 1 when a finding has no edit or its edit is not
+    proved; 3 when the script or the run is not found, or the file has changed since.
     """
     from stepscope.launch.fixing.fix import Fixing, Plan
     from stepscope.launch.fixing.workspace import copied
@@ -86,7 +86,7 @@ def command(
 
 
 def _asked(ctx: click.Context, store: Path) -> tuple[Target, list[Finding] | None]:
-    """What to run, and the findings of the run that was named."""
+    """What to run, and the findings of the named run."""
     from stepscope.launch.fixing.stored import findings_of, target_of
     from stepscope.launch.fixing.version import Target
     from stepscope.launch.script import find_module, find_script

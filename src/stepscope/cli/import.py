@@ -1,4 +1,4 @@
-"""`stepscope import`: runs that other tools recorded."""
+"""`stepscope import`: bring in runs that other tools recorded."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _SHOWN = 10
     type=click.Path(path_type=Path),
     default=usual_store,
     show_default="$STEPSCOPE_DIR or stepscope-runs",
-    help="The folder the runs go to.",
+    help="The folder to import into.",
 )
 @click.option("--project", help="The project of the runs; by default their tool's project or the folder's name.")
 @click.option(
     "--from",
     "kind",
     metavar="KIND",
-    help="The tool to import from, if a folder has runs of several: tensorboard, wandb, mlflow, trackio or aim.",
+    help="The tool to import from, if a folder has runs from several: tensorboard, wandb, mlflow, trackio or aim.",
 )
-@click.option("--follow", is_flag=True, help="Keep importing what is written, until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Keep importing new data until Ctrl-C.")
 @json_option
 def command(
     paths: tuple[str, ...], into: Path, project: str | None, kind: str | None, follow: bool, as_json: bool
 ) -> None:
     """Import runs recorded by TensorBoard, W&B, MLflow, trackio or Aim.
 
-    Their files are only read. Done again, it adds what is new; nothing comes in twice.
+    The source files are only read. Importing again adds only what is new.
 
     \b
     stepscope import logs/                      # then: stepscope ui
     stepscope import base:logs/a,wide:logs/b    # with names, as in TensorBoard
     stepscope import mlruns/ wandb/ --into all-runs
-    stepscope import logs/ --follow             # while the training goes on
+    stepscope import logs/ --follow             # while the training runs
     """
     from stepscope.importers.detect import find_sources
     from stepscope.importers.import_writer import Landing
@@ -74,7 +74,7 @@ def command(
 
 
 class _Told:
-    """What is printed: a line for each source, what could not be read, and what to do next."""
+    """The printed report: one line per source, what could not be read, and what to do next."""
 
     def __init__(self, into: Path, as_json: bool) -> None:
         self._into = into
@@ -97,11 +97,11 @@ class _Told:
             return
         if any(one["runs"] for one in self._found):
             took = time.perf_counter() - self._began
-            click.echo(f"Kept in {clean(str(self._into))}, in {took:.1f} s.")
+            click.echo(f"Stored in {clean(str(self._into))}, in {took:.1f} s.")
             click.echo(f"Look at them with: stepscope ui {_quoted(self._into)}")
 
     def news(self, landing: Landing, landed: Landed) -> None:
-        """Of a later look, only when it brought something."""
+        """Report a later pass only if it imported something."""
         if self._json:
             if landed.points or landed.media or landed.new_runs:
                 import msgspec

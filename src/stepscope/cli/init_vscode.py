@@ -18,14 +18,14 @@ __all__ = ["command"]
 
 @click.command(name="init-vscode", short_help="Add launch configurations and tasks for VS Code.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())
-@click.option("--force", is_flag=True, help="Restore Stepscope's entries that were changed.")
+@click.option("--force", is_flag=True, help="Restore Stepscope's entries that you changed.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be done.")
 @json_option
 def command(folder: Path, force: bool, dry_run: bool, as_json: bool) -> None:
     """Add launch configurations and tasks to FOLDER's .vscode: run, check, profile, replay, attach.
 
-    What the tasks find appears in the Problems pane. What is in the files stays as it is, comments and all; entries
-    that have our names already are not touched, unless --force says so.
+    Findings appear in the Problems pane. Existing content, comments included, is preserved; existing entries with
+    Stepscope's names change only with --force.
     """
     from stepscope.launch.vscode import write_files
 
@@ -42,14 +42,14 @@ def command(folder: Path, force: bool, dry_run: bool, as_json: bool) -> None:
 
 
 def _tell(written: Written) -> None:
-    click.echo(clean(str(written.path)) + ("" if written.is_changed else "  (as it was)"))
+    click.echo(clean(str(written.path)) + ("" if written.is_changed else "  (unchanged)"))
     done = written.merged
     for name in done.added:
         click.echo(f"  added  {name}")
     for name in done.replaced:
-        click.echo(f"  put back  {name}")
+        click.echo(f"  restored  {name}")
     for name in done.kept:
-        click.echo(f"  kept   {name} (it was there already)")
+        click.echo(f"  kept   {name} (already there)")
 
 
 def _as_json(written: Written, dry_run: bool) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`stepscope inspect`: what a model or a checkpoint is."""
+"""`stepscope inspect`: describe a model or a checkpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GRAPHS = (".html", ".svg", ".png", ".json", ".dot")
 
 
 class ModelFailed(StepscopeError):
-    """The model's own forward raised; the table says where."""
+    """The model's own forward raised; the table shows where."""
 
 
 @click.command(name="inspect", short_help="Print a model or checkpoint: table, shapes, cost, graph.")
@@ -51,7 +51,7 @@ class ModelFailed(StepscopeError):
 @click.option("--no-stats", is_flag=True, help="Show only names and shapes of a checkpoint.")
 @json_option
 def command(target: str, as_json: bool, csv_file: Path | None, **options: Any) -> None:
-    """What a model or a checkpoint is: table, shapes, cost, graph.
+    """Describe a model or a checkpoint: table, shapes, cost, graph.
 
     TARGET is pkg.module:Net or file.py:Net (a class, a function that makes a model, or a model), a checkpoint
     (.pt, .pth, .bin, .safetensors), or a saved step (.step).
@@ -161,7 +161,7 @@ def _json(option: str, text: str, kind: type) -> Any:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as fault:
-        raise UsageError(f"{option} {text!r} is not valid JSON: {fault}") from None
+        raise UsageError(f"{option} {text!r} is not valid JSON: {fault}; put it in single quotes") from None
     if not isinstance(value, kind):
         word = "list, such as [1, 2]" if kind is list else 'object, such as {"depth": 4}'
         raise UsageError(f"{option} {text!r} is a {type(value).__name__}; expected a JSON {word}")
@@ -170,7 +170,7 @@ def _json(option: str, text: str, kind: type) -> Any:
 
 @contextlib.contextmanager
 def _prints_aside() -> Iterator[None]:
-    """What the user's own code prints goes to stderr, so that stdout is ours."""
+    """Send the output of the user's own code to stderr, so that stdout has only the result."""
     with contextlib.redirect_stdout(sys.stderr):
         yield
 

@@ -17,16 +17,14 @@ __all__ = ["command"]
 
 @click.command(name="login", short_help="Connect this machine to a server.")
 @click.argument("url")
-@click.option(
-    "--token-file", type=click.Path(path_type=Path), help="A file with a token; otherwise you are asked for one."
-)
+@click.option("--token-file", type=click.Path(path_type=Path), help="A file with a token; by default you are prompted.")
 @click.option("--forget", is_flag=True, help="Remove the login from this machine, and revoke its token.")
 @json_option
 def command(url: str, token_file: Path | None, forget: bool, as_json: bool) -> None:
     """Connect this machine to the server at URL, for `stepscope sync`.
 
-    URL is the server's address, or the whole link of an invitation. With the address alone you are asked for a token,
-    which you make on the server's People page. It is kept in a file that only you can read.
+    URL is the server's address, or the whole link of an invitation. With the address alone you are prompted for a
+    token, which you create on the server's People page. It is stored in a file that only you can read.
 
     \b
     stepscope login https://runs.example.org
@@ -65,7 +63,7 @@ def _asked(file: Path | None, server: str) -> str:
     elif os.environ.get("STEPSCOPE_TOKEN"):
         token = os.environ["STEPSCOPE_TOKEN"]
     elif sys.stdin.isatty():
-        click.echo(f"Make a token at {server}/#/people and paste it here; it is not shown.", err=True)
+        click.echo(f"Create a token at {server}/#/people and paste it here; it is not shown.", err=True)
         token = str(click.prompt("Token", hide_input=True, err=True)).strip()
     else:
         token = sys.stdin.readline().strip()
@@ -81,7 +79,7 @@ def _forget(server: str, as_json: bool) -> None:
 
     login = login_for(server)
     if login is None:
-        raise NotFound(f"this machine is not logged in to {server}")
+        raise NotFound(f"this machine is not logged in to {server}; check the address")
     revoked = True
     try:
         with Remote(server, login.token, timeout_s=10) as remote:

@@ -20,8 +20,8 @@ def command(dirs: tuple[Path, ...], as_json: bool) -> None:
     """Show findings and their fixes in an editor, over the Language Server Protocol.
 
     An editor (Neovim, Helix, Emacs, Zed, VS Code with a generic client) starts this command itself; --json prints what
-    to put into its settings. An open file shows what its newest run has found, and the edit of each finding as a quick
-    fix. Only runs of DIRS are read; nothing runs, and nothing is written.
+    to put into its settings. An open file shows the findings of its newest run, each with its edit as a quick fix.
+    Only runs in DIRS are read; nothing is executed or written.
 
     \b
     stepscope lsp runs/ --json         # the lines for an editor's settings

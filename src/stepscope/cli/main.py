@@ -1,4 +1,4 @@
-"""The `stepscope` command: finds the subcommands in this folder and turns our errors into one clear line."""
+"""The `stepscope` command: finds the subcommands in this folder and turns errors into one clear line."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ SECTIONS = {
     "Teams and sweeps": ("sweep", "server", "login", "sync", "mcp"),
     "Set up": ("doctor", "init-vscode", "lsp"),
 }
-"""Every command, by what it is for; `tests/cli/test_help.py` keeps it complete."""
+"""Every command by purpose; `tests/cli/test_help.py` checks that none is missing."""
 
 
 class Commands(click.Group):
-    """The folder is the registry; a subcommand is imported when it is asked for."""
+    """The folder is the registry; a subcommand is imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         here = Path(__file__).parent
@@ -82,17 +82,17 @@ def main(args: list[str] | None = None) -> None:
         commands(args=words, prog_name="stepscope", standalone_mode=False)
     except click.Abort:
         sys.exit(130)
-    except click.exceptions.NoArgsIsHelpError as error:  # `stepscope` alone: the help is the answer
+    except click.exceptions.NoArgsIsHelpError as error:  # `stepscope` alone prints the help
         click.echo(error.format_message())
         sys.exit(0)
     except click.ClickException as error:
         _fail("UsageError", error.format_message(), error.exit_code, words)
     except StepscopeError as error:
         _fail(type(error).__name__, str(error), error.exit_code, words)
-    except BrokenPipeError:  # `stepscope runs | head`: not a fault; stop quietly as other tools do
+    except BrokenPipeError:  # `stepscope runs | head`: not an error; exit quietly as other tools do
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
-    except OSError as error:  # a folder that may not be read, a disk that is full: no fault of ours
+    except OSError as error:  # an unreadable folder or a full disk: not an internal error
         said = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
         _fail("OSError", said, 1, words)
     except KeyboardInterrupt:
@@ -100,7 +100,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def _fail(kind: str, message: str, exit_code: int, words: list[str]) -> NoReturn:
-    """Say it to the person on stderr; to a program, where it expects the answer."""
+    """Print the error on stderr for people, or as JSON for programs."""
     label = click.style("error:", fg="red", bold=True)
     click.echo(f"{label} {clean(message, keep_newlines=True)}", err=True)
     ctx = click.Context(commands)

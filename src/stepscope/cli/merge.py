@@ -1,4 +1,4 @@
-"""`stepscope merge`: one run from the folders that its ranks wrote apart."""
+"""`stepscope merge`: one run from the folders that its ranks wrote separately."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["command"]
 def command(run: str, parts: tuple[Path, ...], store: Path, as_json: bool) -> None:
     """Join the folders of ranks that recorded on separate disks.
 
-    RUN is the run of rank 0. Each of PARTS is the folder of another rank, or a folder of runs, of which those that
-    belong to RUN are taken. Files are copied; merging again adds only what is new.
+    RUN is the run of rank 0. Each of PARTS is the folder of another rank, or a folder of runs, from which those
+    that belong to RUN are taken. Files are copied; merging again adds only what is new.
 
     \b
     stepscope merge last /mnt/node1/stepscope-runs /mnt/node2/stepscope-runs

@@ -1,4 +1,4 @@
-"""`stepscope profile`: where the time and memory of a training go, and what to do about it."""
+"""`stepscope profile`: where the time and memory of a training run go, and what to change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXPORTS = ("chrome", "speedscope", "prof", "csv", "parquet", "json")
 
 
 class ProfileCommand(LaunchCommand):
-    """`[OPTIONS] train.py ARGS...`, or with --open, --diff and --now: files and runs, and our options anywhere."""
+    """`[OPTIONS] train.py ARGS...`; with --open, --diff and --now: files and runs, with options anywhere."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if any(word in _WITHOUT_SCRIPT for word in split_arguments(self, args)[0]):
@@ -72,15 +72,17 @@ class ProfileCommand(LaunchCommand):
     "--try/--no-try",
     "try_advice",
     default=None,
-    help="Advice is tried in the running training where it can be switched there. --try: run the script again for the "
-    "rest; --no-try: only estimate.",
+    help=(
+        "Advice is tried in the running training if it can be switched there. --try: rerun the "
+        "script for the rest; --no-try: only estimate."
+    ),
 )
 @click.option("--select", multiple=True, metavar="RULE", help="Give only this advice (perf.tensor-loop, perf.*).")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Skip this advice.")
-@click.option("--ideal-loader", is_flag=True, help="Measure the speed with free data, by repeating the first batches.")
+@click.option("--ideal-loader", is_flag=True, help="Measure the speed with free data, by reusing the first batches.")
 @click.option("--open", "opens", is_flag=True, help="Analyze files of other profilers: traces, ranks, .prof, folders.")
 @click.option("--diff", "diffs", is_flag=True, help="Show what got slower between two runs or files, beyond the noise.")
-@click.option("--now", is_flag=True, help="Ask a running training for a window.")
+@click.option("--now", is_flag=True, help="Request a window from a running training.")
 @click.option(
     "--table", "tables", multiple=True, metavar="NAME", help="Also print this table (operators, kernels, ...)."
 )
@@ -119,7 +121,7 @@ class ProfileCommand(LaunchCommand):
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
-    """Show where the time and memory of a training go, and what to change.
+    """Show where the time and memory of a training run go, and what to change.
 
     Runs a script, unchanged, until it has seen enough, and prints a verdict. Or reads what other tools recorded:
 
@@ -144,9 +146,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     paths, store = values.pop("paths"), values.pop("store")
     opens, diffs, now = values.pop("opens"), values.pop("diffs"), values.pop("now")
     for name in wanted.tables:
-        analysis_named(name)  # said before the training, not after it
+        analysis_named(name)  # fail before the training, not after it
     if opens + diffs + now > 1:
-        raise UsageError("--open, --diff and --now are three commands; give one of them")
+        raise UsageError("--open, --diff and --now cannot be combined; give one of them")
     if opens:
         _open(paths, wanted, store, values)
     elif diffs:
@@ -158,7 +160,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 
 def _absolute(path: Path | None) -> Path | None:
-    """The script may change the working directory."""
+    """Make paths absolute: the script may change the working directory."""
     return path if path is None or str(path) == "-" else path.absolute()
 
 
@@ -215,7 +217,7 @@ def _profiling(values: dict[str, Any]) -> Profiling:
 
 
 def _show(profile: Profile, shown: ProfileReport, *, wanted: Wanted, trying: bool, ui: bool) -> None:
-    """The script is over: the verdict, and its findings into the run."""
+    """Print the verdict and add the findings to the run."""
     from stepscope.cli._profile_report import report
     from stepscope.diagnose.outputs.lines import line
 
@@ -262,7 +264,7 @@ def _is_ours(paths: tuple[Path, ...]) -> bool:
 
 
 def _opened_in_a_run(paths: tuple[Path, ...], store: Path | None, values: dict[str, Any]) -> tuple[Profile, str]:
-    """A run named after the file, so that the browser shows it."""
+    """A run named after the file, so that the browser app shows it."""
     import shutil
 
     import stepscope
@@ -279,7 +281,7 @@ def _opened_in_a_run(paths: tuple[Path, ...], store: Path | None, values: dict[s
         profile = open_profile(list(paths), into=new_folder(run.path, "opened", 0))
     except StepscopeError:
         run.finish()
-        shutil.rmtree(run.path, ignore_errors=True)  # made for this file alone
+        shutil.rmtree(run.path, ignore_errors=True)  # created for this file alone
         raise
     run.finish()
     return profile, f"see it with: stepscope ui{_in_store(store)}   (run {run.name})"
@@ -342,16 +344,19 @@ def _now(paths: tuple[Path, ...], store: Path | None, json_file: Path | None) ->
     from stepscope.runs.read.folder import open_run
 
     if len(paths) != 1:
-        raise UsageError("--now needs the run that is to be profiled: stepscope profile --now last")
+        raise UsageError("--now needs the run to profile: stepscope profile --now last")
     folder = _run_folder(str(paths[0]), store) if not paths[0].exists() else paths[0]
     run = open_run(folder)
     if run.status != "running":
-        raise UsageError(f"the run {run.name!r} is not running any more ({run.status})")
+        raise UsageError(
+            f"the run {run.name!r} is no longer running ({run.status}); profile its script with: "
+            "stepscope profile train.py"
+        )
     request_window(folder)
     if json_file is not None:
         _put_json({"id": run.id, "name": run.name, "asked": True}, json_file)
     click.echo(
-        f"asked {run.name} for a window of its next steps; scripts under stepscope run or stepscope profile take it "
-        "within a second or so",
+        f"requested a window from {run.name}; scripts under stepscope run or stepscope profile answer "
+        "within about a second",
         err=json_file is not None,
     )

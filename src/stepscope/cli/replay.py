@@ -1,4 +1,4 @@
-"""`stepscope replay`: repeat the step that failed, from its capsule."""
+"""`stepscope replay`: repeat a failed step from its capsule."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def command(
 ) -> None:
     """Repeat the failing step of RUN, with its batch, parameters and random numbers, and trace every value.
 
-    RUN is a run (id, name, path, `last`) or the folder of a capsule copied from another machine; without it, the
-    latest run that has kept a step. The script runs up to its first step; there it gets what was saved. Exits with 0
-    when the step goes through, with 1 when it fails.
+    RUN is a run (id, name, path, `last`) or the folder of a capsule copied from another machine; without it, the latest
+    run with a saved step. The script runs up to its first step, which gets the saved state. Exits with 0 when the step
+    succeeds, with 1 when it fails.
 
     \b
     stepscope replay
-    stepscope replay --pdb              # and look around where it failed
+    stepscope replay --pdb              # and debug it where it failed
     stepscope replay --current          # after a change: does it still fail?
     stepscope replay brave-otter --step 120
     """
@@ -99,14 +99,14 @@ def _latest_with_one(store: Path) -> RunFolder:
         if capsules_of(run):
             return run
     raise NotFound(
-        f"none of the latest runs in '{store}' has kept a step; `stepscope run` does when one raises an error or its "
-        "loss or gradient is not finite"
+        f"none of the latest runs in '{store}' has a saved step; `stepscope run` saves one when it "
+        "raises an error or its loss or gradient is not finite"
     )
 
 
 @contextlib.contextmanager
 def _script_prints_aside(aside: bool) -> Iterator[None]:
-    """With --json stdout is ours; what the script prints goes to stderr."""
+    """With --json, stdout has only the document; the script's output goes to stderr."""
     if not aside:
         yield
         return

@@ -1,4 +1,4 @@
-"""`stepscope report`: runs or a Markdown text as a file to send."""
+"""`stepscope report`: write runs or a Markdown text as a file to share."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SUFFIXES = (".html", ".pdf", ".zip", ".md")
     "--out",
     "-o",
     type=click.Path(path_type=Path),
-    help="The file to write: .html, .pdf, .zip (Markdown with pictures) or .md (with a folder of pictures).",
+    help="The file to write: .html, .pdf, .zip (Markdown with images) or .md (with a folder of images).",
 )
 @click.option("--query", "-q", default="", help="Use the runs that match this query.")
 @click.option("--title", default="", help="The report's title.")
 @click.option("--template", default="", help="Template to start from: runs, blank, ablation, weekly or failure.")
 @click.option("--new", is_flag=True, help="Print the Markdown to start from.")
-@click.option("--save", is_flag=True, help="Keep the report in the folder with the runs, for the browser app.")
+@click.option("--save", is_flag=True, help="Store the report with the runs, for the browser app.")
 @click.option("--list", "listed", is_flag=True, help="List the stored reports.")
 @click.option(
     "--max-mb", type=click.FloatRange(0.5, 500), default=5.0, show_default=True, help="Maximum size of the .html file."
@@ -64,7 +64,7 @@ def command(
     stepscope report last -o report.html             # one file, works without a network
     stepscope report first second -o compare.pdf
     stepscope report --query 'project = "vae"' -o vae.html
-    stepscope report --new last > my.md              # write on from here, then
+    stepscope report --new last > my.md              # edit this, then
     stepscope report my.md -o my.html
     stepscope report --list
     """
@@ -81,7 +81,7 @@ def command(
             raise UsageError("name one or more runs, a Markdown file or a report, or give --query")
         text = _text(ctx, what, query, title, template)
         if not (save or new or out is not None):
-            raise UsageError("say where to write it with -o report.html (or .pdf, .zip, .md), or keep it with --save")
+            raise UsageError("give a file with -o report.html (or .pdf, .zip, .md), or store it with --save")
         told: dict[str, Any] = {"saved": _save(ctx, text) if save else None}
         if new and not as_json:
             click.echo(text, nl=False)
@@ -92,7 +92,7 @@ def command(
 
 
 def _context(catalogue: Catalogue) -> Context:
-    """What the server's views need, without a server."""
+    """The state the server's views need, without a server."""
     from stepscope.views.context import Context
     from stepscope.views.live import Hub
     from stepscope.views.open_runs import OpenRuns
@@ -106,22 +106,22 @@ def _check_target(out: Path, force: bool) -> None:
     from stepscope.errors import NotFound, UsageError
 
     if out.suffix.lower() not in _SUFFIXES:
-        raise UsageError(f"cannot write a report as {out.name!r}; end the name in {', '.join(_SUFFIXES)}")
+        raise UsageError(f"cannot write a report as {out.name!r}; the name must end in {', '.join(_SUFFIXES)}")
     if out.suffix.lower() == ".pdf":
         from stepscope.report.pdf import NoBrowser, find_browser
 
         if find_browser() is None:
             raise NoBrowser()
     if not out.parent.is_dir():
-        raise NotFound(f"there is no folder {str(out.parent)!r} to write to")
+        raise NotFound(f"there is no folder {str(out.parent)!r} to write to; create it, or choose another")
     if out.exists() and not force:
-        raise UsageError(f"{out} is there already; give another name, or write over it with --force")
+        raise UsageError(f"{out} already exists; give another name, or overwrite it with --force")
     if out.suffix.lower() == ".md" and _pictures_of(out).exists() and not force:
-        raise UsageError(f"{_pictures_of(out)} is there already; give another name, or add to it with --force")
+        raise UsageError(f"{_pictures_of(out)} already exists; give another name, or add to it with --force")
 
 
 def _text(ctx: Context, what: tuple[str, ...], query: str, title: str, template: str) -> str:
-    """The report's Markdown: from a file, from a kept report, or drafted from runs."""
+    """The report's Markdown: from a file, a stored report, or drafted from runs."""
     from stepscope.report import store as kept
     from stepscope.runs.catalogue.resolve import choose
     from stepscope.views.report.draft import draft_text
@@ -142,7 +142,7 @@ def _text(ctx: Context, what: tuple[str, ...], query: str, title: str, template:
 
 
 def _as_id(name: str) -> str:
-    """A run may also be named by its folder."""
+    """A run can also be given by its folder."""
     from stepscope.runs.format.layout import is_run_folder
 
     return Path(name).resolve().name if os.sep in name and is_run_folder(Path(name)) else name
@@ -156,7 +156,7 @@ def _from_file(path: Path) -> str:
     try:
         data = read_file(path, MAX_BYTES)
     except FileNotFoundError:
-        raise NotFound(f"there is no file {str(path)!r}") from None
+        raise NotFound(f"there is no file {str(path)!r}; check the path") from None
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
@@ -219,7 +219,7 @@ def _pictures_of(out: Path) -> Path:
 
 
 def _put(path: Path, data: bytes) -> None:
-    """The file appears whole: who looks at a report that is made anew never sees half of it."""
+    """Write the file atomically, so that readers never see half of it."""
     from stepscope.errors import StorageError
 
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -229,7 +229,7 @@ def _put(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+        raise StorageError(f"cannot write {path}: {error.strerror}; choose another place") from error
 
 
 def _save(ctx: Context, text: str) -> dict[str, Any]:

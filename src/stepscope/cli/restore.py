@@ -1,4 +1,4 @@
-"""`stepscope restore`: get an artifact's files back out of a run."""
+"""`stepscope restore`: copy an artifact's files out of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="restore", short_help="List a run's artifacts, or get their files back.")
+@click.command(name="restore", short_help="List a run's artifacts, or copy their files out.")
 @click.argument("run")
 @click.argument("artifact", required=False)
 @store_option
@@ -34,7 +34,7 @@ def command(
     server: str | None,
     as_json: bool,
 ) -> None:
-    """Get the files of an artifact back; without a name, list the artifacts.
+    """Copy an artifact's files out of a run; without a name, list the artifacts.
 
     ARTIFACT is a name (its newest version), name:v2, or name:alias. Every file is checked against its hash.
 
@@ -42,7 +42,7 @@ def command(
     stepscope restore last                        # what there is
     stepscope restore last best.pt -o restored/
     stepscope restore 01JCQ4 splits:v0
-    stepscope restore vision model:best --from https://runs.example.org     # goes on where a download was cut
+    stepscope restore vision model:best --from https://runs.example.org     # resumes an interrupted download
     """
     import msgspec
 
@@ -68,7 +68,7 @@ def command(
         click.echo(clean(str(path)))
     left = [file.reference for file in chosen.files if file.reference is not None]
     for place in left:
-        click.echo(f"not copied, it is only referred to: {clean(place)}", err=True)
+        click.echo(f"not copied, only a reference: {clean(place)}", err=True)
     click.echo(
         f"{len(written)} files of {clean(chosen.name)} v{chosen.version} written to {clean(str(target))}", err=True
     )
@@ -89,7 +89,7 @@ def _fetch(server: str, project: str, artifact: str | None, out: Path | None, as
 
 
 def _folder_name(name: str) -> str:
-    """A folder name from an artifact's: names are content and may be anything."""
+    """A folder name from an artifact's name, which may contain anything."""
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".")
     return safe[:100] or "artifact"
 
@@ -100,7 +100,7 @@ def _list(run: RunFolder) -> None:
     from rich.table import Table
 
     if not run.artifacts:
-        click.echo(f"run {run.name!r} has no artifacts; run.log_artifact(...) keeps files", err=True)
+        click.echo(f"run {run.name!r} has no artifacts; run.log_artifact(...) saves files", err=True)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("artifact", "version", "type", "aliases"):

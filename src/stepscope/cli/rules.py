@@ -1,4 +1,4 @@
-"""`stepscope rules`: every rule in a table."""
+"""`stepscope rules`: all rules in a table."""
 
 from __future__ import annotations
 
@@ -70,4 +70,4 @@ def _print(docs: list[RuleDoc]) -> None:
     said = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
     out.print(f"\n{len(docs)} rule{'' if len(docs) == 1 else 's'}{f' ({said})' if said else ''}", style="dim")
     if docs:
-        out.print("stepscope explain RULE says more about one", style="dim")
+        out.print("stepscope explain RULE describes one", style="dim")

@@ -1,4 +1,4 @@
-"""`stepscope run`: any script, unchanged, tracked and diagnosed."""
+"""`stepscope run`: run any script unchanged, tracked and diagnosed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["command"]
 @switch_options
 @finding_options
 @click.option(
-    "--kill-hang", is_flag=True, help="Stop a job whose ranks wait for each other, once the hang is explained."
+    "--kill-hang", is_flag=True, help="Stop a job whose ranks wait for each other, after explaining the hang."
 )
 @click.option("--no-capsule", is_flag=True, help="Do not save a failing step for `stepscope replay`.")
 @click.option("--capsule-size", default="1G", show_default=True, help="Maximum size of a saved step.")
@@ -54,7 +54,7 @@ __all__ = ["command"]
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Run a script unchanged and report what is wrong with it.
 
-    Options before the script are Stepscope's, all after it the script's own:
+    Options before the script are Stepscope's; everything after it goes to the script:
 
     \b
         stepscope run train.py --epochs 5
@@ -70,13 +70,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     values["capsule"] = not values.pop("no_capsule")
     values["capsule_bytes"] = parse_bytes(values.pop("capsule_size"), "--capsule-size")
     if values["profile_on"] and not values["record"]:
-        raise UsageError("--profile-on needs the run folder to put its profiles in; leave --no-run out")
+        raise UsageError("--profile-on stores profiles in the run folder; remove --no-run")
     values["profiling"] = _profiling(values.pop("profile_on"), values.pop("on_signal"))
     launch(script, options_from(values))
 
 
 def _make_way_for_launchers(ctx: click.Context) -> None:
-    """`stepscope run torchrun ...` becomes `torchrun ... -m stepscope run ...`: does not come back then."""
+    """`stepscope run torchrun ...` becomes `torchrun ... -m stepscope run ...`; does not return then."""
     from stepscope.launch.launchers import is_launcher, launcher_command, start_launcher
 
     target, theirs = ctx.obj
@@ -85,7 +85,7 @@ def _make_way_for_launchers(ctx: click.Context) -> None:
 
 
 def _profiling(asked: tuple[str, ...], signal: str) -> Profiling:
-    """When to open a window; always when a file in the run folder asks for it."""
+    """When to open a window; a request file in the run folder always opens one."""
     from stepscope.launch.options import Profiling
     from stepscope.profile.collect.schedule import StepRange
     from stepscope.profile.collect.triggers import signal_named

@@ -101,7 +101,7 @@ def _spark_title(entries: Sequence[RunEntry]) -> str:
 
 
 def _marks(entry: RunEntry) -> str:
-    """What a glance must not miss: findings, and points that were dropped."""
+    """What must not be missed: findings, and dropped points."""
     findings = f"  {entry.findings} finding{'s' if entry.findings != 1 else ''}" if entry.findings else ""
     return findings + (f"  {entry.dropped} dropped" if entry.dropped else "")
 

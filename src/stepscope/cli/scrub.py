@@ -1,4 +1,4 @@
-"""`stepscope scrub`: take a secret out of a run that recorded it."""
+"""`stepscope scrub`: remove a secret from a run that recorded it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bo
     """Remove a secret from everything a run recorded.
 
     Logs, console, config, notes, media, artifacts, capsules, reports of the store and this user's caches. The text is
-    found as it is and as URLs, JSON and base64 write it, and becomes ***. Every point is kept, and all is verified.
+    found in plain form and as encoded in URLs, JSON and base64, and replaced by ***. No point is lost, and the result
+    is verified.
 
     Without PATTERN you are prompted, so the secret stays out of the shell's history.
 
@@ -37,7 +38,7 @@ def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bo
     from stepscope.runs.scrub.needle import Needle
     from stepscope.runs.scrub.scrub import scrub_beside, scrub_run
 
-    wanted = pattern if pattern is not None else click.prompt("The text to take out", hide_input=True, err=True)
+    wanted = pattern if pattern is not None else click.prompt("The text to remove", hide_input=True, err=True)
     needle = Needle(wanted, regex)
     path = open_named(run, store).path
     result = scrub_run(path, needle, dry_run=dry_run, force=force)
@@ -49,13 +50,13 @@ def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bo
     for name, count in result.found.items():
         click.echo(f"{count:6}  {clean(name)}")
     for name, why in result.unread.items():
-        click.echo(f"not looked at: {clean(name)} ({clean(why)})", err=True)
+        click.echo(f"not checked: {clean(name)} ({clean(why)})", err=True)
     click.echo(_summary(len(result.found), result.matches, dry_run), err=True)
 
 
 def _summary(files: int, matches: int, dry_run: bool) -> str:
     if not files:
-        return "it is nowhere in this run"
+        return "it does not occur in this run"
     counted = f"{matches} matches in {files} {'file' if files == 1 else 'files'}"
     if dry_run:
         return f"{counted}; nothing was changed (--dry-run)"

@@ -1,8 +1,10 @@
-"""`stepscope server`: the app for a team, and the place `stepscope sync` sends runs to."""
+"""`stepscope server`: the app for a team, and the target of `stepscope sync`."""
 
 from __future__ import annotations
 
 import os
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,19 +18,20 @@ from stepscope.cli._json import json_option, print_json_line
 from stepscope.cli._server_database import database_option, people_of
 
 if TYPE_CHECKING:
+    from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
 __all__ = ["command"]
 
 OBJECTS_FILE = ".objects-place"
-"""Remembers where the runs of a folder went, so that a server started without --objects still finds them."""
+"""Records where a folder's runs are stored, so that a server started without --objects still finds them."""
 _OTHERS = {
     name: f"_server_{name}" for name in ("doctor", "restore", "retention", "storage", "tokens", "users", "verify")
 }
 
 
 class _Server(click.Group):
-    """`stepscope server FOLDER` starts one; a first word from the list is another command (`./verify` is a folder)."""
+    """`stepscope server FOLDER` starts a server; a first word from the list is a subcommand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return ["start", *sorted(_OTHERS)]
@@ -50,7 +53,7 @@ def command() -> None:
 
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
-    stepscope server /srv/runs --objects s3://team-runs/stepscope     # ended runs move to a bucket
+    stepscope server /srv/runs --objects s3://team-runs/stepscope     # finished runs move to a bucket
     stepscope server users add ada --folder /srv/runs
     stepscope server retention --folder /srv/runs --project vision --points-days 90
     stepscope server verify /srv/runs
@@ -63,10 +66,8 @@ def command() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")
 @database_option
 @click.option("--allow-host", multiple=True, help="A host name the server may be reached under (behind a proxy).")
-@click.option("--objects", metavar="PLACE", help="Where runs go that have ended: s3://bucket/prefix, or a folder.")
-@click.option(
-    "--oidc", metavar="URL", help="An OpenID provider where people sign in; its secret: $STEPSCOPE_OIDC_SECRET."
-)
+@click.option("--objects", metavar="PLACE", help="Where finished runs are stored: s3://bucket/prefix, or a folder.")
+@click.option("--oidc", metavar="URL", help="The OpenID provider for sign-in; its secret: $STEPSCOPE_OIDC_SECRET.")
 @click.option("--oidc-client", metavar="ID", help="This server's client id at the provider.")
 @click.option(
     "--oidc-role",
@@ -74,6 +75,19 @@ def command() -> None:
     help="The role of new users in every project; without it, only people added by an admin can sign in.",
 )
 @click.option("--public-url", metavar="URL", help="The address that browsers use, when behind a proxy.")
+@click.option(
+    "--mail",
+    metavar="URL",
+    envvar="STEPSCOPE_MAIL",
+    help="Mail people about mentions: smtp://USER@HOST:587?from=ADDRESS; the password: $STEPSCOPE_SMTP_PASSWORD.",
+)
+@click.option(
+    "--webhook", metavar="URL", envvar="STEPSCOPE_WEBHOOK", help="Send alerts and mentions there; prefer the variable."
+)
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes that share the address."
+)
+@click.option("--listener", type=int, hidden=True, help="The socket of a worker's address.")
 @click.option("--log", "log_format", type=click.Choice(["text", "json"]), help="Print a log line for each request.")
 @json_option
 def start(
@@ -87,13 +101,18 @@ def start(
     oidc_client: str | None,
     oidc_role: str | None,
     public_url: str | None,
+    mail: str | None,
+    webhook: str | None,
+    workers: int,
+    listener: int | None,
     log_format: str | None,
     as_json: bool,
 ) -> None:
-    """Start it: collect runs in FOLDER, and show them.
+    """Start a server: collect runs in FOLDER, and show them.
 
-    The first start prints a link that signs you in as an admin; invite others on the People page. Put a proxy with TLS
-    in front of a server that others reach over a network. Several processes may serve one folder behind one address.
+    The first start prints a link that signs you in as an admin; invite others on the People page. Put a TLS proxy in
+    front of a server that is reachable over a network. With --workers, or started on several machines that share the
+    folder and a PostgreSQL database, several processes serve one address.
 
     \b
     stepscope server /srv/runs --host 0.0.0.0 --port 7007
@@ -109,9 +128,7 @@ def start(
         make_store(folder)
     except OSError as fault:
         why = fault.strerror or str(fault)
-        raise ConfigError(
-            f"no runs can be kept in {str(folder)!r} ({why}); give a folder that can be written to"
-        ) from None
+        raise ConfigError(f"cannot store runs in {str(folder)!r} ({why}); give a writable folder") from None
     log_to_stderr("json" if log_format == "json" else "text", access=log_format is not None)
     place = objects_place(folder, objects)
     if place is not None:
@@ -124,11 +141,25 @@ def start(
             allow_hosts=allow_host,
             ingest=folder,
             people=people,
+            mail=_mail(mail),
+            webhook=webhook,
+            public_url=public_url or "",
+            listener=socket.socket(fileno=listener) if listener is not None else None,
+            workers=sys.argv[1:],
+            count=1 if listener is not None else workers,
             oidc=_oidc(oidc, oidc_client, oidc_role, public_url),
             objects=open_objects(place) if place is not None else None,
             say=partial(click.echo, err=True) if as_json else click.echo,
             on_address=_print_address if as_json else None,
         )
+
+
+def _mail(url: str | None) -> Mail | None:
+    if not url:
+        return None
+    from stepscope.server.mail import Mail
+
+    return Mail(url, os.environ.get("STEPSCOPE_SMTP_PASSWORD"))
 
 
 def _oidc(issuer: str | None, client: str | None, role: str | None, public_url: str | None) -> Oidc | None:
@@ -138,7 +169,7 @@ def _oidc(issuer: str | None, client: str | None, role: str | None, public_url: 
     if issuer is None:
         return None
     if client is None:
-        raise UsageError("--oidc needs --oidc-client, the id under which the provider knows this server")
+        raise UsageError("--oidc needs --oidc-client, this server's client id at the provider")
     from stepscope.server.oidc import Oidc
 
     secret = os.environ.get("STEPSCOPE_OIDC_SECRET", "")
@@ -146,7 +177,7 @@ def _oidc(issuer: str | None, client: str | None, role: str | None, public_url: 
 
 
 def objects_place(folder: Path, given: str | None) -> str | None:
-    """Where the runs of a folder go: as given, and remembered for next time; else as remembered."""
+    """Where a folder's runs are stored: as given, and recorded for next time; else as recorded."""
     from stepscope.errors import Conflict
     from stepscope.files.opening import read_text
     from stepscope.runs.format.layout import write_file
@@ -157,8 +188,8 @@ def objects_place(folder: Path, given: str | None) -> str | None:
         return known
     if known is not None and known != given:
         raise Conflict(
-            f"runs of {folder} are in {known}, and {given} was given. Move the objects there yourself, then remove "
-            f"{file}; or leave out --objects"
+            f"runs of {folder} are in {known}, but {given} was given. Move the objects there "
+            f"yourself, then remove {file}; or omit --objects"
         )
     if known is None:
         write_file(file, f"{given}\n".encode())
@@ -167,7 +198,7 @@ def objects_place(folder: Path, given: str | None) -> str | None:
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Where the system does not keep processes apart, two that append to the same logs would mix their frames."""
+    """Without file locks, two processes appending to the same logs would mix their frames."""
     from stepscope.errors import Conflict
     from stepscope.importers.lock import ImportLock
     from stepscope.sync.locks import between_processes
@@ -182,7 +213,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _print_address(url: str, token: str | None) -> None:
-    """For a program that starts the server: one line, as soon as it listens."""
+    """Print one line, for a program that starts the server, as soon as it listens."""
     from stepscope.server.serve import address
 
     print_json_line({"url": url, "token": token, "address": address(url, token)})

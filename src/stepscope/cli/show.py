@@ -45,7 +45,7 @@ def command(
     printed: bool,
     as_json: bool,
 ) -> None:
-    """One run: overview, metrics, config, findings.
+    """Show one run: overview, metrics, config, findings.
 
     RUN is a path, an id or the beginning of one, a name, or `last` (the newest, also by default).
 
@@ -97,7 +97,7 @@ def _overview(out: Console, run: RunFolder) -> None:
     )
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created))
     facts = [f"project {clean(run.project)}", f"started {when} ({ago(time.time() - run.created)})"]
-    facts.append(f"took {duration(run.duration_s)}" if run.ended else f"so far {duration(run.duration_s)}")
+    facts.append(f"took {duration(run.duration_s)}" if run.ended else f"{duration(run.duration_s)} so far")
     attempts = len({one.attempt for one in run.attempts})
     if attempts > 1:
         facts.append(f"{attempts} attempts")
@@ -113,7 +113,7 @@ def _overview(out: Console, run: RunFolder) -> None:
 
 
 def _stuck(out: Console, run: RunFolder) -> None:
-    """A job whose ranks wait for each other right now."""
+    """A job whose ranks are waiting for each other right now."""
     from stepscope.diagnose.hangs import explain, is_stuck_now, read_hang
 
     hang = read_hang(run.path)
@@ -123,7 +123,7 @@ def _stuck(out: Console, run: RunFolder) -> None:
 
 
 def _troubles(out: Console, run: RunFolder) -> None:
-    """What went wrong comes before the numbers."""
+    """What went wrong, printed before the numbers."""
     from stepscope.launch.coverage import coverage_text, unproven_text
 
     standing = run.standing
@@ -145,13 +145,15 @@ def _troubles(out: Console, run: RunFolder) -> None:
     if run.dropped:
         out.print(f"\n{run.dropped} values could not be written and are missing", style="yellow")
     if run.holes:
-        out.print(f"\n{run.holes} damaged stretches in the logs were skipped", style="yellow")
+        out.print(f"\\n{run.holes} damaged sections of the logs were skipped", style="yellow")
     for fault in run.faults:
-        out.print(f"\nstepscope itself failed in {clean(fault.where)}: {clean(fault.error)}", style="yellow")
+        out.print(
+            f"\\nStepscope raised an internal error in {clean(fault.where)}: {clean(fault.error)}", style="yellow"
+        )
 
 
 def _findings(out: Console, run: RunFolder) -> None:
-    """Those from while it ran and those in its folder, the gravest first; what is only worth knowing in a line each."""
+    """Findings of the run and of its folder, most severe first; notes take one line each."""
     from stepscope.diagnose.show import place_of, render
     from stepscope.diagnose.stored.engine import diagnose_run
 
@@ -196,7 +198,7 @@ def _metrics(out: Console, run: RunFolder, rank: int | None) -> None:
 
 
 def _pairs(out: Console, title: str, values: dict[str, Any], origins: dict[str, str] | None = None) -> None:
-    """Names and values, and where each comes from if that is known."""
+    """Names and values, and the source of each if known."""
     from rich.text import Text
 
     if not values:

@@ -27,7 +27,7 @@ _LOOK_S = 0.1
 def command(run: str, store: Path, wait_s: float, as_json: bool) -> None:
     """Print the Python stacks of all ranks of a live run.
 
-    Asks a run that `stepscope run` has started, without stopping it. Ranks with the same stack are printed once.
+    Asks a run started with `stepscope run`, without stopping it. Ranks with the same stack are printed once.
 
     \b
     stepscope stacks last
@@ -38,7 +38,7 @@ def command(run: str, store: Path, wait_s: float, as_json: bool) -> None:
 
     folder = open_named(run, store)
     if folder.status != "running":
-        raise Conflict(f"run {folder.name} is {folder.status}; only a run that is being written has stacks to show")
+        raise Conflict(f"run {folder.name} is {folder.status}; only a live run has stacks to show")
     found = _ask(folder.path, wait_s)
     if found is None:
         raise Conflict(
@@ -52,7 +52,7 @@ def command(run: str, store: Path, wait_s: float, as_json: bool) -> None:
 
 
 def _ask(run: Path, wait_s: float) -> Hang | None:
-    """Leave a question in the run's folder; the answer, if one comes."""
+    """Write a request into the run's folder and return the answer, if one comes."""
     import msgspec
 
     from stepscope.diagnose.hangs import ANSWERED, ASKED, FOLDER

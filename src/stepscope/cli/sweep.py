@@ -31,7 +31,7 @@ __all__ = ["command"]
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--runs", type=click.IntRange(1), help="Total number of runs; overrides the file.")
 @click.option("--parallel", type=click.IntRange(1), help="Number of runs in parallel.")
-@click.option("--seed", type=click.IntRange(0), help="Seed of the random and Optuna samplers.")
+@click.option("--seed", type=click.IntRange(0), help="Seed for the random and Optuna samplers.")
 @click.option(
     "--dir",
     "store",
@@ -45,7 +45,7 @@ __all__ = ["command"]
     metavar="URL",
     help="Share the sweep with other workers: postgresql://..., sqlite:///file or journal. Needs Optuna.",
 )
-@click.option("--worker", is_flag=True, help="Only work on a shared sweep; do not submit other workers.")
+@click.option("--worker", is_flag=True, help="Only work on a shared sweep; do not submit workers.")
 @click.option("--stop", is_flag=True, help="Let all workers of a shared sweep finish their current runs and end.")
 @click.option("--resume", is_flag=True, help="Continue a shared sweep after --stop.")
 @click.option("--fresh", is_flag=True, help="Start over; earlier runs stay on disk but do not count.")
@@ -69,8 +69,8 @@ def command(
 ) -> None:
     """Run a script with many settings, side by side, and show which was best.
 
-    FILE defines what to run, which parameters to try and the metric; docs/sweeps.md has the details. W&B's sweep
-    files work too. The same command again goes on where it was stopped.
+    FILE defines what to run, which parameters to try and the metric; docs/sweeps.md has the details. W&B sweep
+    files work too. Running the same command again resumes a stopped sweep.
 
     \b
         stepscope sweep sweep.yaml
@@ -93,7 +93,7 @@ def command(
         return
     for name, asked in (("--worker", worker), ("--stop", stop), ("--resume", resume)):
         if asked:
-            raise UsageError(f"{name} is for a sweep that workers share; add --storage, or `storage:` to the file")
+            raise UsageError(f"{name} is for a shared sweep; add --storage, or `storage:` to the file")
     if sweep.backend != "local":
         raise UsageError(f"backend {sweep.backend} needs a storage that its workers share; add --storage")
     if dry_run:
@@ -183,7 +183,7 @@ def _say_best(out: Console, runner: Runner, best: Trial) -> None:
 
 
 def _ranked(sweep: Sweep, trials: list[Trial]) -> list[Trial]:
-    """The best first, then those without a value."""
+    """The best first, then runs without a value."""
     sign = -1.0 if sweep.metric is not None and sweep.metric.goal == "max" else 1.0
 
     def place(trial: Trial) -> tuple[int, float, int]:
@@ -237,7 +237,7 @@ def _print_status(sweep: Sweep, store: Path, as_json: bool) -> None:
 
     journal = Journal(folder_of(store, sweep.name))
     if not journal.exists:
-        raise NotFound(f"the sweep {sweep.name!r} was not started yet in {store}; --dir says where to look")
+        raise NotFound(f"the sweep {sweep.name!r} has not been started in {store}; use --dir to look elsewhere")
     now = standing(journal, sweep)
     if as_json:
         print_json(sweep_as_json(sweep, now.trials, now.best, None))
@@ -249,4 +249,4 @@ def _print_status(sweep: Sweep, store: Path, as_json: bool) -> None:
     if not now.is_running:
         left = 0 if now.total is None else now.total - sum(one.is_over for one in now.trials)
         said = f"; {left} runs are left; the command without --status resumes them" if left > 0 else ""
-        out.print(f"no stepscope sweep is at work on it{said}", style="dim", soft_wrap=True)
+        out.print(f"no stepscope sweep is running it{said}", style="dim", soft_wrap=True)

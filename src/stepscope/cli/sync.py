@@ -1,4 +1,4 @@
-"""`stepscope sync`: send runs to a team's server, or bring them back."""
+"""`stepscope sync`: send runs to a team's server, or fetch them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(name="sync", short_help="Send runs to a server, or bring them back.")
+@click.command(name="sync", short_help="Send runs to a server, or fetch them.")
 @click.argument("place", type=click.Path(path_type=Path), required=False)
 @click.option("--to", "to", metavar="URL", help="Send runs to this server; the last `stepscope login` by default.")
 @click.option("--from", "origin", metavar="URL", help="Fetch the runs of this server instead.")
-@click.option("--follow", is_flag=True, help="Keep sending what runs write, until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Keep sending new data until Ctrl-C.")
 @click.option(
     "--every", type=click.FloatRange(0.05), default=2.0, show_default=True, help="Seconds between polls with --follow."
 )
-@click.option(
-    "--beside", is_flag=True, hidden=True, help="As runs start it: --follow until all have ended and are sent."
-)
+@click.option("--beside", is_flag=True, hidden=True, help="Used by runs: --follow until all have ended and are sent.")
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help="A file that holds a token; else $STEPSCOPE_TOKEN or the one of `stepscope login`.",
+    help="A file with a token; else $STEPSCOPE_TOKEN or that of `stepscope login`.",
 )
 @json_option
 def command(
@@ -47,10 +45,10 @@ def command(
     token_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Send runs to a server: those of a folder, or one run folder. Or bring the server's runs into a folder.
+    """Send runs to a server: a folder of runs, or one run folder. Or fetch the server's runs into a folder.
 
-    Nothing is sent that is there already, and nothing that is there is changed. It can be interrupted and repeated at
-    any time, runs at low priority, and keeps trying while the server is away.
+    Only what the server lacks is sent, and nothing there is changed. You can interrupt and repeat it at any time; it
+    runs at low priority and retries while the server is unreachable.
 
     \b
     stepscope sync                                            # ./stepscope-runs to where you are logged in
@@ -92,7 +90,9 @@ def _check(where: Path) -> None:
     from stepscope.errors import NotFound
 
     if not where.is_dir():
-        raise NotFound(f"there is no folder {str(where)!r} to send runs from")
+        raise NotFound(
+            f"there is no folder {str(where)!r} to send runs from; give one, or make a first run with stepscope.init()"
+        )
 
 
 def _runs(where: Path) -> list[Path]:
@@ -102,7 +102,7 @@ def _runs(where: Path) -> list[Path]:
 
 
 def _first_beside(where: Path) -> bool:
-    """Whether no other process was started to follow this store; the system forgets ours when it ends."""
+    """Whether no other process follows this store; the system releases the lock when this one ends."""
     from stepscope.importers.lock import ImportLock
 
     return _beside.setdefault(str(where), ImportLock(where, "sync-beside")).take()
@@ -115,7 +115,7 @@ def _going_on(where: Path) -> bool:
     from stepscope.errors import StepscopeError
     from stepscope.runs.read.folder import open_run
 
-    for run in reversed(_runs(where)):  # the newest first: it is the one that goes on, if any
+    for run in reversed(_runs(where)):  # newest first: if any run is live, it is that one
         try:
             if open_run(run).status == "running":
                 return True
@@ -125,7 +125,7 @@ def _going_on(where: Path) -> bool:
 
 
 def _fates(where: Path) -> dict[str, Fate]:
-    """What was deleted or restored here; nothing where one run is named."""
+    """Runs deleted or restored here; nothing if a single run is named."""
     from stepscope.runs.format.layout import is_run_folder
     from stepscope.sync.fates import local_fates
 
@@ -138,12 +138,12 @@ def _usual_server() -> str:
 
     login = login_for(None)
     if login is None:
-        raise UsageError("say where to: give --to URL or --from URL, or log in once with `stepscope login URL`")
+        raise UsageError("no server given: pass --to URL or --from URL, or log in once with `stepscope login URL`")
     return login.url
 
 
 def _token(file: Path | None, url: str) -> str:
-    """From the file, the environment, or the login at this server."""
+    """The token from the file, the environment, or the login at this server."""
     from stepscope.errors import ConfigError
     from stepscope.files.opening import read_text
     from stepscope.sync.servers import login_for
@@ -161,11 +161,11 @@ def _token(file: Path | None, url: str) -> str:
 
 def _be_nice() -> None:
     if hasattr(os, "nice"):
-        os.nice(10)  # the training beside us comes first
+        os.nice(10)  # the training has priority
 
 
 class _Teller:
-    """Says what a pass did; of the same problem only once, however often it comes back."""
+    """Prints what each pass did, and each problem only once."""
 
     def __init__(self, verb: str, as_json: bool, *, quiet: bool) -> None:
         self._verb, self._as_json, self._quiet = verb, as_json, quiet

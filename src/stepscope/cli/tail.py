@@ -22,7 +22,7 @@ __all__ = ["command"]
 
 _POLL_S = 0.5
 _LINES_BEFORE = 10
-"""How much of what was printed before comes first, as `tail -f` has it."""
+"""How much earlier output is printed first, as with `tail -f`."""
 
 
 @click.command(name="tail", short_help="Follow a live run in the terminal.")
@@ -37,7 +37,7 @@ _LINES_BEFORE = 10
 def command(run: str, store: Path, metrics: str, show_console: bool, once: bool, as_json: bool) -> None:
     """Follow a live run in the terminal.
 
-    Prints a line whenever its metrics move, its alerts, and how it ends.
+    Prints new values of its metrics, its alerts, and how it ends.
 
     \b
     stepscope tail                     # the newest run
@@ -56,7 +56,7 @@ def command(run: str, store: Path, metrics: str, show_console: bool, once: bool,
 
 
 class _Follower:
-    """Prints what is new in a run since the last look; its cost does not grow with the run."""
+    """Prints what is new in a run since the last poll; the cost does not grow with the run."""
 
     def __init__(self, run: RunFolder, patterns: list[str], show_console: bool, as_json: bool) -> None:
         self.run, self.patterns, self.show_console, self.as_json = run, patterns, show_console, as_json

@@ -1,4 +1,4 @@
-"""`stepscope trash`: runs that were deleted, and can come back."""
+"""`stepscope trash`: deleted runs that can be restored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["command"]
 @store_option
 @click.option("--restore", "back", is_flag=True, help="Restore the named runs.")
 @click.option("--empty", is_flag=True, help="Permanently delete the named runs, or all of them.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bool, as_json: bool) -> None:
     """List deleted runs, restore them, or delete them permanently.
@@ -39,9 +39,9 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
     from stepscope.runs.trash import purge, restore
 
     if back and empty:
-        raise UsageError("--restore and --empty cannot be used together")
+        raise UsageError("--restore and --empty cannot be used together; give one of them")
     if back and not runs:
-        raise UsageError("name the runs to put back; `stepscope trash` lists them")
+        raise UsageError("name the runs to restore; `stepscope trash` lists them")
     there = _in(store)
     chosen = [_named(ref, there) for ref in runs] if runs else there
     if not back and not empty:
@@ -76,10 +76,10 @@ def _named(ref: str, there: list[Trashed]) -> Trashed:
 
     found = [one for one in there if ref == one.name or (len(ref) >= 4 and one.id.startswith(ref.upper()))]
     if not found:
-        raise NotFound(f"there is no run {ref!r} in the trash; `stepscope trash` lists what is there")
+        raise NotFound(f"there is no run {ref!r} in the trash; `stepscope trash` lists its contents")
     if len(found) > 1:
         ids = ", ".join(one.id for one in found)
-        raise Ambiguous(f"{len(found)} runs in the trash are {ref!r}; give the id: {ids}")
+        raise Ambiguous(f"{len(found)} runs in the trash match {ref!r}; give an id: {ids}")
     return found[0]
 
 

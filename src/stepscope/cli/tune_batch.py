@@ -1,4 +1,4 @@
-"""`stepscope tune-batch`: the largest batch that fits and how fast training is up to it, measured in the training."""
+"""`stepscope tune-batch`: the largest batch that fits and the speed up to it, measured in the training itself."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def command(
     json_file: Path | None,
     quiet: bool,
 ) -> None:
-    """Find the largest batch that fits into memory, and the speed of the training up to it, by trying.
+    """Find the largest batch that fits into memory, and the training speed up to it, by trying.
 
-    The script trains in a process of its own while it is given larger and larger batches. One that does not fit ends
-    that process, and the next goes on below it; nothing is saved and no run is kept. On a CPU memory is bounded by
+    The script trains in a separate process with larger and larger batches. A batch that does not fit ends that process,
+    and the next one continues with smaller sizes; nothing is saved and no run is stored. On a CPU memory is bounded by
     --max-memory, or by four fifths of what the machine has free: it never swaps.
 
     \b

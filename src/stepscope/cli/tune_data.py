@@ -1,4 +1,4 @@
-"""`stepscope tune-data`: the settings of a script's training loader, measured in its own training."""
+"""`stepscope tune-data`: the best settings of a script's training loader, measured in its own training."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def command(
     json_file: Path | None,
     **values: Any,
 ) -> None:
-    """Find the settings of a script's DataLoader with which it trains fastest, by trying them.
+    """Find the fastest settings of a script's DataLoader, by trying them.
 
-    The script trains as ever while it is given batches of loaders with other settings: num_workers, prefetch_factor,
-    persistent_workers, with CUDA pin_memory. Then it is stopped; nothing is saved and no run is kept.
+    The script trains as usual, with batches from loaders with other settings: num_workers, prefetch_factor,
+    persistent_workers, with CUDA pin_memory. Then it is stopped; nothing is saved and no run is stored.
 
     \b
         stepscope tune-data train.py --epochs 3
@@ -71,7 +71,7 @@ def command(
 
 
 def _sizes(text: str | None) -> tuple[int, ...]:
-    """The batch sizes of `--batch-size 32,64`."""
+    """Parse `--batch-size 32,64`."""
     words = [] if text is None else text.split(",")
     if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
         raise UsageError(f"--batch-size {text!r} is not a list of sizes; use for example 32,64,128")

@@ -1,1 +1,1 @@
-"""What every room says the same way. No torch, and nothing of the other rooms."""
+"""Shared helpers for all packages. Imports neither torch nor other packages."""

@@ -1,7 +1,7 @@
-"""Whose code a file is: the user's own, a library's on top of torch, or torch's, Python's and ours.
+"""Whose code a file is: the user's own, a third-party library's, or torch's, Python's and Stepscope's.
 
-`is_own_file` and `is_users_file` know this machine and are cached for frames of a running script. `is_library_path`
-goes by the path alone, for files of other machines: traces, stored tracebacks.
+`is_own_file` and `is_users_file` check this machine and are cached for frames of a running script.
+`is_library_path` uses the path alone, for files of other machines: traces, stored tracebacks.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from functools import lru_cache
 __all__ = ["OWN", "USERS", "is_library_path", "is_ours", "is_own_file", "is_users_file", "package_in"]
 
 USERS: dict[str, bool] = {}
-"""Whether a file is the user's or a library's of theirs, for those met: Python takes two functions with the same text
-for one code, so it goes by file."""
+"""Cache: whether a file is the user's or a third-party library's. By file, because Python may share one code object
+between two functions with the same text."""
 OWN: dict[str, bool] = {}
-"""Whether a file belongs to the project being run, for those met."""
+"""Cache: whether a file belongs to the project being run."""
 
 _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]([^/\\]+)")
 _PYTHON = re.compile(r"[/\\]lib[/\\]python\d?(\.\d+)?[/\\]", re.I)
 _NO_FILE = ("<frozen", "<string>", "<__array_function__")
 _COMPILED = (".pyx", ".pxi")
-"""Cython names its source in frames of compiled packages, by a path from where it was built."""
+"""Cython names its source in frames of compiled packages, by a path from the build machine."""
 
 
 def _torchs_folder() -> str:
@@ -48,12 +48,12 @@ _PACKAGES = tuple({os.path.join(path, "") for name in ("purelib", "platlib") if 
 
 
 def is_users_file(file: str) -> bool:
-    """Whether a file is the user's (or a library's on top of torch), and not torch's, Python's or ours."""
+    """Whether a file is the user's (or a third-party library's), and not torch's, Python's or Stepscope's."""
     known = USERS.get(file)
     if known is None:
         if file.startswith((*_OTHERS[:2], "<frozen")):
             known = False
-        else:  # site-packages lies inside the standard library's folder
+        else:  # site-packages is inside the standard library's folder
             known = file.startswith(_PACKAGES) or not file.startswith(_OTHERS)
         USERS[file] = known
     return known
@@ -73,7 +73,7 @@ def is_ours(file: str) -> bool:
 
 
 def package_in(path: str) -> str | None:
-    """The installed package that a path leads into.
+    """The installed package that a path belongs to.
 
     >>> package_in("/x/site-packages/PIL/Image.py"), package_in("/home/me/train.py")
     ('PIL', None)
@@ -83,7 +83,7 @@ def package_in(path: str) -> str | None:
 
 
 def is_library_path(path: str) -> bool:
-    """Whether a path, of any machine, leads to Python's library or an installed package.
+    """Whether a path, on any machine, is in Python's library or an installed package.
 
     >>> [is_library_path(p) for p in ("/opt/site-packages/x/y.py", "/usr/lib/python3.11/enum.py", "src/model.py")]
     [True, True, False]

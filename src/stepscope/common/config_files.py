@@ -1,4 +1,4 @@
-"""Where a user's settings are, apart from any project."""
+"""Where a user's settings are stored, independent of any project."""
 
 from __future__ import annotations
 

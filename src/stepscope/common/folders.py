@@ -1,4 +1,4 @@
-"""Registries found by folder: a file dropped into the folder of a package is loaded with the others."""
+"""Registries by folder: a file added to a package's folder is loaded with the others."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _loaded: dict[tuple[str, bool], list[ModuleType]] = {}
 
 
 def modules_in(package: str, *, deeply: bool = False) -> list[ModuleType]:
-    """The modules in a package's folder by name, and `deeply` those in the folders inside it.
+    """The modules in a package's folder by name, and with `deeply` those in its subfolders.
 
-    They are imported once. A second thread waits until all are there: half a registry would be taken for all there is.
+    They are imported once. A second thread waits until all are loaded, so that it never sees an incomplete registry.
     """
     with _loading:
         known = _loaded.get((package, deeply))

@@ -1,4 +1,4 @@
-"""Which way a metric is better, by its name. Unknown names are not guessed."""
+"""Which direction of a metric is better, by its name. Unknown names are not guessed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _MORE = frozenset((
     "top5", "elbo",
 ))  # fmt: skip
 _VAGUE = frozenset({"score", "return", "cost", "map", "ap", "kl"})
-"""Good enough for a column of a table, too little to call code wrong by."""
+"""Reliable enough for a table column, but not for a finding."""
 _WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 
 
 @lru_cache(maxsize=4096)
 def goal_of(name: str, *, is_sure: bool = False) -> Goal | None:
-    """Less of a loss is better, more of an accuracy. Where a name has words of both kinds, the last one decides.
+    """Lower is better for a loss, higher for an accuracy. If a name has words of both kinds, the last one decides.
 
-    With `is_sure` words that are used both ways say nothing.
+    With `is_sure`, ambiguous words are ignored.
 
 
     >>> [goal_of(name) for name in ("val/kl_loss", "top1", "valAcc", "elbo_loss", "loss2", "lr", "system/gpu.error")]
@@ -37,7 +37,7 @@ def goal_of(name: str, *, is_sure: bool = False) -> Goal | None:
     if name.startswith("system/"):
         return None
     for word in reversed(_WORDS.split(name)):
-        # The digits of "loss2" number a loss; those of "acc5" belong to its name, and so it stands in the list.
+        # The digits of "loss2" number a loss; those of "acc5" belong to its name, so it is in the list.
         forms = {word.lower(), word.lower().rstrip("0123456789")} - (_VAGUE if is_sure else frozenset())
         if forms & _LESS:
             return "min"

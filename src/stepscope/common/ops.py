@@ -1,7 +1,7 @@
 """Families of torch operations, by the names that events, recordings and autograd nodes use for them.
 
-A rule or an observer that needs "anything that only moves values around" takes the family from here, so that an op or
-an alias that torch adds has one place to go. Names are those of `torch`, `torch.nn.functional` and `Tensor`.
+A rule or observer that needs "anything that only moves values around" takes the family from here, so that a new op or
+alias in torch is added in one place. Names are those of `torch`, `torch.nn.functional` and `Tensor`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ DEVICE_MOVES = _names("to cpu cuda xpu")
 COPIES = _names("clone contiguous detach detach_ data alias requires_grad_")
 """The same values in the same shape and type, perhaps without their history."""
 FROM_HOST = _names("tensor as_tensor from_numpy asarray frombuffer")
-"""What makes a tensor of a list or of an array."""
+"""Ops that create a tensor from a list or an array."""
 TO_HOST = _names("numpy item tolist")
 CASTS = FLOAT_CASTS | DEVICE_MOVES | COPIES | _names("type type_as to_copy as_tensor tensor")
-"""The same values in the same shape; another type, place or history."""
+"""The same values in the same shape, with another dtype, device or history."""
 
 TRANSPOSES = _names("permute transpose transpose_ movedim moveaxis swapaxes swapdims t T mT H mH adjoint")
 FLATTENINGS = _names(
     "view reshape view_as reshape_as unsafe_view reshape_alias flatten unflatten ravel squeeze squeeze_"
 )
-"""Axes joined or taken apart, in the order in which the values lie."""
+"""Axes merged or split, in memory order."""
 RESHAPES = (
     CASTS
     | TRANSPOSES
@@ -44,9 +44,9 @@ RESHAPES = (
 SELECTIONS = _names("getitem select narrow index_select chunk split unbind masked_select")
 """Some of the values."""
 VIEWS = RESHAPES | SELECTIONS
-"""The values, or some of them: nothing is computed."""
+"""The values, or some of them, without computation."""
 PICKS = _names("take gather take_along_dim index diagonal diag")
-"""Single values, chosen one by one."""
+"""Single values, selected one by one."""
 JOINS = _names("stack cat concat concatenate hstack vstack dstack column_stack")
 
 REDUCTIONS = _names("mean sum nanmean nansum")
@@ -77,4 +77,4 @@ INITIALIZERS = _names(
     "zeros_ ones_ constant_ zero_ fill_ normal_ uniform_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
     "kaiming_normal_ trunc_normal_ orthogonal_ eye_ sparse_ dirac_ copy_"
 )
-"""What fills a weight in place."""
+"""Ops that fill a weight in place."""

@@ -1,4 +1,4 @@
-"""The syntax trees of source files, and the piece of one that a frame was running when it stopped."""
+"""The syntax trees of source files, and the expression that a frame was executing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _kept: ContextVar[Mapping[str, str] | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def kept_texts(texts: Mapping[str, str]) -> Iterator[None]:
-    """Within the block files are what a run has kept of them, not what this machine has under their names now."""
+    """Inside the block, files have the content stored in a run, not what this machine has under their names now."""
     token = _kept.set(texts)
     try:
         yield
@@ -37,7 +37,7 @@ def kept_texts(texts: Mapping[str, str]) -> Iterator[None]:
 
 
 def tree_of(file: str) -> ast.Module | None:
-    """The tree of a file as Python ran it; None where there is no source (a shell, generated code)."""
+    """The tree of a file as Python ran it; None without source (a shell, generated code)."""
     texts = _kept.get()
     return _tree_here(file) if texts is None else _parsed(texts.get(file, ""))
 
@@ -85,7 +85,7 @@ def _span(node: ast.AST) -> tuple[int, int, int, int] | None:
 
 
 def running_node(file: str, span: tuple[int, int, int, int] | None, line: int) -> ast.AST | None:
-    """The sub-expression that was running; before Python 3.11 the first call or operator of its statement."""
+    """The running sub-expression; before Python 3.11 the first call or operator of its statement."""
     tree = tree_of(file)
     exact = None if span is None or tree is None else _by_span(tree).get(span)
     if exact is not None:
@@ -109,7 +109,7 @@ def statement_at(file: str, line: int) -> ast.stmt | None:
 
 
 def enclosing_function(file: str, node: ast.AST) -> ast.AST | None:
-    """The function a node stands in, or the module's tree."""
+    """The function that contains a node, or the module's tree."""
     parents = parents_of(file)
     here: ast.AST | None = node
     while here is not None:

@@ -1,6 +1,6 @@
-"""Numbers, times and sizes in words: one way to write each, and one way to read a size.
+"""Numbers, times and sizes in words: one way to write each, and one way to parse a size.
 
-`duration` is for how long something took, as the app writes it; `time_text` for what was measured, with three digits.
+`duration` is for elapsed time, as the app writes it; `time_text` for measurements, with three digits.
 Sizes are written in powers of 1024; "500MB" is read as 500,000,000 bytes and "500MiB" as 524,288,000.
 """
 
@@ -23,7 +23,7 @@ _SIZE = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*([kmgt]?)(i?)b?\s*", re.I)
 
 
 def duration(seconds: float) -> str:
-    """How long something took, in two units at most.
+    """Elapsed time, in at most two units.
 
     >>> [duration(one) for one in (0.04, 0.85, 8.5, 42, 75, 600, 4000, 200_000)]
     ['40ms', '0.8s', '8.5s', '42s', '1m 15s', '10m', '1h 6m', '2d 7h']
@@ -41,7 +41,7 @@ def duration(seconds: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """How long ago something was, in one unit.
+    """How long ago, in one unit.
 
     >>> [ago(one) for one in (3, 200, 7000, 90000, 2600000)]
     ['3s ago', '3m ago', '1h ago', '1d ago', '30d ago']
@@ -97,7 +97,7 @@ def bytes_text(count: float | None, digits: int = 4) -> str:
 
 
 def parse_bytes(value: object, name: str) -> int:
-    """Bytes from a number, `"500MB"` or `"2GiB"`; `name` is what the error says was wrong.
+    """Bytes from a number, `"500MB"` or `"2GiB"`; `name` is used in the error.
 
     >>> parse_bytes("2GB", "max_memory"), parse_bytes("1.5 KiB", "max_memory"), parse_bytes(100, "max_memory")
     (2000000000, 1536, 100)
@@ -110,7 +110,7 @@ def parse_bytes(value: object, name: str) -> int:
 
 
 def number(value: object, digits: int = 4) -> str:
-    """A value as short as it can be read; None is a dash.
+    """A value in its shortest readable form; None is a dash.
 
     >>> [number(one) for one in (0.001, 1234567.0, 3, 0.123456, float("nan"), -float("inf"), True, "adam", None)]
     ['0.001', '1.235e+06', '3', '0.1235', 'NaN', '-Inf', 'true', 'adam', '-']

@@ -114,7 +114,13 @@ def _postgresql(url: URL, pool_size: int) -> sql.Engine:
         max_overflow=pool_size,
         pool_pre_ping=True,
         # No prepared statements: after a few uses PostgreSQL would plan them without looking at the values asked for.
-        connect_args={"connect_timeout": 10, "application_name": "stepscope", "prepare_threshold": None},
+        # Neither a just-in-time compiler nor parallel workers: they take longer to start than a page does to be found.
+        connect_args={
+            "connect_timeout": 10,
+            "application_name": "stepscope",
+            "prepare_threshold": None,
+            "options": "-c jit=off -c max_parallel_workers_per_gather=0",
+        },
     )
 
 

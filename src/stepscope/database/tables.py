@@ -123,15 +123,18 @@ comments = sql.Table(
     "comments",
     metadata,
     Column("id", sql.Text, primary_key=True),
-    Column("project", sql.Text, nullable=False),
-    Column("run", sql.Text, nullable=False),
+    Column("project", sql.Text, nullable=False),  # "*" for a report, which belongs to every project
+    Column("run", sql.Text),
+    Column("report", sql.Text),
     Column("chart", sql.Text),
     Column("step", sql.BigInteger),
     _reference("user_id", "users.id"),
     Column("text", sql.Text, nullable=False),
     Column("created", sql.Double, nullable=False),
     Column("changed", sql.Double),
+    sql.CheckConstraint("(run IS NULL) <> (report IS NULL)", name="one_subject"),
     sql.Index(None, "run", "created"),
+    sql.Index(None, "report", "created"),
 )
 
 mentions = sql.Table(
@@ -172,7 +175,7 @@ runs = sql.Table(
     Column("stats", sql.LargeBinary, nullable=False),
     sql.UniqueConstraint("store", "folder"),
     sql.Index(None, "id"),
-    sql.Index(None, "created", "id"),
+    sql.Index(None, "created", "id", postgresql_include=["key", "archived", "store", "project", "status"]),
     sql.Index(None, "project", "created"),
     sql.Index(None, "status", "created"),
 )
@@ -191,7 +194,9 @@ run_values = sql.Table(
     Column("natural", _BYTEWISE),  # text in the order of people: run-2 before run-10
     sql.Index(None, "field", "number", "run"),
     sql.Index(None, "field", "natural", "run"),
+    postgresql_partition_by="HASH (field)",
 )
+"""Every question names a field, so PostgreSQL looks into one of the partitions (`run_values_0` ...)."""
 
 run_metrics = sql.Table(
     "run_metrics",
@@ -203,6 +208,7 @@ run_metrics = sql.Table(
     sql.Index(None, "name", "last", "run"),
     sql.Index(None, "name", "min", "run"),
     sql.Index(None, "name", "max", "run"),
+    postgresql_partition_by="HASH (name)",
 )
 
 policies = sql.Table(

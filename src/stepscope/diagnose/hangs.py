@@ -44,7 +44,7 @@ def explain(hang: Hang) -> str:
     'ranks 0-2 wait in all_reduce #7 (train.py:88); rank 3 is in DataLoader next (data.py:41)'
     """
     said = "; ".join(_doing(group) for group in _groups(hang.ranks))
-    why = parting(hang.ranks) or _fewer(hang.ranks)
+    why = parting(hang.ranks) or _fewer(hang.ranks) or _not_sent(hang.ranks)
     return f"{said}: {why}" if why else said
 
 
@@ -68,7 +68,16 @@ def _doing(group: list[RankState]) -> str:
         return f"{who} {'have' if many else 'has'} ended{how} after {one.step} steps"
     if one.kind == "silent":
         return f"{who} {'do' if many else 'does'} not answer{one.error and f' ({one.error})'}"
-    return f"{who} {'are' if many else 'is'} in {one.doing}{where}"
+    flight = _flight(group)
+    return f"{who} {'are' if many else 'is'} in {one.doing}{where}{flight}"
+
+
+def _flight(group: list[RankState]) -> str:
+    """What the device of these ranks waits for, where the script has gone on."""
+    oldest = [one.flights[0] for one in group if one.flights]
+    if len(oldest) < len(group) or len({(one.name, one.number) for one in oldest}) > 1:
+        return ""
+    return f", with {oldest[0].name} #{oldest[0].number} in flight"
 
 
 def rank_names(ranks: Iterable[int]) -> str:
@@ -110,17 +119,30 @@ def _call(call: Call) -> str:
 
 
 def _fewer(ranks: Iterable[RankState]) -> str:
-    """Whether some ranks have had fewer batches than those that wait."""
+    """Whether ranks that are elsewhere have had fewer batches than those that wait."""
     states = [one for one in ranks if one.kind != "silent"]
-    waiting = [one.batches for one in states if one.kind in ("collective", "backward")]
-    if not waiting or not any(waiting):
+    waiting = [one for one in states if one.kind in ("collective", "backward") and one.batches]
+    if not waiting:
         return ""
-    most = max(waiting)
-    short = [one for one in states if one.kind not in ("collective", "backward") and 0 < one.batches < most]
+    ahead = max(waiting, key=lambda one: one.batches)
+    most = ahead.batches
+    short = [one for one in states if (one.file, one.line) != (ahead.file, ahead.line) and 0 < one.batches < most]
     if not short:
         return ""
     count = most - max(one.batches for one in short)
     return f"{rank_names(one.rank for one in short)} had {count} batch{'es' * (count != 1)} fewer"
+
+
+def _not_sent(ranks: Iterable[RankState]) -> str:
+    """Whether torch's flight recorder has a collective in flight that some ranks have never sent out."""
+    states = [one for one in ranks if one.enqueued]
+    for waiting in states:
+        for flight in waiting.flights[:1]:
+            behind = [one.rank for one in states if one.enqueued.get(flight.group, 0) < flight.number]
+            if behind:
+                verb = "has" if len(behind) == 1 else "have"
+                return f"{rank_names(behind)} {verb} not called {flight.name} #{flight.number} of {flight.group}"
+    return ""
 
 
 def place_in_doubt(hang: Hang) -> tuple[str, int] | None:

@@ -20,7 +20,8 @@ def _is_trained(run: Evidence, start: InitialWeight) -> bool:
     if not weight.alive or not weight.requires_grad or not weight.has_grad or start.is_zero is None:
         return False
     holders = run.optimizers.holding(weight)
-    if not any(len(run.steps.of_optimizer(made.number)) >= _STEPS for made in holders):
+    seen = max((len(run.steps.of_optimizer(made.number)) for made in holders), default=0)
+    if seen < _STEPS and not (seen and run.progress.step - start.step >= _STEPS):  # not every step was looked at
         return False
     return any(step.lr for made in holders for step in run.steps.of_optimizer(made.number))
 

@@ -2,11 +2,11 @@
 
 No CRC-32C comes with Python, and a loop over bytes takes 60 ns each. A CRC is linear: the checksum of a message is the
 XOR of what each byte adds at its position. So messages of one length go through the tables together, position by
-position; long ones are cut into lanes that do the same and are then put together in pairs: 2 to 3 ns a byte. Positions
-that hold the same byte in every message cost nothing.
+position; long ones are cut into lanes that do the same and are then combined in pairs: 2 to 3 ns per byte. Positions
+with the same byte in every message cost nothing.
 
-Two facts save work: zeros in front of a message add nothing to a sum that begins with 0, and to begin with ones instead
-is to invert the first four bytes.
+Two facts save work: leading zeros add nothing to a sum that starts with 0, and starting with ones is the same as
+inverting the first four bytes.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _ONES = 0xFFFFFFFF
 _LANE = 64
 _BLOCK = 1 << 14
 _SHORT = 256
-"""Up to this many bytes a loop is quicker than numpy for a single message."""
+"""Up to this many bytes a loop is faster than numpy for a single message."""
 _TOGETHER = 8 << 20
-"""How many bytes of messages are laid side by side."""
+"""Bytes of messages processed side by side."""
 
 
 def crc32c(data: bytes | memoryview) -> int:
@@ -47,7 +47,7 @@ def crc32c(data: bytes | memoryview) -> int:
 
 
 def masked(data: bytes | memoryview) -> int:
-    """The checksum as record files hold it: turned and shifted, so that a checksum of checksums is no fixed point."""
+    """The checksum as stored in record files: rotated and shifted, so that checksums of checksums differ."""
     total = crc32c(data)
     return (((total >> 15) | (total << 17)) + 0xA282EAD8) & _ONES
 
@@ -89,7 +89,7 @@ def _lanes(length: int) -> int:
 
 
 def _long(messages: Sequence[bytes | memoryview]) -> Sums:
-    """The sums of messages that take as many lanes each."""
+    """The sums of messages with the same number of lanes."""
     lanes = _lanes(max(map(len, messages)))
     padded = np.zeros((len(messages), lanes * _LANE), dtype=np.uint8)
     for row, data in zip(padded, messages, strict=True):
@@ -105,7 +105,7 @@ def _long(messages: Sequence[bytes | memoryview]) -> Sums:
 
 
 def _sums(rows: Bytes, inverted: bool) -> Sums:
-    """The sums of rows, begun with 0, or with ones (`inverted`); not inverted at the end."""
+    """The sums of rows, starting with 0, or with ones (`inverted`); not inverted at the end."""
     count, size = rows.shape
     sums = np.zeros(count, dtype=np.uint32)
     tables = _positions()
@@ -126,7 +126,7 @@ def _sums(rows: Bytes, inverted: bool) -> Sums:
 
 
 def _shifted(sums: Sums, zeros: int) -> Sums:
-    """The sums after that many zero bytes more."""
+    """The sums after that many more zero bytes."""
     tables = _zeros(zeros)
     out: Sums = tables[0].take(sums & np.uint32(255))
     for place in (1, 2, 3):
@@ -136,7 +136,7 @@ def _shifted(sums: Sums, zeros: int) -> Sums:
 
 @lru_cache(maxsize=1)
 def _bytes() -> tuple[Sums, list[int]]:
-    """What one byte makes of a sum of 0, as an array and as a list."""
+    """The effect of one byte on a sum of 0, as an array and as a list."""
     table = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         table = np.where(table & np.uint32(1), (table >> np.uint32(1)) ^ _POLYNOMIAL, table >> np.uint32(1))
@@ -145,7 +145,7 @@ def _bytes() -> tuple[Sums, list[int]]:
 
 @lru_cache(maxsize=1)
 def _positions() -> Sums:
-    """What each byte adds at each place of a lane."""
+    """What each byte adds at each position of a lane."""
     byte = _bytes()[0]
     tables = np.empty((_LANE, 256), dtype=np.uint32)
     tables[-1] = byte

@@ -1,4 +1,4 @@
-"""Precision-recall curves: counts and rates at even thresholds become a curve of ours."""
+"""Precision-recall curves: counts and rates at even thresholds become a Stepscope curve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["pr_record"]
 def pr_record(tensor: Tensor, key: str, step: int, time: float) -> tuple[Media, bytes]:
     """The curve in six rows: true and false positives, true and false negatives, precision, recall.
 
-    Where nothing is predicted positive there is no precision, hence no point; the curve begins at recall 0.
+    Without positive predictions there is no precision, hence no point; the curve begins at recall 0.
     """
     if tensor.ndim != 2 or tensor.shape[0] != 6 or tensor.shape[1] == 0 or tensor.dtype.kind not in "fiu":
         raise BadData(f"a precision-recall curve of shape {tensor.shape}; expected (6, thresholds)")

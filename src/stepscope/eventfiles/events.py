@@ -1,8 +1,9 @@
-"""What a record of an event file says: when, at which step, and one of a few things, mostly a summary of values."""
+"""The content of an event file's record: time, step, and one of a few things, mostly a summary of values."""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from stepscope.errors import BadData
@@ -11,7 +12,7 @@ from stepscope.eventfiles.wire import FIXED32, FIXED64, LENGTH, VARINT, fields, 
 __all__ = ["Event", "Metadata", "Value", "decode_event"]
 
 START = 1
-"""`Event.session` when a program began (again): what was logged from its step on is void."""
+"""`Event.session` when a program started (again): what was logged from its step on is void."""
 
 _double = struct.Struct("<d")
 _float = struct.Struct("<f")
@@ -19,7 +20,7 @@ _float = struct.Struct("<f")
 
 @dataclass(frozen=True)
 class Metadata:
-    """Which of TensorBoard's plugins a value is for, with the plugin's own bytes."""
+    """The TensorBoard plugin of a value, with the plugin's own bytes."""
 
     plugin: str = ""
     content: bytes = b""
@@ -57,7 +58,7 @@ _KINDS = {3: "old_histogram", 4: "image", 5: "histo", 6: "audio", 8: "tensor"}
 
 
 def decode_event(data: bytes | memoryview) -> Event:
-    """The event in a record; `BadData` if it is none. Fields that a newer TensorBoard has are passed over."""
+    """The event in a record; `BadData` if it is not one. Fields from a newer TensorBoard are ignored."""
     event = Event()
     for number, kind, value in fields(data):
         if number == 1 and kind == FIXED64:
@@ -71,11 +72,11 @@ def decode_event(data: bytes | memoryview) -> Event:
         elif number == 4:
             event.graph = bytes(_raw(value))
         elif number == 5:
-            event.values.extend(_value(one) for n, k, one in fields(_raw(value)) if n == 1 and k == LENGTH)
+            event.values.extend(map(_value, _inner(value, 1, LENGTH)))
         elif number == 6:
-            event.message = next((text_of(one) for n, k, one in fields(_raw(value)) if n == 2 and k == LENGTH), "")
+            event.message = next(map(text_of, _inner(value, 2, LENGTH)), "")
         elif number == 7:
-            event.session = next((_number(one) for n, k, one in fields(_raw(value)) if n == 1 and k == VARINT), 0)
+            event.session = next(map(_number, _inner(value, 1, VARINT)), 0)
         elif number == 8:
             event.run_metadata = _run_metadata(_raw(value))
         elif number == 9:
@@ -130,13 +131,18 @@ def _run_metadata(data: memoryview) -> tuple[str, bytes]:
     return tag, content
 
 
+def _inner(value: int | memoryview, number: int, kind: int) -> Iterator[int | memoryview]:
+    """The fields with this number and type in a nested message."""
+    return (one for found, wire, one in fields(_raw(value)) if (found, wire) == (number, kind))
+
+
 def _raw(value: int | memoryview) -> memoryview:
     if isinstance(value, int):
-        raise BadData("a number where bytes belong")
+        raise BadData("a number where bytes were expected")
     return value
 
 
 def _number(value: int | memoryview) -> int:
     if isinstance(value, int):
         return value
-    raise BadData("bytes where a number belongs")
+    raise BadData("bytes where a number was expected")

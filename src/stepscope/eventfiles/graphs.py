@@ -1,4 +1,4 @@
-"""Graphs as event files hold them: `GraphDef`, and the `RunMetadata` in which TensorFlow keeps those it traced."""
+"""Graphs in event files: `GraphDef`, and the `RunMetadata` in which TensorFlow stores traced ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TYPES = {
     23: "uint64",
 }  # fmt: skip
 _REFERENCE = 100
-"""Added to the type of what refers to a variable."""
+"""Added to the type of a reference to a variable."""
 _SMALL_TENSOR = 64
 _SHORT = 200
 
@@ -31,27 +31,27 @@ class Node:
     name: str = ""
     op: str = ""
     inputs: list[str] = field(default_factory=list)
-    """`node`, `node:1` for its second output, `^node` for one that only has to run before."""
+    """`node`, `node:1` for its second output, `^node` for a control dependency."""
     device: str = ""
     shapes: list[list[int]] = field(default_factory=list)
-    """Of its outputs, where they are known; -1 is a size that was not."""
+    """Of its outputs, if known; -1 is an unknown size."""
     attributes: dict[str, Any] = field(default_factory=dict)
-    """Numbers, texts, names of types, shapes and lists of them; large values are left out."""
+    """Numbers, texts, names of types, shapes and lists of them; large values are omitted."""
 
 
 @dataclass
 class Function:
-    """A part of a graph with a name, which nodes call."""
+    """A named part of a graph, which nodes call."""
 
     arguments: list[str] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     """Their inputs are `argument`, or `node:output:0` with the name of the output."""
     results: list[str] = field(default_factory=list)
-    """What it gives back, each as a node's input would name it."""
+    """Its outputs, each named like a node's input."""
 
 
 def graph_nodes(graph: bytes | memoryview) -> Iterator[Node]:
-    """The nodes of a `GraphDef`, in its order."""
+    """The nodes of a `GraphDef`, in order."""
     for number, data in _messages(graph):
         if number == 1:
             yield _node(data)
@@ -109,7 +109,7 @@ def _node(data: memoryview) -> Node:
 
 
 def traced_graphs(metadata: bytes) -> Iterator[memoryview]:
-    """The graphs of functions in a `RunMetadata`, each as it was before TensorFlow made it faster."""
+    """The graphs of functions in a `RunMetadata`, each before TensorFlow optimized it."""
     for number, part in _messages(metadata):
         if number == 4:
             yield from (graph for inner, graph in _messages(part) if inner == 2)
@@ -126,7 +126,7 @@ def _attribute(data: memoryview) -> tuple[str, memoryview]:
 
 
 def _value(data: memoryview) -> Any:
-    """An `AttrValue`; None for what says nothing on one line."""
+    """An `AttrValue`; None for those that do not fit on one line."""
     for number, wire, value in fields(data):
         if number == 1 and not isinstance(value, int):
             return _list(data)
@@ -168,7 +168,7 @@ def _one(number: int, wire: int, value: int | memoryview) -> Any:
 
 
 def _first_text(data: memoryview) -> str:
-    """The name of what has its name first: functions, arguments."""
+    """The name of a message that has its name first: functions, arguments."""
     return next((text_of(name) for inner, name in _messages(data) if inner == 1), "")
 
 

@@ -1,4 +1,4 @@
-"""What TensorBoard's plugins keep in their own messages: hyperparameters, meshes, layouts of charts."""
+"""The messages of TensorBoard's plugins: hyperparameters, meshes, chart layouts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HParams:
     metrics: list[str] = field(default_factory=list)
     description: str = ""
     group: str = ""
-    """Sessions of one group are the same hyperparameters, tried again."""
+    """Sessions of one group repeat the same hyperparameters."""
     status: int | None = None
     """How the session ended: 1 success, 2 failure, 3 running."""
 
@@ -30,25 +30,36 @@ def decode_hparams(content: bytes) -> HParams:
     found = HParams()
     for number, part in _messages(content):
         if number == 2:
-            for inner, one in _messages(part):
-                if inner == 1:
-                    found.description = text_of(one)
-                elif inner == 5:
-                    tags = [
-                        text_of(tag) for n, name in _messages(one) if n == 1 for m, tag in _messages(name) if m == 2
-                    ]
-                    found.metrics.extend(tags)
+            _add_experiment(found, part)
         elif number == 3:
-            for inner, entry in _messages(part):
-                if inner == 1:
-                    key, value = _entry(entry)
-                    found.values[key] = value
-                elif inner == 4:
-                    found.group = text_of(entry)
+            _add_session_start(found, part)
         elif number == 4:
             numbers = [value for n, _, value in fields(part) if n == 1 and isinstance(value, int)]
             found.status = numbers[-1] if numbers else 0
     return found
+
+
+def _add_experiment(found: HParams, data: memoryview) -> None:
+    for number, part in _messages(data):
+        if number == 1:
+            found.description = text_of(part)
+        elif number == 5:
+            found.metrics.extend(_metric_tags(part))
+
+
+def _metric_tags(data: memoryview) -> Iterator[str]:
+    for number, name in _messages(data):
+        if number == 1:
+            yield from (text_of(tag) for inner, tag in _messages(name) if inner == 2)
+
+
+def _add_session_start(found: HParams, data: memoryview) -> None:
+    for number, part in _messages(data):
+        if number == 1:
+            key, value = _entry(part)
+            found.values[key] = value
+        elif number == 4:
+            found.group = text_of(part)
 
 
 def _entry(data: memoryview) -> tuple[str, Any]:
@@ -62,7 +73,7 @@ def _entry(data: memoryview) -> tuple[str, Any]:
 
 
 def _plain(data: memoryview, depth: int = 0) -> Any:
-    """A `google.protobuf.Value`: whole numbers come back as ints, which is what people gave."""
+    """A `google.protobuf.Value`: whole numbers are returned as ints, as originally given."""
     for number, wire, value in fields(data):
         if number == 2 and wire == FIXED64 and not isinstance(value, int):
             real = float(struct.unpack("<d", value)[0])
@@ -78,13 +89,13 @@ def _plain(data: memoryview, depth: int = 0) -> Any:
 
 @dataclass(frozen=True)
 class MeshPart:
-    """Which mesh a tensor is a part of, and which part."""
+    """Which mesh a tensor belongs to, and which part of it."""
 
     name: str
     part: str
     """vertices, faces, colors or unknown"""
     components: int
-    """A bit for each part the mesh has: 2 vertices, 4 faces, 8 colors."""
+    """A bit for each part of the mesh: 2 vertices, 4 faces, 8 colors."""
     config: str
 
 

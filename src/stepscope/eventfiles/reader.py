@@ -1,4 +1,4 @@
-"""An event file, read as far as it goes: scalars as columns, everything else as events, in the order it was written."""
+"""An incremental event file reader: scalars as columns, everything else as events, in writing order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["EventFile", "News", "first_events", "is_event_file"]
 
 
 def is_event_file(name: str) -> bool:
-    """Whether TensorBoard would take a file of this name for an event file.
+    """Whether TensorBoard would treat a file of this name as an event file.
 
     >>> is_event_file("events.out.tfevents.1700000000.host.1.0"), is_event_file("model.pt")
     (True, False)
@@ -27,7 +27,7 @@ def is_event_file(name: str) -> bool:
 
 @dataclass
 class News:
-    """Some of what is new in a file. `order` numbers tell which came first."""
+    """Some of what is new in a file. `order` numbers give the sequence."""
 
     columns: list[Column] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class EventFile:
     def __init__(self, path: Path, offset: int = 0, plugins: dict[str, Metadata] | None = None) -> None:
         self.records = RecordFile(path, offset)
         self.plugins: dict[str, Metadata] = {} if plugins is None else plugins
-        """What each tag was first logged with: later values may leave it out."""
+        """The metadata each tag was first logged with: later values may omit it."""
         self._bad = 0
 
     @property
@@ -48,7 +48,7 @@ class EventFile:
         return self.records.offset
 
     def read(self) -> News | None:
-        """The next piece; None when there is nothing more for now."""
+        """The next piece; None if there is nothing more for now."""
         batch = self.records.read()
         if batch is None:
             return None
@@ -111,7 +111,7 @@ class EventFile:
 
 
 def first_events(path: Path) -> list[Event]:
-    """The events a file begins with, as far as a few kilobytes go: who wrote it, when, and what kind of thing."""
+    """The first events of a file, within a few kilobytes: who wrote it, when, and what kind."""
     events = []
     for data in first_records(path):
         try:

@@ -2,8 +2,8 @@
 
     u64 length    u32 masked CRC-32C of the length    bytes    u32 masked CRC-32C of the bytes
 
-A file is read in blocks, as far as whole records go. What is no record at the end means "not yet"; what is no record
-and has a sound one behind it is a hole, stepped over and told. Nothing is believed that its checksum does not prove.
+A file is read in blocks of complete records. An incomplete record at the end means "not yet"; invalid bytes followed
+by a valid record are a hole, skipped and reported. Only data with a correct checksum is used.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record
 
 BLOCK = 8 << 20
 MAX_RECORD = 512 << 20
-"""A longer record is stepped over, and told."""
+"""Longer records are skipped and reported."""
 _HEAD, _FOOT = 12, 4
 _TOGETHER = 512
-"""Records up to this size are looked at together with others of their size."""
+"""Records up to this size are processed together with others of their size."""
 _FEW = 8
 _FIRST = 4096
 _length = Struct("<Q")
@@ -40,7 +40,7 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Group:
-    """Records of one size: where each stands among the batch's, and their bytes as a matrix."""
+    """Records of one size: their positions in the batch, and their bytes as a matrix."""
 
     order: Places
     rows: Bytes
@@ -48,22 +48,22 @@ class Group:
 
 @dataclass
 class Batch:
-    """Some records that lie one after the other in a file; all of them sound."""
+    """Some consecutive valid records of a file."""
 
     groups: list[Group] = field(default_factory=list)
     singles: list[tuple[int, bytes]] = field(default_factory=list)
-    """The others, each with its place."""
+    """The others, each with its position."""
     count: int = 0
 
 
 class RecordFile:
-    """One file that may still grow. `read` gives what came since; `offset` is where the next one goes on."""
+    """One file that may still grow. `read` returns what is new; `offset` is where the next call continues."""
 
     def __init__(self, path: Path, offset: int = 0) -> None:
         self.path = path
         self.offset = offset
         self.left = 0
-        """How many bytes at the end are no whole record (yet)."""
+        """Number of bytes at the end that are not a complete record (yet)."""
         self._searched = 0
         self._size = -1
         self._troubles: list[str] = []
@@ -74,13 +74,15 @@ class RecordFile:
         return told
 
     def read(self) -> Batch | None:
-        """The next records, about a block of them; None when there are no more for now."""
+        """The next records, about a block of them; None if there are no more for now."""
         size = os.stat(self.path).st_size
         if size == self._size and self.left == size - self.offset:
             return None
         if size < self.offset:
             if size != self._size:
-                self._say(f"is shorter ({size:,} bytes) than what was read of it ({self.offset:,}); what is new is not")
+                self._say(
+                    f"is shorter ({size:,} bytes) than what was already read ({self.offset:,}); new content is ignored"
+                )
             self._size, self.left = size, size - self.offset
             return None
         with open_file(self.path, within=self.path.parent, buffering=0) as file:
@@ -99,13 +101,13 @@ class RecordFile:
                 self.offset += end
                 return batch
             claimed = _claimed(data)
-            if claimed is None:  # no head of a record: one may follow, or the rest may come later
+            if claimed is None:  # not a record header: one may follow, or the rest may come later
                 if not self._step_over(file, size):
                     return None
             elif claimed > MAX_RECORD:
                 if self.offset + _HEAD + claimed + _FOOT > size:
                     return None
-                self._say(f"has a record of {claimed:,} bytes at byte {self.offset:,}, which is too large to be read")
+                self._say(f"has a record of {claimed:,} bytes at byte {self.offset:,}, which is too large to read")
                 self.offset += _HEAD + claimed + _FOOT
             elif self.offset + _HEAD + claimed + _FOOT > size:
                 return None  # not yet
@@ -114,7 +116,7 @@ class RecordFile:
         return None
 
     def _step_over(self, file: IO[bytes], size: int) -> bool:
-        """Find the next sound record behind what is none."""
+        """Find the next valid record after invalid bytes."""
         at = max(self.offset + 1, self._searched)
         while at < size:
             data = _read_at(file, at, min(BLOCK, size - at))
@@ -131,7 +133,7 @@ class RecordFile:
         return False
 
     def _checked(self, data: bytes, starts: Places, sizes: Places) -> Batch:
-        """The records whose bytes are sound; of the others it is told where they lie."""
+        """The records with valid bytes; the positions of the others are reported."""
         batch = Batch(count=len(starts))
         raw = np.frombuffer(data, dtype=np.uint8)
         bad: list[int] = []
@@ -173,7 +175,7 @@ def encode_record(data: bytes) -> bytes:
 
 
 def first_records(path: Path) -> list[bytes]:
-    """The sound records in the first few kilobytes of a file."""
+    """The valid records in the first few kilobytes of a file."""
     with open_file(path, within=path.parent) as file:
         data = read_window(file, 0, _FIRST)
     starts, sizes, _ = _chain(data)
@@ -195,7 +197,7 @@ def _read_at(file: IO[bytes], at: int, count: int) -> bytes:
 
 
 def _sound_records(data: bytes, places: list[int], starts: Places, sizes: Places) -> Iterator[tuple[int, bytes, bool]]:
-    """Records that are looked at one by one, with whether their checksum is right."""
+    """Records that are processed one by one, with whether their checksum is right."""
     records = [
         data[start : start + size] for start, size in zip(starts[places].tolist(), sizes[places].tolist(), strict=True)
     ]
@@ -204,7 +206,7 @@ def _sound_records(data: bytes, places: list[int], starts: Places, sizes: Places
 
 
 def _chain(data: bytes) -> tuple[Places, Places, int]:
-    """The whole records at the beginning of `data` whose lengths are sound: starts, sizes, and where they end."""
+    """The complete records at the beginning of `data` with valid lengths: starts, sizes, and the end."""
     found: list[int] = []
     at, stop = 0, len(data) - _HEAD - _FOOT
     unpack, add = _length.unpack_from, found.append
@@ -212,7 +214,7 @@ def _chain(data: bytes) -> tuple[Places, Places, int]:
         add(at)
         at += _HEAD + _FOOT + unpack(data, at)[0]
     if at > len(data):
-        found.pop()  # the last one is not whole
+        found.pop()  # the last one is incomplete
     heads = np.array(found, dtype=np.int64)
     if not len(heads):
         return heads, heads, 0
@@ -227,7 +229,7 @@ def _chain(data: bytes) -> tuple[Places, Places, int]:
 
 
 def _claimed(data: bytes) -> int | None:
-    """The length a record's head gives; None if it is no head."""
+    """The length in a record's header; None if it is not a header."""
     if len(data) < _HEAD or masked(data[:8]) != _sum.unpack_from(data, 8)[0]:
         return None
     length: int = _length.unpack_from(data)[0]
@@ -235,7 +237,7 @@ def _claimed(data: bytes) -> int | None:
 
 
 def _heads(data: bytes) -> list[int]:
-    """Every place that looks like the head of a record."""
+    """Every position that looks like a record header."""
     if len(data) < _HEAD:
         return []
     windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _HEAD)
@@ -248,7 +250,7 @@ def _heads(data: bytes) -> list[int]:
 
 
 def _is_record(file: IO[bytes], at: int, size: int) -> bool:
-    """Whether a whole sound record lies there."""
+    """Whether a complete valid record is there."""
     length = _claimed(_read_at(file, at, _HEAD))
     if length is None or length > MAX_RECORD or at + _HEAD + length + _FOOT > size:
         return False

@@ -1,8 +1,8 @@
 """Scalars out of thousands of records at once.
 
-Records of one series differ only in their time, step and value. So of each kind of record one is read field by field;
-it says where those three lie, and all records that agree in every other byte are taken as columns. What fits no such
-pattern is left to be read one by one.
+Records of one series differ only in their time, step and value. So one record of each kind is parsed field by field to
+locate these three, and all records that agree in every other byte are read as columns. Records that match no such
+pattern are parsed one by one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Column", "take_scalars"]
 Places = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 _ROUNDS = 16
-"""Layouts tried for the records of one size; records that fit none of them are read one by one."""
+"""Layouts tried for the records of one size; records that match none are parsed one by one."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """Points of one tag: the place of each among the batch's records, and its step, time and value."""
+    """Points of one tag: the position of each among the batch's records, and its step, time and value."""
 
     tag: str
     order: Places
@@ -39,7 +39,7 @@ class Column:
 
 
 class _Slot(NamedTuple):
-    """Where one value lies in a record, and as what."""
+    """The location and type of one value in a record."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class _Slot(NamedTuple):
 
 
 class _Pattern(NamedTuple):
-    """What the records of one or several series look like."""
+    """The layout of the records of one or several series."""
 
     time: int
     step: tuple[int, int]
@@ -55,7 +55,7 @@ class _Pattern(NamedTuple):
 
 
 def take_scalars(group: Group, plugins: dict[str, Metadata]) -> tuple[list[Column], Places]:
-    """The columns in a group, and which of its rows (by number) hold something else."""
+    """The columns in a group, and the rows (by number) with other content."""
     columns: list[Column] = []
     others: list[int] = []
     left = np.arange(len(group.rows))
@@ -75,13 +75,13 @@ def take_scalars(group: Group, plugins: dict[str, Metadata]) -> tuple[list[Colum
 
 
 def _take(group: Group, rows: Places, pattern: _Pattern, plugins: dict[str, Metadata], columns: list[Column]) -> Places:
-    """Take all rows that are laid out like `pattern`; the rows that are left."""
+    """Take all rows with the layout of `pattern`; returns the remaining rows."""
     data = group.rows[rows] if len(rows) < len(group.rows) else group.rows
     first, last = pattern.step
     fits = np.ones(len(rows), dtype=bool)
     for place in {pattern.time - 1, (pattern.time + 8) % data.shape[1], *(slot.start - 1 for slot in pattern.slots)}:
-        fits &= data[:, place] == data[0, place]  # the same fields lie there
-    for place in range(first, last):  # a number of as many bytes as the pattern's
+        fits &= data[:, place] == data[0, place]  # the same fields are there
+    for place in range(first, last):  # a varint with as many bytes as the pattern's
         fits &= (data[:, place] >= 128) if place < last - 1 else (data[:, place] < 128)
     if not fits.all():
         data, fitting, left = data[fits], rows[fits], rows[~fits]
@@ -103,7 +103,7 @@ def _take(group: Group, rows: Places, pattern: _Pattern, plugins: dict[str, Meta
 
 
 def _fixed(data: Bytes, pattern: _Pattern) -> Places:
-    """The places whose bytes tell series apart: those that vary and are no time, step or value."""
+    """The bytes that distinguish series: those that vary and are not time, step or value."""
     varies = (data != data[:1]).any(axis=0)
     varies[pattern.time : pattern.time + 8] = False
     varies[slice(*pattern.step)] = False
@@ -113,7 +113,7 @@ def _fixed(data: Bytes, pattern: _Pattern) -> Places:
 
 
 def _hashes(data: Bytes, places: Places) -> npt.NDArray[np.uint64]:
-    """A number per row that is the same where those bytes are; who has the same number is compared again."""
+    """A number per row that is equal where those bytes are; rows with equal numbers are compared again."""
     total = np.zeros(len(data), dtype=np.uint64)
     for place in places.tolist():
         total = (total ^ data[:, place].astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -136,7 +136,7 @@ def _columns(data: Bytes, order: Places, pattern: _Pattern, example: Bytes) -> l
 
 
 def _pattern(row: Bytes, plugins: dict[str, Metadata]) -> _Pattern | None:
-    """Where time, step and values lie, if the record is a summary of scalars and nothing else."""
+    """The locations of time, step and values, if the record is a summary of scalars and nothing else."""
     data = row.tobytes()
     try:
         return _read_pattern(data, plugins)
@@ -165,7 +165,7 @@ def _read_pattern(data: bytes, plugins: dict[str, Metadata]) -> _Pattern | None:
 
 
 def _slot(data: bytes, value: Span, plugins: dict[str, Metadata]) -> _Slot | None:
-    """Where the number of one value lies, if it is a scalar."""
+    """The location of one value's number, if it is a scalar."""
     simple: Span | None = None
     tensor: Span | None = None
     metadata = False
@@ -189,7 +189,7 @@ def _slot(data: bytes, value: Span, plugins: dict[str, Metadata]) -> _Slot | Non
 
 
 def _is_scalar(data: bytes, tag: str, has_metadata: bool, plugins: dict[str, Metadata]) -> bool:
-    """Whether a tensor is for the scalars plugin: by its own metadata, else by what its tag was first logged with."""
+    """Whether a tensor is for the scalars plugin: by its own metadata, else by that of its tag."""
     if tag not in plugins and has_metadata:
         own = next((one.metadata for one in decode_event(data).values if one.tag == tag and one.metadata), None)
         if own is None:
@@ -206,7 +206,7 @@ def _tensor_slot(data: bytes, tensor: Span) -> _Slot | None:
             dtype = span.number
         elif span.field == 2 and span.kind == LENGTH:
             if span.end > span.start:
-                return None  # not a scalar by its shape; read it the careful way
+                return None  # not a scalar by its shape; use the slow path
         elif span.field in (4, 5, 6) and found is None:
             found = span
         else:

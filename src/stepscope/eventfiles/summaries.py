@@ -1,4 +1,4 @@
-"""Histograms, images and audio as summaries hold them, of both generations of TensorBoard."""
+"""Histograms, images and audio in summaries, in both generations of TensorBoard."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def decode_histogram(data: bytes) -> Histogram:
 def from_limits(
     limits: Floats, counts: Floats, low: float, high: float, total: float, summed: float, squares: float
 ) -> Histogram:
-    """From upper limits and counts, as TensorBoard's own histograms have them; empty bins at the ends go."""
+    """From upper limits and counts, as in TensorBoard's own histograms; empty bins at the ends are dropped."""
     if len(limits) != len(counts):
-        raise BadData(f"a histogram of {len(counts)} counts and {len(limits)} limits")
+        raise BadData(f"a histogram of {len(counts)} counts and {len(limits)} limits; expected equally many")
     mean = std = None
     if total > 0 and np.isfinite([summed, squares]).all():
         mean = summed / total
@@ -119,7 +119,7 @@ def _tidy(
     edges: Floats, counts: Floats, low: float | None, high: float | None, total: float, mean: float | None,
     std: float | None,
 ) -> Histogram:  # fmt: skip
-    """With edges that go up: bins without a width are widened if there is only one, or given to their neighbor."""
+    """With increasing edges: a single bin without a width is widened, others are merged into a neighbor."""
     if len(counts) == 1 and not edges[1] > edges[0]:
         half = max(abs(float(edges[0])) * 5e-4, 0.5 if not edges[0] else 1e-290)
         edges = np.array([edges[0] - half, edges[0] + half])
@@ -129,12 +129,12 @@ def _tidy(
         counts = np.bincount(to, weights=counts).astype(np.float64)
         edges = np.concatenate((edges[:-1][wide], edges[-1:]))
     if not (np.isfinite(edges).all() and (np.diff(edges) > 0).all() and np.isfinite(counts).all() and len(counts)):
-        raise BadData("a histogram whose edges do not go up")
+        raise BadData("a histogram whose edges are not increasing")
     return Histogram(edges, counts, low, high, total, mean, std)
 
 
 def histogram_record(histogram: Histogram) -> tuple[dict[str, Any], bytes]:
-    """The meta and bytes of a histogram of ours; what only its bins can tell is marked as estimated."""
+    """The meta and bytes of a Stepscope histogram; statistics derived from bins are marked as estimated."""
     meta: dict[str, Any] = {
         "bins": max(1, len(histogram.counts)), "min": _finite(histogram.low), "max": _finite(histogram.high),
         "mean": histogram.mean, "std": histogram.std, "total": histogram.total,

@@ -1,4 +1,4 @@
-"""Tensors as event files hold them (`TensorProto`), to numpy and back."""
+"""Tensors in event files (`TensorProto`), to numpy and back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DTYPES: dict[int, str] = {
     13: "<i4", 14: "<u2", 15: "<i2", 16: "<u2", 17: "<u2", 18: "<c16", 19: "<f2", 22: "<u4", 23: "<u8",
 }  # fmt: skip
 _MOST = 1 << 28
-"""Elements beyond this are a damaged or hostile shape: a tensor of one repeated value would fill the memory."""
+"""More elements mean a damaged or hostile shape: a tensor of one repeated value would fill the memory."""
 
 Tensor = npt.NDArray[Any]
 """Numbers, or an object array of bytes."""
@@ -58,16 +58,20 @@ def decode_tensor(data: bytes | memoryview) -> Tensor:
     if dtype == STRING:
         return _shaped(_objects(strings), shape)
     if dtype not in DTYPES:
-        raise BadData(f"a tensor of type {dtype}, which we do not read")
+        raise BadData(f"a tensor of type {dtype}, which is not supported")
     if content is not None and len(content):
-        if len(content) % np.dtype(DTYPES[dtype]).itemsize:
-            raise BadData(f"{len(content)} bytes are not a whole number of {DTYPES[dtype]} values")
-        flat: Tensor = np.frombuffer(content, dtype=DTYPES[dtype])
+        flat = _raw_values(content, dtype)
     else:
         flat = _typed(np.concatenate(parts) if parts else np.empty(0), dtype)
     if dtype == BFLOAT16:
         flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return _shaped(flat, shape)
+
+
+def _raw_values(content: memoryview, dtype: int) -> Tensor:
+    if len(content) % np.dtype(DTYPES[dtype]).itemsize:
+        raise BadData(f"{len(content)} bytes are not a whole number of {DTYPES[dtype]} values")
+    return np.frombuffer(content, dtype=DTYPES[dtype])
 
 
 _VALUES = {5: "<f4", 6: "<f8", 7: "int", 9: "<f4", 10: "int", 11: "int", 12: "<f8", 13: "int", 16: "int", 17: "int"}
@@ -76,7 +80,7 @@ _VALUES = {5: "<f4", 6: "<f8", 7: "int", 9: "<f4", 10: "int", 11: "int", 12: "<f
 def _numbers(kind: str, wire: int, value: int | memoryview) -> Tensor:
     if isinstance(value, int):
         if kind != "int" or wire != VARINT:
-            raise BadData("a whole number among floats")
+            raise BadData("an integer among floats")
         return np.array([value], dtype=np.uint64)
     if kind == "int":
         return varints(value)
@@ -87,7 +91,7 @@ def _numbers(kind: str, wire: int, value: int | memoryview) -> Tensor:
 
 
 def _typed(values: Tensor, dtype: int) -> Tensor:
-    """Repeated values as the tensor's own type."""
+    """Repeated values in the tensor's own type."""
     if dtype in (COMPLEX64, COMPLEX128):
         if len(values) % 2:
             raise BadData("half a complex number")
@@ -116,7 +120,7 @@ def _objects(strings: list[bytes]) -> Tensor:
 
 
 def _shaped(flat: Tensor, shape: list[int]) -> Tensor:
-    """In its shape; a last value that stands for all that follow is repeated, as TensorFlow writes it."""
+    """Reshaped; a last value that represents all that follow is repeated, as TensorFlow writes it."""
     count = math.prod(shape)
     if any(size < 0 for size in shape) or count > max(_MOST, len(flat)):
         raise BadData(f"a tensor of shape {shape}")

@@ -1,4 +1,5 @@
-"""Protocol buffers on the wire: a message is a row of fields, each a number, a type and a value. No schema is needed.
+"""The protocol buffers wire format: a message is a sequence of fields, each a number, a type and a value. No schema is
+needed.
 
 varint          int, as an unsigned 64-bit number (`signed` turns it into what an int64 field holds)
 fixed64/fixed32 8 or 4 bytes, little endian
@@ -51,7 +52,7 @@ _float = struct.Struct("<f")
 
 
 class Span(NamedTuple):
-    """Where a field's value lies; `number` is the value itself if it is a varint."""
+    """The location of a field's value; `number` is the value itself if it is a varint."""
 
     field: int
     kind: int
@@ -61,7 +62,7 @@ class Span(NamedTuple):
 
 
 def spans(data: bytes | memoryview, start: int = 0, end: int | None = None) -> Iterator[Span]:
-    """The fields between two places of `data`; `BadData` at the first thing that is no field."""
+    """The fields between two positions of `data`; `BadData` at the first invalid one."""
     at, stop = start, len(data) if end is None else end
     while at < stop:
         key, at = varint(data, at, stop)
@@ -79,7 +80,7 @@ def spans(data: bytes | memoryview, start: int = 0, end: int | None = None) -> I
         else:
             raise BadData(f"a field of type {kind} at byte {at}; a message has only varints, fixed numbers and bytes")
         if field == 0 or size > stop - at:
-            raise BadData(f"field {field} at byte {at} claims {size} bytes, where {stop - at} are left")
+            raise BadData(f"field {field} at byte {at} claims {size} bytes, but only {stop - at} are left")
         yield Span(field, kind, at, at + size, 0)
         at += size
 
@@ -96,7 +97,7 @@ def fields(data: bytes | memoryview) -> Iterator[tuple[int, int, int | memoryvie
 
 
 def pairs(data: bytes) -> Pairs:
-    """Number and value of each field, all at once: for logs of very many small messages, where `fields` takes long.
+    """Number and value of each field, all at once: for logs of very many small messages, where `fields` is slow.
 
     >>> pairs(put_int(2, 300) + put_text(5, "loss"))
     [(2, 300), (5, b'loss')]
@@ -122,7 +123,7 @@ def pairs(data: bytes) -> Pairs:
                 raise BadData(f"a field of type {kind} at byte {at}; a message has only varints, fixed numbers, bytes")
             start, at = at, at + size
             if at > end:
-                raise BadData(f"field {key >> 3} at byte {start} claims {size} bytes, where {end - start} are left")
+                raise BadData(f"field {key >> 3} at byte {start} claims {size} bytes, but only {end - start} are left")
             found.append((key >> 3, data[start:at]))
     except IndexError:
         raise BadData(f"the message ends within a number, at byte {at}") from None
@@ -130,7 +131,7 @@ def pairs(data: bytes) -> Pairs:
 
 
 def varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
-    """The varint at a place, and the place after it."""
+    """The varint at a position, and the position after it."""
     value = shift = 0
     while at < end:
         byte = data[at]
@@ -163,9 +164,9 @@ def zigzag(number: int) -> int:
 
 
 def text_of(data: int | bytes | memoryview) -> str:
-    """A string field; bytes that are no UTF-8 stay visible instead of being an error."""
+    """A string field; invalid UTF-8 stays visible instead of being an error."""
     if isinstance(data, int):
-        raise BadData(f"a number ({data}) where a text belongs")
+        raise BadData(f"a number ({data}) where text was expected")
     return bytes(data).decode("utf-8", "backslashreplace")
 
 
@@ -220,7 +221,7 @@ def _varint_bytes(number: int) -> bytes:
 
 
 def put_int(field: int, number: int) -> bytes:
-    """An int, bool or enum field; left out when it is 0, as protobuf does."""
+    """An int, bool or enum field; omitted if it is 0, as in protobuf."""
     return _varint_bytes(field << 3) + _varint_bytes(number) if number else b""
 
 
@@ -230,7 +231,7 @@ def put_double(field: int, number: float) -> bytes:
 
 
 def put_float(field: int, number: float) -> bytes:
-    """A float field, written also when it is 0: in a oneof that is a value. What is too large becomes infinite."""
+    """A float field, written even if it is 0: in a oneof that is a value. Values out of range become infinite."""
     try:
         packed = _float.pack(number)
     except OverflowError:
@@ -239,12 +240,12 @@ def put_float(field: int, number: float) -> bytes:
 
 
 def put_bytes(field: int, data: bytes) -> bytes:
-    """Bytes or a message, written also when empty."""
+    """Bytes or a message, written even if empty."""
     return _varint_bytes(field << 3 | LENGTH) + _varint_bytes(len(data)) + data
 
 
 def put_text(field: int, text: str) -> bytes:
-    """A string field; left out when empty."""
+    """A string field; omitted if empty."""
     return put_bytes(field, text.encode("utf-8", "backslashreplace")) if text else b""
 
 

@@ -1,4 +1,4 @@
-"""Event files written: a file's head, columns of scalars at once, and summaries one by one."""
+"""Write event files: a file's head, columns of scalars at once, and summaries one by one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATUS_SUCCESS, _STATUS_FAILURE = 1, 2
 
 
 def version(time: float) -> bytes:
-    """The record a file begins with."""
+    """The first record of a file."""
     return encode_record(put_double(1, time) + put_text(3, _VERSION))
 
 
@@ -44,7 +44,7 @@ def scalars(
     *,
     double: bool = False,
 ) -> bytes:
-    """The records of a whole series: in float32, as TensorBoard's own writers keep it, or as tensors of float64."""
+    """The records of a whole series: in float32, like TensorBoard's own writers, or as tensors of float64."""
     if not len(steps):
         return b""
     widths = _step_widths(steps)
@@ -55,7 +55,7 @@ def scalars(
 
 
 def _step_widths(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How many bytes each step takes: none for 0, as protobuf leaves it out."""
+    """The number of bytes of each step: none for 0, which protobuf omits."""
     numbers = steps.view(np.uint64)
     widths = np.zeros(len(steps), dtype=np.int64)
     for width in range(1, 11):
@@ -71,7 +71,7 @@ def _stretch(
     width: int,
     double: bool,
 ) -> bytes:
-    """Records that differ in their time, step and value only: one is made, the others are filled in."""
+    """Records that differ only in their time, step and value: one is built, the others are filled in."""
     number = _scalar_value(tag, double)
     head = b"\x09" + bytes(8) + (b"\x10" + bytes(width) if width else b"")
     example = head + message(5, [put_bytes(1, number)])
@@ -118,12 +118,12 @@ def _plugin(name: str, content: bytes = b"") -> bytes:
 
 
 def histogram(tag: str, data: bytes) -> bytes:
-    """`data` as `summaries.encode_histogram` makes it."""
+    """`data` as encoded by `summaries.encode_histogram`."""
     return put_text(1, tag) + put_bytes(5, data)
 
 
 def image(tag: str, data: bytes, width: int, height: int, channels: int = 3) -> bytes:
-    """An encoded picture."""
+    """An encoded image."""
     inner = put_int(1, height) + put_int(2, width) + put_int(3, channels) + put_bytes(4, data)
     return put_text(1, tag) + put_bytes(4, inner)
 
@@ -149,7 +149,7 @@ def pr_curve(tag: str, rows: npt.NDArray[np.float64]) -> bytes:
 def hparams(
     settings: dict[str, Any], metrics: list[str], started: float, ended: float | None, failed: bool
 ) -> list[bytes]:
-    """What the hparams page asks of a run: what there is to compare, this run's settings, and how it ended."""
+    """The data for the hparams page: what to compare, this run's settings, and how it ended."""
     infos = [message(4, [put_text(1, name), put_int(4, _hparam_type(value))]) for name, value in settings.items()]
     wanted = [message(5, [message(1, [put_text(2, tag)])]) for tag in metrics]
     entries = [message(1, [put_text(1, name), put_bytes(2, _hparam(value))]) for name, value in settings.items()]

@@ -36,6 +36,8 @@ _TABLE: dict[str, dict[str, str]] = {
         "torch.nn:Module.register_full_backward_hook": "hooks that pile up",
         "torch.nn:Module.register_full_backward_pre_hook": "hooks that pile up",
         "torch.nn:Module.register_backward_hook": "hooks that pile up",
+        "torch.autograd:Function.apply": "custom gradients, to be compared with finite differences",
+        "torch.nn.functional:interpolate": "class ids resized like a picture, before the training",
         "torch.autograd:set_detect_anomaly.__init__": "anomaly detection left on",
         "torch.autograd:detect_anomaly.__init__": "anomaly detection left on",
         "torch.nn.utils.clip_grad:_clip_grads_with_norm_": "gradients are clipped",

@@ -124,6 +124,7 @@ _PROCESS: dict[str, str] = {
     **_methods("sys:stderr", "write", "what is printed is kept with the run; the status line makes way for it"),
     **_methods("sys", "stdout", "with --json nothing but our answer is printed there"),
     **_methods("traceback", "print_exc format_exc", "tracebacks of such a process without our frames"),
+    **_methods("traceback", "walk_stack", "stacks that the script prints end where it begins"),
 }
 ELSEWHERE: dict[str, dict[str, str]] = {
     "process": _PROCESS,

@@ -46,7 +46,6 @@ PROFILING: dict[str, dict[str, str]] = {
         "torch.optim.lr_scheduler:LRScheduler.step": "schedules stand still while loaders are tuned",
         "torch:set_float32_matmul_precision": _SWITCH,
         "torch:set_num_threads": _SWITCH,
-        "torch:set_default_dtype": _SWITCH,
         "torch:use_deterministic_algorithms": _SWITCH,
         "torch.autograd.anomaly_mode:set_detect_anomaly.__init__": _SWITCH,
         "torch.distributed:get_rank": "a replay of one rank answers with its number",

@@ -1,1 +1,1 @@
-"""What was seen of a training, as plain records: what observers write, a run keeps and rules read. No torch."""
+"""What was observed of a training, as plain records: written by observers, stored in a run, read by rules. No torch."""

@@ -1,4 +1,4 @@
-"""An Accelerator in a loop of the user's own: what it has prepared, and what steps without having been prepared."""
+"""An Accelerator in the user's own loop: what it has prepared, and what steps without being prepared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Accelerated"]
 @record
 @dataclass(eq=False)
 class Accelerated:
-    """`run.trainer.accelerated`, once `accelerator.backward` was called. Filled by whoever follows Accelerate."""
+    """`run.trainer.accelerated`, once `accelerator.backward` was called. Filled by the Accelerate integration."""
 
     prepared_at: Place | None = None
     """The last `accelerator.prepare(...)`."""
@@ -24,15 +24,15 @@ class Accelerated:
     precision: str = "no"
     """no, fp16, bf16 or fp8."""
     autocast_by_hand: bool = False
-    """`with accelerator.autocast()` is used: then a model need not be prepared for its precision."""
+    """Whether `with accelerator.autocast()` is used: a model then need not be prepared for its precision."""
     steps: int = 0
-    """Steps of optimizers it has not prepared, on parameters of a model that it has."""
+    """Steps of unprepared optimizers on parameters of a prepared model."""
     steps_scaled: int = 0
-    """Of these: with gradients of a loss that it had scaled, as float16 needs."""
+    """Of these: with gradients of a scaled loss, as in float16."""
     steps_between: int = 0
     """Of these: in the middle of an accumulation."""
     batches: int = 1
-    """How many batches it accumulates."""
+    """The number of batches it accumulates."""
     stepped_at: Place | None = None
     bare_model_at: Place | None = None
-    """Where a prepared optimizer steps parameters of a model that was not prepared."""
+    """Where a prepared optimizer steps parameters of an unprepared model."""

@@ -1,4 +1,4 @@
-"""Activations: units that are always zero, and squashing functions that are always at their ends."""
+"""Activations: units that are always zero, and saturating functions that are always at their limits."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ __all__ = ["Activation", "Activations"]
 @record
 @dataclass(eq=False)
 class Activation:
-    """One activation function in one layer, over the first calls with gradients on."""
+    """One activation function in one layer, over the first calls with gradients enabled."""
 
     op: str
     place: Place | None
     path: str
-    """Of the module it runs in."""
+    """The path of its module."""
     calls: int = 0
     idle: list[bool] | None = None
-    """By unit: has it been zero for every sample so far? No tensor: a script may count those that are alive."""
+    """By unit: whether it was zero for every sample so far. Not a tensor: a script may count live tensors."""
     shares: list[float] = field(default_factory=list)
-    """Of each call: the share of values that are zero (relu), or at an end (tanh, sigmoid)."""
+    """For each call: the fraction of values that are zero (relu), or at a limit (tanh, sigmoid)."""
     inside: bool = False
-    """Another layer read what it made, so it is not an output."""
+    """Another layer read its output, so it is not the model's output."""
     first_step: int = 0
     last_step: int = 0
 
     @property
     def dead(self) -> float:
-        """The share of units that were never anything but zero."""
+        """The fraction of units that were always zero."""
         return sum(self.idle) / len(self.idle) if self.idle else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Aliases: parameters of an optimizer that are different objects over the same memory."""
+"""Aliases: an optimizer's parameters that are different objects over the same memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Alias", "Aliases"]
 @record
 @dataclass(eq=False)
 class Alias:
-    """Two parameters or more whose numbers are the same memory."""
+    """Two or more parameters that share memory."""
 
     optimizer: int
     """An index into `run.optimizers.made`."""

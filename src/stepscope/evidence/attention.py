@@ -1,4 +1,4 @@
-"""Attention: who may look at whom, by the masks of each place where a model attends."""
+"""Attention: the masks at each place where a model attends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Attention", "Masking"]
 @record
 @dataclass(eq=False)
 class Masking:
-    """The attention at one place, and what its mask was the first times."""
+    """The attention at one place, and its first masks."""
 
     kind: str
     """softmax · scaled_dot_product_attention · the name of a layer"""
@@ -27,14 +27,14 @@ class Masking:
     calls: int = 0
     looks: int = 0
     patterns: list[str] = field(default_factory=list)
-    """none · causal · ahead (causal, but some steps too far) · future (only what comes) · other, for each look"""
+    """none · causal · ahead (causal, but some steps too far) · future (only later steps) · other, per sample"""
     ahead: int = 0
     pads: list[str] = field(default_factory=list)
-    """How keys that are padding were treated: hidden · shown (only they are) · ignored"""
+    """How padded keys were treated: hidden · shown (only they are) · ignored"""
     mask: Origin | None = None
-    """Where the mask comes from, or the scores with the mask in them."""
+    """Where the mask, or the masked scores, come from."""
     hides_itself: int = 0
-    """How often a mask hid each from itself and from fewer than half of the others."""
+    """How often a mask hid each position from itself and from fewer than half of the others."""
     size: tuple[int, int] = (0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Averaging: moving averages of weights, and how much of the new weights each update takes."""
+"""Averaging: moving averages of weights, and the share of new weights in each update."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Averaging", "MovingAverage"]
 @record
 @dataclass(eq=False)
 class MovingAverage:
-    """One line that mixes trained weights into an average of them."""
+    """One line that mixes trained weights into their average."""
 
     place: Place
     keep: float
     """The factor of the average, in the first update."""
     lowest: float
-    """The smallest and largest factor that the trained weights had."""
+    """The minimum and maximum factor of the trained weights."""
     highest: float
     count: int = 0
 

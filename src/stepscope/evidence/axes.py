@@ -1,4 +1,4 @@
-"""Axes: `view` and `reshape` where axes should have been swapped, so that rows of one thing become rows of another."""
+"""Axes: `view` and `reshape` where axes should have been swapped, so that rows get mixed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One axis of a tensor, followed back through transposes, reshapes and elementwise ops to what worked along it."""
+"""One axis of a tensor, traced back through transposes, reshapes and elementwise ops to the op that worked along it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SWAPS = frozenset({"t", "T", "mT", "adjoint"})
 
 
 def axes_told(origin: Origin) -> tuple[int, ...] | None:
-    """The axes an op was told to work along, counted from 0 in what it read; None when it was not told."""
+    """The axes an op worked along, counted from 0 in its input; None if not given."""
     given = origin.arguments
     found = given.get("dim", given.get("axis", given.get("dims")))
     rank = len(origin.inputs[0].shape) if origin.inputs else len(origin.shape)
@@ -31,7 +31,7 @@ def axes_told(origin: Origin) -> tuple[int, ...] | None:
 
 
 def followed(origin: Origin, axis: int, until: Callable[[Origin], bool], most: int = 12) -> tuple[Origin, int] | None:
-    """Walk back from a tensor to the first for which `until` holds; the axis as it was counted there."""
+    """Walk back from a tensor to the first for which `until` holds; returns the axis as counted there."""
     for _ in range(most):
         if until(origin):
             return origin, axis
@@ -92,7 +92,7 @@ def _squeezed(origin: Origin, axis: int) -> tuple[Origin, int] | None:
 
 
 def _reshaped(first: Origin, shape: tuple[int, ...], axis: int) -> tuple[Origin, int] | None:
-    """The axis keeps its place when all sizes after it, or all up to it, stay as they are."""
+    """The axis keeps its position if all sizes after it, or all up to it, are unchanged."""
     before, behind = first.shape, len(shape) - axis
     if behind <= len(before) and before[len(before) - behind :] == shape[axis:]:
         return first, len(before) - behind

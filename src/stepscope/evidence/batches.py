@@ -1,4 +1,4 @@
-"""Batches: what models are fed, by a loader or by hand, in training and in evaluation, and which rows are in both."""
+"""Batches: the inputs of models, from a loader or by hand, in training and evaluation, and which rows are in both."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ class Fed:
         self.step = visit.step
         self.grad, self.training = visit.grad, visit.training
         self.asked = False
-        """An input asks for a gradient."""
+        """Whether an input requires a gradient."""
         self.graph = False
-        """Its result has a graph, and no input asks for a gradient."""
+        """Whether its result has a graph, and no input requires a gradient."""
         self.origin: Origin | None = None
-        """Of the largest input that no gradient flows into: the data."""
+        """For the largest input without a gradient: the data."""
         self.look: TensorLook | None = None
         self.rows = 0
-        """How many rows of the data were looked at."""
+        """Number of rows of the data that were checked."""
         self.distinct = 0
-        """How many of them differ."""
+        """Number of distinct ones."""
         self.alike = 0
-        """How many are equal to the most frequent of the first eight."""
+        """Number of rows equal to the most frequent of the first eight."""
         self.mark = 0
-        """The mark of the first row: equal rows have equal marks."""
+        """The hash of the first row: equal rows have equal hashes."""
         self.missed = False
-        """There was no time to look at its rows."""
+        """There was no time to check its rows."""
         self.loader: Loader | None = None
 
 
 @record
 class Evaluated:
-    """The calls of one model from one place, on one loader's batches (or on none), that train nothing."""
+    """The non-training calls of one model from one place, on one loader's batches (or on none)."""
 
     __slots__ = (
         "calls", "left_out", "loader", "look", "origin", "overlapping", "places", "repeats", "rows", "seen", "unseen",
@@ -62,30 +62,30 @@ class Evaluated:
 
     def __init__(self, places: list[Place], loader: Loader | None) -> None:
         self.places = places
-        """Where it was called, from the inside out."""
+        """Where it was called, innermost first."""
         self.loader = loader
         self.calls = 0
         self.rows = 0
-        """How many different ones there were."""
+        """Number of distinct rows."""
         self.repeats = 0
-        """Rows that were twice in one call."""
+        """Rows that occurred twice in one call."""
         self.seen = 0
-        """On how many of the rows this model had been trained before."""
+        """Number of rows this model had been trained on before."""
         self.left_out = 0
-        """How many rows the model was trained on that are not among these."""
+        """Number of training rows that are not among these."""
         self.windows = 0
-        """How many of the rows were looked at as stretches of a longer series."""
+        """Number of rows compared as windows of a longer series."""
         self.overlapping = 0
-        """How many of those share half of their values, shifted, with a row this model had been trained on."""
+        """Number of those that share half of their values, shifted, with a training row of this model."""
         self.unseen = 0
-        """How many updates nobody had looked at when a row was last added: what seems new may not be."""
+        """Number of unobserved updates when a row was last added: what seems new may not be."""
         self.origin: Origin | None = None
         self.look: TensorLook | None = None
 
 
 @record
 class Diet:
-    """What one model was fed."""
+    """The inputs of one model."""
 
     __slots__ = (
         "evaluated", "idle", "loaders", "missed", "origin", "places", "repeats", "rows", "trained", "trained_calls",
@@ -96,12 +96,12 @@ class Diet:
         self.type = type
         """The name of the model's class."""
         self.trained = 0
-        """How many different rows it was trained on."""
+        """Number of distinct rows it was trained on."""
         self.trained_calls = 0
         self.missed = 0
-        """Those whose rows there was no time to look at: they may be any rows."""
+        """Calls whose rows were not checked for lack of time: they may be any rows."""
         self.repeats = 0
-        """Rows that were twice in one training batch."""
+        """Rows that occurred twice in one training batch."""
         self.rows = 0
         self.evaluated: list[Evaluated] = []
         self.origin: Origin | None = None
@@ -119,12 +119,12 @@ class Batches:
 
     diets: list[Diet] = field(default_factory=list)
     first: list[Fed] = field(default_factory=list)
-    """The first calls whose result went into a backward."""
+    """The first calls whose result reached a backward."""
     bad: Fed | None = None
     """The first call with a NaN or an infinity in its data."""
 
     def trains_on(self, loader: Loader) -> bool:
-        """Whether a model was trained on batches of this loader (of several that take turns, too)."""
+        """Whether a model was trained on batches of this loader (including alternating loaders)."""
         return loader.is_training or any(loader in diet.loaders for diet in self.diets)
 
     def evaluates(self, loader: Loader) -> bool:

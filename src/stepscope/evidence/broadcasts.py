@@ -1,4 +1,4 @@
-"""Broadcasts: arithmetic of the user's own code in which one value for each row meets something of another shape."""
+"""Broadcasts: the user's own arithmetic in which one value per row meets another shape."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Broadcast:
     first: Origin
     second: Origin
     kind: str
-    """table: (n, 1) meets (n,) and makes (n, n). square: (n,) meets (n, n), where either axis would fit."""
+    """table: (n, 1) meets (n,) and makes (n, n). square: (n,) meets (n, n), where either axis would match."""
     count: int = 0
     used: bool = False
     """Something has read the result."""
     reduced: bool = False
-    """The result was summed up or averaged over all of it."""
+    """The result was summed or averaged completely."""
 
 
 @table("broadcasts")

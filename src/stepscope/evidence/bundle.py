@@ -1,7 +1,7 @@
-"""All tables of one process as one file: compressed, with a checksum, put in place whole.
+"""All tables of one process as one file: compressed, with a checksum, written atomically.
 
-A gzip file of two marks and what `codec` writes of a `Bundle`. A table whose version is not today's is left out when it
-is read: rules that need it are not asked.
+A gzip file of two marks and a `Bundle` encoded by `codec`. Tables with another version are skipped when reading, and
+rules that need them do not run.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from stepscope.files.packed import inflated
 __all__ = ["FOLDER", "MOST_BYTES", "Bundle", "pack", "unpack"]
 
 FOLDER = "evidence"
-"""Of a run: one file for each process that was watched."""
+"""Per run: one file for each watched process."""
 MOST_BYTES = 4 << 20
-"""Of one file. What is larger is not written."""
+"""Maximum size of one file. Larger ones are not written."""
 _MOST_UNPACKED = 128 << 20
 _MARK = b"\xffstepscope evidence 1\n"
-"""What it begins with once it is unpacked. No text begins so: who replaces words in it keeps their length."""
+"""The first bytes of the unpacked file. No text starts with them: replacing words in it preserves their length."""
 
 
 @record
 @dataclass(eq=False)
 class Bundle:
-    """What one process has seen."""
+    """What one process has observed."""
 
     tables: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
-    """The text of the project's own files that ran, by path."""
+    """The text of the project's executed files, by path."""
     rank: int = 0
     script: str = ""
     left_out: str = ""
-    """Why there are no tables, where there are none."""
+    """Why there are no tables, if there are none."""
 
 
 def pack(bundle: Bundle, text: Callable[[str], str] | None = None, *, strict: bool = False) -> bytes:
-    """The bytes of a file; `text` is asked for every string of some length, to mask secrets in it."""
+    """The bytes of a file; `text` is called for every longer string, to mask secrets in it."""
     known = tables()
     bundle.versions = {name: known[name].version for name in bundle.tables}
     plain = encode(bundle, records(), text=text, strict=strict)
@@ -52,16 +52,16 @@ def pack(bundle: Bundle, text: Callable[[str], str] | None = None, *, strict: bo
 
 
 def unpack(data: bytes) -> Bundle:
-    """What `pack` was given, without the tables of other versions; raises `BadData` where the bytes are not its own."""
+    """The argument of `pack`, without tables of other versions; raises `BadData` for other bytes."""
     try:
         plain = inflated(data, _MOST_UNPACKED, "evidence", wbits=zlib.MAX_WBITS | 16)
         if not plain.startswith(_MARK):
-            raise BadData(f"this is not evidence of a run: it begins with {plain[:24]!r}")
+            raise BadData(f"this is not evidence of a run: it starts with {plain[:24]!r}")
         bundle = decode(memoryview(plain)[len(_MARK) :], records())
     except (StepscopeError, zlib.error) as fault:
         raise BadData(f"this evidence cannot be read: {fault}") from None
     if not isinstance(bundle, Bundle):
-        raise BadData("this evidence cannot be read: it holds something else")
+        raise BadData("this evidence cannot be read: it contains something else")
     bundle.tables = _of_today(bundle.tables, bundle.versions)
     return bundle
 

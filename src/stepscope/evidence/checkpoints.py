@@ -1,4 +1,4 @@
-"""Checkpoints: what is taken from models, saved, read from files and put back, and what of it was the same memory."""
+"""Checkpoints: what is taken from models, saved, loaded and restored, and which of it shares memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Checkpoints", "FileRead", "FileWritten", "Loading", "Taken"]
 
 @record
 class Taken:
-    """One `state_dict()` of a module; its tensors are the model's own memory."""
+    """One `state_dict()` of a module; its tensors share the model's memory."""
 
     __slots__ = ("module", "place", "step", "type")
 
@@ -41,15 +41,15 @@ class Loading:
         self.place = place
         self.step = step
         self.given = 0
-        """How many tensors were given."""
+        """Number of tensors given."""
         self.own = 0
-        """How many of them are the module's own memory."""
+        """Number of them that share the module's memory."""
         self.taken: Taken | None = None
-        """The `state_dict()` those came from."""
+        """The `state_dict()` they came from."""
         self.missing: list[str] = []
         self.unexpected: list[str] = []
         self.shapes_fit: list[tuple[str, str]] = []
-        """(given name, name in the model): names that do not match, but would without a prefix, with the same shape."""
+        """(given name, name in the model): names that would match without a prefix, with the same shape."""
         self.file: FileRead | None = None
         """The file it came from."""
 
@@ -69,12 +69,12 @@ class FileRead:
         self.place = place
         self.step = step
         self.optimizers = 0
-        """How many states of optimizers are in it."""
+        """Number of optimizer states in it."""
         self.schedulers: list[int] = []
-        """How far each scheduler whose state is in it had come."""
+        """How far each scheduler with a state in it had advanced."""
         self.keys: list[str] = []
         self.restored = 0
-        """How many of those were given to an optimizer."""
+        """Number of those passed to an optimizer."""
 
 
 @record
@@ -90,7 +90,7 @@ class FileWritten:
         self.modules: list[str] = []
         """Whole modules in it, by type."""
         self.stale: Taken | None = None
-        """Its tensors are a model's own memory, taken earlier: they are no longer what they were."""
+        """Its tensors are a model's own memory, taken earlier: they have changed since."""
 
 
 @table("checkpoints", version=2)

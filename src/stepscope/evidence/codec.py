@@ -1,13 +1,13 @@
-"""Records that point at each other, as bytes and back: every object once, whoever points at it.
+"""Records that refer to each other, as bytes and back: every object once, however many references it has.
 
-Objects of the given classes become rows of a table of their class, and a pointer becomes the class and the row. An
-object of a class derived from one of them is written as that one: observers add live parts of their own in a subclass,
-and those stay behind. Fields hold numbers, words, None, and lists, tuples, sets and dicts of them. A field that a class
-did not have when the bytes were written gets its default; one that it no longer has is passed over.
+Objects of the given classes become rows of a table per class, and a reference becomes the class and the row. An
+instance of a subclass is written as its base class: observers add live state in a subclass, which is not written.
+Fields contain numbers, strings, None, and lists, tuples, sets and dicts of them. A field added since the bytes were
+written gets its default; a removed one is ignored.
 
-A loop does the same thing step after step. So that this packs well, a table is written column by column, pointers to
-what has an order in time (`__order__`) as the way from who points, whole numbers as their differences, and clocks
-(`__clocks__`) in microseconds.
+A training loop repeats itself step after step. To compress this well, a table is written column by column, references
+to time-ordered objects (`__order__`) as offsets from the referrer, integers as differences, and clocks (`__clocks__`)
+in microseconds.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Document(msgspec.Struct, array_like=True):
 
 
 class _Writer:
-    """Finds all objects first, so that those of one class can stand in the order in which they came to be."""
+    """Finds all objects first, so that those of one class can be written in order of creation."""
 
     def __init__(self, classes: Sequence[type], text: Callable[[str], str] | None, strict: bool) -> None:
         self._text, self._strict = text, strict
@@ -74,12 +74,12 @@ class _Writer:
         """By class: each object, and the values of its fields."""
         self._places: dict[int, int] = {}
         self._moving = 0
-        """Those before this place have an order in time: the way to them is much the same in every step."""
+        """Objects before this index have an order in time: the offset to them is similar in every step."""
         self._fixed: dict[int, Any] = {}
         self.owner = 0
 
     def find(self, root: Any) -> None:
-        """Number everything that the root leads to."""
+        """Number everything reachable from the root."""
         waiting, seen = [root], {0}
         while waiting:
             value = waiting.pop()
@@ -109,7 +109,7 @@ class _Writer:
     def _values(self, value: Any, number: int) -> Sequence[Any]:
         try:
             return self._getters[number](value)
-        except AttributeError:  # made by something that does not set all of its fields
+        except AttributeError:  # created by code that does not set all of its fields
             return [getattr(value, name, None) for name in self.fields[number]]
 
     def _number(self, those: list[tuple[Any, Sequence[Any]]]) -> None:
@@ -123,7 +123,7 @@ class _Writer:
         return [self._column(column, owners) for column in zip(*(values for _, values in those), strict=True)]
 
     def _column(self, column: Sequence[Any], owners: list[int]) -> list[Any]:
-        """One field of all objects of a class. Most columns hold one kind of value, and are done with at once."""
+        """One field of all objects of a class. Most columns have one type of value, which is fast."""
         kinds = set(map(type, column))
         if kinds <= _AS_THEY_ARE:
             return list(column)
@@ -138,7 +138,7 @@ class _Writer:
         return found
 
     def plain(self, value: Any) -> Any:
-        """A value without objects: pointers instead of them."""
+        """A value with references instead of objects."""
         kind = type(value)
         if value is None or kind in _ATOMS:
             return value
@@ -171,7 +171,7 @@ class _Writer:
         return known
 
     def _tuple(self, value: tuple[Any, ...]) -> Any:
-        """Shapes are the most common ones, and there are few different ones."""
+        """Shapes are the most common tuples, and few are distinct."""
         if set(map(type, value)) != _WHOLE:
             return _Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
         known = self._shapes.get(value)
@@ -187,7 +187,7 @@ class _Writer:
         return known
 
     def _derived(self, kind: type) -> int | None:
-        """The number of the nearest class that this one is derived from."""
+        """The number of the nearest registered base class."""
         found = next((self._numbers[base] for base in kind.__mro__ if base in self._numbers), None)
         self._numbers[kind] = found
         return found
@@ -204,7 +204,7 @@ def _order_of(name: str, pair: tuple[Any, Sequence[Any]]) -> Any:
 
 
 def _folded(column: list[Any], is_clock: bool) -> Any:
-    """A column in fewer bytes: one value that all have, or the steps from one whole number to the next."""
+    """A compressed column: one common value, or differences of integers."""
     first = column[0]
     plain = first is None or type(first) in (bool, int, str)
     if len(column) > 1 and plain and all(type(one) is type(first) and one == first for one in column):
@@ -231,7 +231,7 @@ def _steps(numbers: list[int]) -> list[int]:
 
 
 def fields_of(kind: type) -> list[str]:
-    """What is kept of a class: what it says itself, or its fields or slots but those with an underscore."""
+    """The stored fields of a class: those it lists itself, or its fields or slots without a leading underscore."""
     said = getattr(kind, "__record__", None) or getattr(kind, "__struct_fields__", None)
     if said is not None:
         return list(said)
@@ -244,10 +244,10 @@ def fields_of(kind: type) -> list[str]:
 def encode(
     root: Any, classes: Sequence[type], *, text: Callable[[str], str] | None = None, strict: bool = True
 ) -> bytes:
-    """The bytes of a value and of all records it leads to; `classes` are those that may be pointed at.
+    """The bytes of a value and of all records reachable from it; `classes` are those that may be referenced.
 
-    `text` is asked what to write for each word that is not short. A value that is neither plain nor a record is an
-    error, or None if not `strict`.
+    `text` is called for each longer string. A value that is neither plain nor a record is an error, or None if not
+    `strict`.
     """
     writer = _Writer(classes, text, strict)
     writer.find(root)
@@ -264,7 +264,7 @@ def encode(
 
 
 def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
-    """What `encode` was given; raises `StepscopeError` where the bytes are not its own."""
+    """The argument of `encode`; raises `StepscopeError` for other bytes."""
     kinds = {kind.__name__: kind for kind in classes}
     try:
         document = msgspec.msgpack.decode(data, type=_Document, ext_hook=_Ext)
@@ -288,7 +288,7 @@ def decode(data: bytes | memoryview, classes: Iterable[type]) -> Any:
 
 
 def _fill(objects: list[Any], first: int, kind: type, fields: list[str], columns: list[list[Any]]) -> None:
-    """Give the objects of one class their fields, as far as the class of today still has them."""
+    """Set the fields of one class's objects, as far as the current class still has them."""
     if issubclass(kind, msgspec.Struct):
         return
     known = set(fields_of(kind))
@@ -307,7 +307,7 @@ def _fill(objects: list[Any], first: int, kind: type, fields: list[str], columns
 
 
 def _refuse_circles(those: list[Any], kind: type) -> None:
-    """What came to be after another thing (`__after__`) cannot come before it: who follows the way back must arrive."""
+    """An object created after another (`__after__`) cannot precede it: following the chain must terminate."""
     field = getattr(kind, "__after__", None)
     done: set[int] = set()
     for start in those if field is not None else ():
@@ -333,7 +333,7 @@ def _refuse_circles(those: list[Any], kind: type) -> None:
 
 
 def _blanks(kind: type | None, count: int, fields: list[str], columns: list[list[Any]]) -> list[Any]:
-    """Objects whose fields are filled in later, when all are there; those of plain values at once."""
+    """Objects whose fields are set later, once all exist; those of plain values at once."""
     if kind is None:
         return [None] * count
     if issubclass(kind, msgspec.Struct):
@@ -354,12 +354,12 @@ def _blanks(kind: type | None, count: int, fields: list[str], columns: list[list
 
 
 def _filled(value: Any, objects: list[Any], place: int) -> Any:
-    """A value with the objects that its pointers lead to, from the object at this place."""
+    """A value with its references resolved, relative to the object at this index."""
     if isinstance(value, _Ext):
         if value.code == _POINTER:
             (way,) = _way.unpack(value.data)
             if place + way < 0:
-                raise ValueError("a pointer leads nowhere")
+                raise ValueError("a reference leads nowhere")
             return objects[place + way]
         if value.code == _PLACE:
             return objects[_way.unpack(value.data)[0]]

@@ -1,4 +1,4 @@
-"""Collectives: the calls of `torch.distributed` in which all ranks must join, in the order this one makes them."""
+"""Collectives: the `torch.distributed` calls that all ranks must join, in this rank's order."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Collective:
         self.place = place
         self.step = 0
         self.batches = 0
-        """How many batches loaders had delivered."""
+        """Number of batches that loaders had delivered."""
 
 
 @table("collectives")
 @dataclass(eq=False)
 class Collectives:
-    """`run.collectives`: the first calls over the group of all ranks, and how many there were."""
+    """`run.collectives`: the first calls over the group of all ranks, and their number."""
 
     calls: list[Collective] = field(default_factory=list)
     count: int = 0
     last_batches: int = -1
-    """How many batches had been delivered at the last one."""
+    """Number of batches delivered at the last one."""
     exchanges_gradients: bool = False
     """A collective was called on gradients."""

@@ -1,4 +1,4 @@
-"""Compiling: how many graphs dynamo has made by each step. Read off its own counters; nothing is hooked."""
+"""Compiling: the number of graphs dynamo has made by each step. Read from its own counters; nothing is hooked."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ class Compiling:
     """`run.compiling`"""
 
     graphs: list[int] = field(default_factory=list)
-    """After each optimizer step: how many graphs were made so far."""
+    """After each optimizer step: the number of graphs so far."""

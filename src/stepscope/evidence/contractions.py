@@ -1,4 +1,4 @@
-"""Contractions: weights normalized along one axis and then added up, or chosen from, along another."""
+"""Contractions: weights normalized along one axis and then summed, or selected from, along another."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["Contractions", "Crossing"]
 @record
 @dataclass(eq=False)
 class Crossing:
-    """One place where the axis that is used is not the one that was normalized."""
+    """One place where the axis in use is not the normalized one."""
 
     op: str
     place: Place | None
     made: Origin
     """The softmax or normalize."""
     axis: int
-    """Along which it worked."""
+    """The axis it worked along."""
     used: int
-    """Along which its result is added up or chosen from, counted in its own axes."""
+    """The axis along which its result is summed or selected from, counted in its own axes."""
     how: str
     """product · sum · choice"""
     calls: int = 0
     sums: tuple[float, float] | None = None
-    """The smallest and largest sum of the weights along the axis that is used; 1 where all is well."""
+    """The minimum and maximum sum of the weights along the axis in use; 1 if correct."""
 
 
 @table("contractions")
@@ -41,4 +41,4 @@ class Contractions:
 
     all: list[Crossing] = field(default_factory=list)
     first_axis: dict[Place | None, list[Origin]] = field(default_factory=dict)
-    """What was normalized along its first axis inside a model, by place."""
+    """Normalizations along the first axis inside a model, by place."""

@@ -1,4 +1,4 @@
-"""The exception that ended the script, its frames, and what was there."""
+"""The exception that ended the script, its frames, and their state."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Frame:
     line: int
     site: Site
     span: tuple[int, int, int, int] | None = None
-    """What was running: first and last line, first and last column; None where Python does not tell."""
+    """The running expression: first and last line, first and last column; None if Python does not provide it."""
     own: bool = False
-    """It is the user's own code."""
+    """Whether it is the user's own code."""
     code: str = ""
-    """Of what is not the user's: the expression that was running. Their own files are kept whole."""
+    """For other code: the running expression. The user's own files are stored whole."""
     arguments: list[str] = field(default_factory=list)
     """The names of the function's positional arguments."""
     inner: Scope = field(default_factory=Scope)
@@ -47,7 +47,7 @@ class Frame:
 @record
 @dataclass(eq=False)
 class WorkerFrame:
-    """A frame of a DataLoader worker, known only by its text."""
+    """A frame of a DataLoader worker, known only from its text."""
 
     file: str
     line: int
@@ -62,25 +62,25 @@ class WorkerFrame:
 @record
 @dataclass(eq=False)
 class Missing:
-    """A name, attribute or key that was asked for and is not there."""
+    """A name, attribute or key that does not exist."""
 
     name: str
     owner: str = ""
-    """The class of the object that was asked, or the module's name; "" for a variable."""
+    """The class of the object, or the module's name; "" for a variable."""
     near: list[str] = field(default_factory=list)
-    """What is there under a similar name, the most similar first."""
+    """Similar existing names, most similar first."""
     there: list[str] = field(default_factory=list)
-    """The first names or keys that are there."""
+    """The first existing names or keys."""
 
 
 @record
 @dataclass(eq=False)
 class Callee:
-    """The function that was called with arguments it does not take."""
+    """The function that was called with wrong arguments."""
 
     name: str
     parameters: list[str] = field(default_factory=list)
-    """As they are written: `x`, `mask=None`, `*args`; without `self`."""
+    """As written: `x`, `mask=None`, `*args`; without `self`."""
     site: Site | None = None
     """Where it is defined, if the user wrote it."""
 
@@ -92,39 +92,39 @@ class Crash:
 
     type: str = ""
     kinds: tuple[str, ...] = ()
-    """The names of the exception's class and of those it is derived from."""
+    """The names of the exception's class and its base classes."""
     text: str = ""
-    """What it says; "" where it cannot be printed."""
+    """Its message; "" if it cannot be printed."""
     raised_as: str = ""
-    """The class of what reached the top: another one where this was raised first and that one from it."""
+    """The class of the exception that reached the top, if it was raised from this one."""
     grad_enabled: bool = True
     default_dtype: str = "float32"
     frames: list[Frame] = field(default_factory=list)
     """Outermost first."""
     worker: list[WorkerFrame] | None = None
-    """The frames inside a DataLoader worker that failed; None when it was not a worker."""
+    """The frames inside a failed DataLoader worker; None if it was not a worker."""
     failed_op: Failed | None = None
     """The last op that was seen to raise."""
     visits: list[Visit] = field(default_factory=list)
     """The layers of the model's last call, in order."""
     calls_done: int = 0
-    """How many calls of models had ended well."""
+    """Number of model calls that succeeded."""
     frozen: bool = False
     """No parameter of any model that ran requires a gradient."""
     stepped: Place | None = None
     """Where an optimizer last stepped."""
     broken: OutOfRange | None = None
-    """The op whose numbers its device could not take."""
+    """The op whose indices were invalid on its device."""
     modules: dict[Module, ModuleSeen] = field(default_factory=dict)
     own_files: set[str] = field(default_factory=set)
-    """Of the files that made modules, those of the user."""
+    """The user's files that define modules."""
     unmade: tuple[str, Site] | None = None
     """The class of a module whose `super().__init__()` has not run, and the line of its constructor."""
     missing: Missing | None = None
-    """Of a NameError, an AttributeError or a KeyError: what is not there, and what is."""
+    """For a NameError, AttributeError or KeyError: what is missing, and what exists."""
     callee: Callee | None = None
-    """Of a call with the wrong arguments: what was called."""
+    """For a call with wrong arguments: what was called."""
 
     def is_a(self, *kinds: str) -> bool:
-        """Whether the exception is of one of these classes, or of one derived from it."""
+        """Whether the exception is an instance of one of these classes."""
         return any(kind in self.kinds for kind in kinds)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["BOTH", "LOCAL", "MOVED", "Devices", "Meeting"]
 
 MOVED, LOCAL, BOTH = "moved", "local", "both"
-"""BOTH: `f(x.to(device))` gives the very same tensor on a CPU, so it is what it was, for those who still use the old
-name, and moved. It accuses nobody, except inside a model that was moved."""
+"""BOTH: `f(x.to(device))` gives the very same tensor on a CPU, so it counts as both unmoved, under its old name, and
+moved. It is never evidence, except inside a model that was moved."""
 
 
 @record
@@ -31,9 +31,9 @@ class Meeting:
     moved: Origin
     visit: Visit | None = None
     attribute: tuple[Module, str] | None = None
-    """(module, name) when the unmoved tensor is (made from) a plain attribute of a module."""
+    """(module, name) if the unmoved tensor is (made from) a plain attribute of a module."""
     module: Module | None = None
-    """The module that was never moved, when the unmoved tensor is a parameter."""
+    """The module that was never moved, if the unmoved tensor is a parameter."""
     step: int = 0
 
 
@@ -46,4 +46,4 @@ class Devices:
     chosen: Place | None = None
     """Where the script first moved something to a device of its choice."""
     training_began: int | None = None
-    """The op's number when the first batch was delivered or the first model called: before it is setup."""
+    """The op's number when the first batch was delivered or the first model called: everything before is setup."""

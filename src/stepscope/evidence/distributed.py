@@ -1,4 +1,4 @@
-"""Distributed: models wrapped for several ranks, and samplers that share data out."""
+"""Distributed: models wrapped for several ranks, and samplers that partition data."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class ParallelModel:
 
     def __init__(self, inner: str, place: Place | None, size: int) -> None:
         self.inner = inner
-        """The name of the class of the model inside it."""
+        """The class name of the wrapped model."""
         self.place = place
         self.size = size
-        """How many ranks there are."""
+        """The number of ranks."""
         self.calls = 0
-        """How often it was called with gradients on, itself."""
+        """How often it was itself called with gradients enabled."""
         self.around: list[Place | None] = []
-        """Where the model inside it (or a part of that) was called directly, with gradients on, and then trained."""
+        """Where the wrapped model (or a part of it) was called directly, with gradients enabled, and then trained."""
 
 
 @record
@@ -42,7 +42,7 @@ class Sampler:
         self.made = place
         self.shuffles = shuffles
         self.size = size
-        """Among how many ranks it shares the data out."""
+        """The number of ranks it partitions the data among."""
         self.epochs: list[int] = []
         """`epoch` at the beginning of each pass."""
         self.sets = 0
@@ -59,16 +59,16 @@ class Distributed:
     stale: dict[int, list[list[str]]] = field(default_factory=dict)
     """Optimizer -> for each of its first steps without any gradient, sharded parameters that have one."""
     size: int = 1
-    """How many ranks there are."""
+    """The number of ranks."""
     shared: dict[int, Sampler] = field(default_factory=dict)
-    """Number of a loader -> the sampler that shares its data out."""
+    """Number of a loader -> its DistributedSampler."""
     last_batches: dict[int, int] = field(default_factory=dict)
-    """Number of a loader -> how many batches all loaders had delivered when it delivered its last."""
+    """Number of a loader -> the number of batches all loaders had delivered at its last."""
 
     def sampler_of(self, loader: Loader) -> Sampler | None:
-        """The sampler that shares this loader's data out, if it has one."""
+        """The DistributedSampler of this loader, if any."""
         return self.shared.get(loader.number)
 
     def last_batch(self, loader: Loader) -> int:
-        """How many batches all loaders had delivered when this one delivered its last."""
+        """The number of batches all loaders had delivered when this one delivered its last."""
         return self.last_batches.get(loader.number, 0)

@@ -1,4 +1,4 @@
-"""Experiments: what came of trying things out on copies of the model and of the data."""
+"""Experiments: the outcomes of tests on copies of the model and the data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = Literal["passed", "suspicious", "not checked"]
 @record
 @dataclass
 class Outcome:
-    """What came of an experiment."""
+    """The outcome of an experiment."""
 
     state: State
     said: str
@@ -39,4 +39,4 @@ class Experiments:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By the name of the experiment."""
     over: bool = False
-    """No more are made: what has no outcome by now is not checked."""
+    """No more are run: those without an outcome by now are not checked."""

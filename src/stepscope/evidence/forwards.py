@@ -1,4 +1,4 @@
-"""Forwards: calls of models in which something depends on train or eval mode, and what became of their results."""
+"""Forwards: model calls that depend on train or eval mode, and what happened to their results."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ class Forward:
         self.module = visit.module
         self.model = visit.type
         self.backwards = backwards
-        """How many backwards had run before it."""
+        """Number of backwards before it."""
         self.droppers: list[str] = []
-        """Layers that drop values at random now."""
+        """Layers that currently drop values."""
         self.norms: list[str] = []
-        """Layers that normalize with the statistics of the batch now."""
+        """Layers that currently normalize with batch statistics."""
         self.loader: Loader | None = None
         """The loader that delivered last."""
         self.used = False
-        """A later backward began at something computed from its result."""
+        """A later backward started from something computed from its result."""
         self.led = False
-        """A backward was the next thing to happen."""
+        """A backward was the next event."""
         self.followed = True
-        """The trail was on: it would be known if a loss came of it."""
+        """Operations were traced, so a loss derived from it would be known."""
         self.drawn = False
-        """Its inputs are random numbers drawn after training had begun: it samples."""
+        """Its inputs are random numbers drawn after training had started: it samples."""
         self.last_train: ModeCall | None = None
-        """The last `train()` or `eval()` on it or on what it is part of."""
+        """The last `train()` or `eval()` on it or a module that contains it."""
         self.forced = False
-        """Its class has a `train()` of its own."""
+        """Its class overrides `train()`."""
         self.stage: str | None = None
-        """What the trainer was doing, where there is one."""
+        """The trainer's current stage, if there is a trainer."""
 
     @property
     def layers(self) -> list[str]:
@@ -60,20 +60,20 @@ class Forward:
 
 @record
 class MovingNorm:
-    """A batch norm that no optimizer trains, and whose statistics moved all the same: it was in training mode."""
+    """A batch norm that no optimizer trains but whose statistics changed: it was in training mode."""
 
     __slots__ = ("drift", "frozen", "learned", "mode", "module")
 
     def __init__(self, module: Module, mode: ModeCall, frozen: Module | None) -> None:
         self.module = module
         self.mode = mode
-        """The call that had put it into training mode when batches went through it."""
+        """The call that had put it into training mode."""
         self.frozen = frozen
-        """The largest part around it, inside what `train()` was called on, that was not trained then; None: it was."""
+        """The largest untrained module around it, inside what `train()` was called on; None: it was trained."""
         self.learned = 0
-        """How many batches its statistics had been learned from before."""
+        """Number of batches in its statistics before."""
         self.drift = 0.0
-        """How far its running mean has moved since, in its own standard deviations, on average over the channels."""
+        """How far its running mean has moved since, in its own standard deviations, averaged over the channels."""
 
 
 @table("forwards", version=3)
@@ -85,6 +85,6 @@ class Forwards:
     norm_batches: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """By batch norm layer, while training: (samples, values per channel) of the first batches."""
     moving_norms: list[MovingNorm] = field(default_factory=list)
-    """Each once for every call that put it into training mode."""
+    """Each once per call that put it into training mode."""
     dropouts: dict[Place | None, tuple[str, Visit | None, list[bool]]] = field(default_factory=dict)
     """By place: a dropout function of the user's own code, and whether its module was in training mode."""

@@ -1,4 +1,4 @@
-"""What the names of a frame stood for when the script crashed: numbers as they are, everything else described."""
+"""The variables of a frame when the script crashed: numbers verbatim, everything else described."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 @record
 class Code:
-    """The code of a function: where it stands."""
+    """The code of a function: its location."""
 
     __slots__ = ("file", "first_line", "name", "own")
 
@@ -30,7 +30,7 @@ class Code:
         self.name = name
         self.first_line = first_line
         self.own = own
-        """It is the user's."""
+        """Whether it is the user's."""
 
 
 @record
@@ -42,14 +42,14 @@ class Kind:
     def __init__(self, kinds: tuple[str, ...]) -> None:
         self.name = kinds[0]
         self.kinds = kinds
-        """The names of the class and of those it is derived from."""
+        """The names of the class and its base classes."""
         self.methods: dict[str, Code] = {}
-        """Of `__init__`, `forward`, `__getitem__` and `__iter__` those written in Python."""
+        """Which of `__init__`, `forward`, `__getitem__` and `__iter__` are written in Python."""
 
 
 @record
 class Held:
-    """An object: its class and those of its attributes that the source speaks of."""
+    """An object: its class and the attributes that the source mentions."""
 
     __slots__ = ("attributes", "code", "kind", "shape", "usual")
 
@@ -57,7 +57,7 @@ class Held:
         self.kind = kind
         self.attributes: dict[str, Any] = {}
         self.usual = True
-        """Its attributes are those in its `__dict__`; False for a class that answers itself when asked for one."""
+        """Its attributes are those in its `__dict__`; False for a class that computes attributes."""
         self.code: Code | None = None
         """Of a function or method."""
         self.shape: tuple[int, ...] | None = None
@@ -76,7 +76,7 @@ class Held:
 
 @record
 class HeldItems(Held):
-    """A list, tuple or dict (or an object derived from one): its first items."""
+    """A list, tuple or dict (or an instance of a subclass): its first items."""
 
     __slots__ = ("items", "keys", "length")
 
@@ -100,14 +100,14 @@ class HeldLoader(Held):
         self.drop_last = False
         self.workers: int | None = None
         self.samples: int | None = None
-        """How many its sampler gives in a pass; None where it cannot say."""
+        """Number of samples per pass according to its sampler; None if unknown."""
         self.dataset: Any = None
         self.made: Place | None = None
 
 
 @record
 class HeldOptimizer(Held):
-    """An optimizer, with the shapes of what it updates."""
+    """An optimizer, with the shapes of its parameters."""
 
     __slots__ = ("shapes",)
 
@@ -125,7 +125,7 @@ class GraphStep:
     def __init__(self, node: str, before: tuple[int, ...] | None) -> None:
         self.node = node
         self.before = before
-        """The shape of what it read, where the node has kept it."""
+        """The shape of its input, if the node has kept it."""
 
 
 @record
@@ -145,9 +145,9 @@ class HeldTensor:
         self.is_leaf = True
         self.is_parameter = False
         self.has_grad = False
-        """It holds a gradient."""
+        """It has a gradient."""
         self.grad: HeldTensor | None = None
-        """That gradient, where the source speaks of it."""
+        """That gradient, if the source mentions it."""
         self.has_graph = False
         """It was computed with gradients."""
         self.made_by = ""
@@ -156,20 +156,20 @@ class HeldTensor:
         """How often it was written to."""
         self.bytes = 0
         self.low: float | None = None
-        """Its smallest and largest value; None for what is large, empty or on a device."""
+        """Its minimum and maximum value; None for large, empty or device tensors."""
         self.high: float | None = None
         self.origin: Origin | None = None
-        """Where the trail saw it come from."""
+        """Its recorded origin."""
         self.graph: list[GraphStep] = []
-        """Without a trail: the ops it came through, nearest first."""
+        """Without a recorded origin: the ops it came through, nearest first."""
         self.sources: list[Parameter] = []
-        """Without a trail: the parameters in its graph, nearest first."""
+        """Without a recorded origin: the parameters in its graph, nearest first."""
         self.gone = False
-        """It was no variable's: only its origin is left."""
+        """It was no variable's value: only its origin is left."""
 
     @classmethod
     def left(cls, origin: Origin) -> HeldTensor:
-        """What the trail kept of a tensor that is gone, or was never a variable."""
+        """The recorded origin of a tensor that no longer exists, or never was a variable."""
         ghost = cls(origin.shape, origin.dtype, origin.device)
         ghost.requires_grad, ghost.origin, ghost.gone = origin.requires_grad, origin, True
         return ghost
@@ -192,7 +192,7 @@ class HeldTensor:
 
 @record
 class ModuleSeen:
-    """What a crash shows of a module beyond its record."""
+    """Details of a module beyond its record."""
 
     __slots__ = ("attributes", "hanging", "kind", "limits", "module", "sites")
 
@@ -200,13 +200,13 @@ class ModuleSeen:
         self.module = module
         self.kind = kind
         self.attributes: dict[str, Any] = {}
-        """Those of its attributes that are no plain settings and no layers, where the source speaks of them."""
+        """Its attributes that are neither plain settings nor layers, if the source mentions them."""
         self.hanging: dict[str, Site | None] = {}
-        """Attributes with a tensor that hangs on a graph, and where the class assigns them."""
+        """Attributes with a tensor that has a graph, and where the class assigns them."""
         self.sites: dict[str, Site] = {}
-        """Of a root: where each part inside it was made, by path."""
+        """For a root: where each inner module was created, by path."""
         self.limits: dict[str, int] = {}
-        """How many positions its config allows, by the name of the setting."""
+        """Maximum number of positions in its config, by the name of the setting."""
 
 
 @record

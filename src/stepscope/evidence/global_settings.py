@@ -1,4 +1,4 @@
-"""Global settings: seeds set again and again, modes left on, loaders made in every pass, scaled gradients clipped."""
+"""Global settings: repeated seeding, modes left on, loaders created in every pass, clipping of scaled gradients."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Seeding:
         self.step = step
         self.batches = batches
         self.callers: list[Place] = []
-        """Who called the function it is in, of the user's own code, the nearest first."""
+        """The user's functions that called it, nearest first."""
         self.trains: bool | None = None
-        """The next call of a model after it was one with gradients; None: there was none yet."""
+        """Whether the next model call after it had gradients; None: there was none yet."""
 
 
 @record
@@ -40,13 +40,13 @@ class ScalerCall:
     name: str
     place: Place | None
     backwards: int
-    """How many backwards had run before it."""
+    """Number of backwards before it."""
     time: float
 
 
 @record
 class Scaling:
-    """One gradient scaler: in which order its methods were called."""
+    """One gradient scaler: the order of its method calls."""
 
     __slots__ = ("calls", "enabled", "place", "scale")
 
@@ -64,14 +64,14 @@ class Scaling:
 
 @record
 class Rebuilt:
-    """A line that makes a loader, over one dataset."""
+    """A line that creates a loader, over one dataset."""
 
     __slots__ = ("loaders", "place")
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self.loaders: list[Loader] = []
-        """Those that have given a batch."""
+        """Those that have delivered a batch."""
 
 
 @table("global_settings", version=3)
@@ -82,7 +82,7 @@ class GlobalSettings:
     seeds: list[Seeding] = field(default_factory=list)
     seeded: int = 0
     anomaly_steps: int = 0
-    """How many optimizer steps ran with anomaly detection on, of those that were looked at."""
+    """Number of observed optimizer steps with anomaly detection on."""
     looked_steps: int = 0
     anomaly: Place | None = None
     rebuilt: list[Rebuilt] = field(default_factory=list)

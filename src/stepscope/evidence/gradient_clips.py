@@ -1,4 +1,4 @@
-"""Gradient clips: each call that clips gradients, what it found there, and whether it came at the right time."""
+"""Gradient clips: each call that clips gradients, their state, and whether it came at the right time."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class GradientClip:
         self.function = function
         self.place = place
         self.step = step
-        """How many optimizer steps had been taken."""
+        """Number of optimizer steps before it."""
         self.time = 0.0
         self.limit = limit
         self.parameters = 0
-        """How many it was given."""
+        """Number of parameters given."""
         self.without_grad = 0
         self.empty = False
-        """There were parameters, and none had a gradient other than zero."""
+        """There were parameters, and none had a nonzero gradient."""
         self.after_step = False
-        """An optimizer that holds these parameters has stepped since the last backward."""
+        """An optimizer with these parameters has stepped since the last backward."""
 
 
 @table("gradient_clips")

@@ -1,4 +1,4 @@
-"""Gradient flow: which parameters no gradient reaches, where its way was cut, and its size from layer to layer."""
+"""Gradient flow: which parameters no gradient reaches, where its path was cut, and its size from layer to layer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["GradientFlow", "Severed"]
 @record
 @dataclass(eq=False)
 class Severed:
-    """A parameter that a loss was computed from, and the op behind which its gradient cannot come."""
+    """A parameter that a loss was computed from, and the op that blocks its gradient."""
 
     parameter: Parameter
     origin: Origin
@@ -36,7 +36,7 @@ class GradientFlow:
 
     cuts: list[Severed] = field(default_factory=list)
     norms: dict[Parameter, list[float]] = field(default_factory=dict)
-    """How large a parameter's gradient is, relative to its weights, in the first backwards."""
+    """The size of a parameter's gradient relative to its weights, in the first backwards."""
 
     def norms_of(self, parameter: Parameter) -> list[float]:
         return self.norms.get(parameter, [])

@@ -21,9 +21,9 @@ class Reach:
 
     backward: Backward
     optimizers: set[int] = field(default_factory=set)
-    """Those whose parameters it gave gradients to."""
+    """The optimizers whose parameters it gave gradients to."""
     feeds: dict[tuple[int, int], Visit] = field(default_factory=dict)
-    """(a, b) -> the call of a model of optimizer b that read what a model of optimizer a had made."""
+    """(a, b) -> the call of a model of optimizer b that read the output of a model of optimizer a."""
 
 
 @table("gradient_reach")

@@ -1,4 +1,4 @@
-"""Host reads: values of what is learned that the script took out of torch (`item()`, `numpy()`) while it trained."""
+"""Host reads: training values that the script read out of torch (`item()`, `numpy()`) while it trained."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class HostRead:
     place: Place | None
     step: int
     backward: int
-    """How many backwards had run."""
+    """Number of backwards so far."""
     index: int
-    """How many ops had run."""
+    """Number of ops so far."""
     value: float | None = None
     """Of a single number."""
 

@@ -1,4 +1,4 @@
-"""Where Python spent the time of a few steps: lines of the user's own, sampled once for a short while."""
+"""Where Python spent the time of a few steps: the user's lines, sampled once for a short while."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["HotLine", "HotLines"]
 @record
 @dataclass(eq=False)
 class HotLine:
-    """One line of the user's own, with the libraries it calls."""
+    """One of the user's lines, including the libraries it calls."""
 
     place: Place
     share: float
-    """Of the time of the training thread."""
+    """Fraction of the training thread's time."""
     phase: str
     """data, forward, backward, optimizer, or other: the rest of the loop."""
     below: str
-    """The library function that this line had called most of the time: `PIL.Image.open`; empty where it is Python
+    """The library function that this line had called most of the time: `PIL.Image.open`; empty for Python
     itself or a function written in C."""
 
 
@@ -34,10 +34,10 @@ class HotLines:
     """`run.hot_lines`"""
 
     all: list[HotLine] = field(default_factory=list)
-    """Those with a twentieth of the time or more, largest first."""
+    """Lines with at least a twentieth of the time, largest first."""
     seconds: float = 0.0
-    """How long was sampled."""
+    """Duration of the sampling."""
     steps: int = 0
-    """Steps of the optimizer in that time."""
+    """Optimizer steps in that time."""
     load: float = 0.0
-    """Of the time, what this process was computing: below 1 on a busy machine, or where it waits."""
+    """Fraction of the time in which this process was computing: below 1 on a busy machine, or while waiting."""

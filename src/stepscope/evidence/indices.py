@@ -1,4 +1,4 @@
-"""Indices: the first op that was given numbers its device cannot take."""
+"""Indices: the first op with indices that are invalid on its device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Indices", "OutOfRange"]
 @record
 @dataclass(eq=False)
 class OutOfRange:
-    """An op that was given numbers its device cannot take."""
+    """An op with indices that are invalid on its device."""
 
     op: str
     low: float
@@ -26,7 +26,7 @@ class OutOfRange:
     size: int
     """Rows of the table, or classes; 1 for probabilities."""
     which: str
-    """What held them: "ids", "index", "labels", "input" or "target"."""
+    """The argument: "ids", "index", "labels", "input" or "target"."""
     origin: Origin
     other: Origin | None
     """The scores the labels were compared with."""

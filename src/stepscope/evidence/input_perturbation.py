@@ -1,4 +1,4 @@
-"""Input perturbation: what a model does with altered input, tried in a fork beside the training."""
+"""Input perturbation: a model's response to altered input, tested in a fork beside the training."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["InputPerturbations", "Perturbation"]
 
 @record
 class Perturbation:
-    """What came of trying one model."""
+    """The result of testing one model."""
 
     __slots__ = ("leaks", "length", "mixing", "rows", "visit", "why")
 
     def __init__(self, visit: Visit, answer: dict[str, Any]) -> None:
         self.visit = visit
         self.mixing: float | None = answer.get("mixing")
-        """How much the answers for other samples change (relative) when one sample is replaced."""
+        """The relative change of other samples' outputs when one sample is replaced."""
         self.rows: int = answer.get("rows", 0)
         self.leaks: list[int] | None = answer.get("leaks")
-        """The steps before the last whose answers change when the last step of the input does."""
+        """The steps before the last whose outputs change when the last step of the input does."""
         self.length: int = answer.get("length", 0)
         self.why: str = answer.get("why", "")
-        """Why it could not be tried."""
+        """Why it could not be tested."""
 
 
 @table("input_perturbation")
@@ -39,5 +39,5 @@ class InputPerturbations:
     all: list[Perturbation] = field(default_factory=list)
 
     def of(self, visit: Visit) -> list[Perturbation]:
-        """The trials of the model that this call is a call of."""
+        """The results for the model of this call."""
         return [trial for trial in self.all if trial.visit.module is visit.root.module]

@@ -1,4 +1,4 @@
-"""Interpolated labels: whole numbers that were interpolated and cut off to whole numbers again."""
+"""Interpolated labels: integers that were interpolated and truncated to integers again."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["InterpolatedLabels", "Resized"]
 @record
 @dataclass(eq=False)
 class Resized:
-    """One line that makes labels of what was interpolated."""
+    """One line that creates labels from interpolated values."""
 
     place: Place
-    """Where the result is made whole again."""
+    """Where the result becomes integer again."""
     interpolated: Place | None
     mode: str
     values: int
-    """How many different numbers there were before."""
+    """Number of distinct values before."""
     count: int = 0
     """Of masks."""
 

@@ -1,4 +1,4 @@
-"""Layers: the calls inside the last followed call of each model, in order."""
+"""Layers: the calls inside the last traced call of each model, in order."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ class Layers:
     """`run.layers`"""
 
     calls: dict[Module, list[Visit]] = field(default_factory=dict)
-    """Root module -> the visits of its last training call that was followed, its own first."""
+    """Root module -> the visits of its last traced training call, its own first."""

@@ -24,7 +24,7 @@ class Dataset:
         self.type = type
         """The name of its class."""
         self.methods: dict[str, Place] = {}
-        """Of `__getitem__` and `__iter__` those that are the user's own (of the dataset behind subsets of it)."""
+        """Which of `__getitem__` and `__iter__` are the user's own (of the dataset behind subsets of it)."""
 
 
 @record
@@ -40,14 +40,14 @@ class Loader:
     def __init__(self, number: int, place: Place | None, step: int) -> None:
         self.number = number
         self.made = place
-        """Where it was made."""
+        """Where it was created."""
         self.made_at_step = step
         self.iterated: Place | None = None
-        """Where it is looped over."""
+        """Where it is iterated."""
         self.epochs = 0
-        """How often iteration began."""
+        """How often iteration started."""
         self.finished = 0
-        """How often it ended by itself."""
+        """How often it was exhausted."""
         self.batches = 0
         self.wait_s = 0.0
         self.steady_batches = 0
@@ -56,15 +56,15 @@ class Loader:
         self.steady_wait_s = 0.0
         self.steady_turn_s = 0.0
         self.steady_wait_cpu_s = 0.0
-        """Of the wait, what this thread has computed itself: on a busy machine a wait says little, work does."""
+        """The part of the wait that this thread spent computing: on a busy machine waiting says little, work does."""
         self.steady_longest = (0.0, 0.0, 0.0)
-        """Wait, turn and own work of the batch waited for longest: one stall says nothing of the others."""
+        """Wait, iteration time and own work of the longest wait: one stall says nothing about the others."""
         self.told: str | None = None
-        """What a trainer said it was for when it was last looped over: training, validation, test."""
+        """The trainer's purpose for it when it was last iterated: training, validation, test."""
         self.trains = 0
-        """How many of its batches were followed by a backward before the next batch of any loader."""
+        """Number of its batches followed by a backward before the next batch of any loader."""
         self.data: Dataset | None = None
-        """None where it cannot be told from others (a plain list)."""
+        """None if it cannot be distinguished from others (a plain list)."""
         self.dataset = ""
         """The name of its dataset's class."""
         self.sampler = ""
@@ -73,15 +73,15 @@ class Loader:
         self.drop_last = False
         self.workers = 0
         self.persistent = False
-        """Its workers stay from one pass to the next."""
+        """Its workers persist between passes."""
         self.worker_init: Place | None = None
         """Where its `worker_init_fn` begins, if that is the user's own."""
         self.collate: Place | None = None
         """Where its `collate_fn` begins, if that is the user's own."""
         self.length: int | None = None
-        """How many batches it says it has."""
+        """Its reported number of batches."""
         self.samples: int | None = None
-        """How many samples its dataset says it has."""
+        """Its dataset's reported number of samples."""
 
     @property
     def is_training(self) -> bool:
@@ -98,5 +98,5 @@ class Loaders:
 
     all: list[Loader] = field(default_factory=list)
     current: Loader | None = None
-    """The one that delivered last."""
+    """The loader that delivered last."""
     batches: int = 0

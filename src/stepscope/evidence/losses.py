@@ -1,4 +1,4 @@
-"""Losses: every call of a loss function, what it compared, and the values of the first calls at each place."""
+"""Losses: every call of a loss function, its inputs, and the values of the first calls at each place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEPT = 2000
 
 @record
 class Look:
-    """Numbers of one call."""
+    """Statistics of one call."""
 
     __slots__ = (
         "high", "integral", "logsumexp", "low", "sums", "target_high", "target_low", "target_sums",
@@ -34,16 +34,16 @@ class Look:
 
     def __init__(self) -> None:
         self.low = self.high = 0.0
-        """The smallest and largest value of the input (of what is finite)."""
+        """The minimum and maximum of the input's finite values."""
         self.sums: tuple[float, float] | None = None
-        """The smallest and largest sum over the classes of one row."""
+        """The minimum and maximum sum over the classes of one row."""
         self.logsumexp: tuple[float, float] | None = None
-        """The same of the logarithm of the sum of exponentials: 0 for log-probabilities."""
+        """The same for the log of the sum of exponentials: 0 for log-probabilities."""
         self.target_low: float | None = None
         self.target_high: float | None = None
         self.target_sums: tuple[float, float] | None = None
         self.integral = False
-        """All targets are whole numbers."""
+        """All targets are integers."""
 
     @property
     def rows_are_probabilities(self) -> bool:
@@ -74,12 +74,12 @@ class LossCall:
         self.index = index
         self.step = step
         self.backward = 0
-        """How many backwards had run before it."""
+        """Number of backwards before it."""
         self.grad = True
         self.visit: Visit | None = None
         """The call of the loss module, or of the user's module that calls the function."""
         self.origins: dict[str, Origin] = {}
-        """By the function's own words: input, target, weight, pos_weight, anchor, positive, negative ..."""
+        """By the function's own argument names: input, target, weight, pos_weight, anchor, positive, negative ..."""
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.arguments: dict[str, Any] = {}
         """The arguments that are not tensors, with defaults."""
@@ -91,7 +91,7 @@ class LossCall:
         self.pos_weight: list[float] | None = None
         self.target_requires_grad = False
         self.counts: dict[int, int] | None = None
-        """How often each whole number is among the targets (ignored ones too)."""
+        """Counts of each integer among the targets (including ignored ones)."""
         self.look: Look | None = None
         self.batch: tuple[Origin, ...] = ()
         """The tensors the last loader delivered before it."""
@@ -106,7 +106,7 @@ class LossCall:
 
     @property
     def trains(self) -> bool:
-        """It was computed with gradients, from something that has one."""
+        """Whether it was computed with gradients, from something that has one."""
         return self.grad and any(origin.requires_grad for origin in self.origins.values())
 
     def __repr__(self) -> str:
@@ -122,11 +122,11 @@ class Losses:
     count: int = 0
 
     def named(self, *names: str) -> list[LossCall]:
-        """The calls of these functions, the first first."""
+        """The calls of these functions, in order."""
         return [call for call in self.calls if call.name in names]
 
     def by_place(self, *names: str, training: bool = True) -> list[list[LossCall]]:
-        """The calls of these functions (of all, if none is named), grouped by the line that makes them."""
+        """The calls of these functions (by default all), grouped by line."""
         groups: dict[tuple[Any, str], list[LossCall]] = {}
         for call in self.calls:
             if (not names or call.name in names) and (call.trains or not training):
@@ -135,5 +135,5 @@ class Losses:
 
 
 def class_axis(name: str, axes: int) -> int:
-    """The axis of the classes: the last of a matrix, and of what `kl_div` and `ctc_loss` get; else the second."""
+    """The class axis: the last of a matrix, and for `kl_div` and `ctc_loss`; else the second."""
     return -1 if axes < 2 or name in ("kl_div", "ctc_loss") else 1

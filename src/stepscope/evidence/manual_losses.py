@@ -17,13 +17,13 @@ __all__ = ["ManualLoss", "ManualLosses"]
 @record
 @dataclass(eq=False)
 class ManualLoss:
-    """A prediction minus something that asks for no gradient, of the same shape."""
+    """A prediction minus a tensor of the same shape without a gradient."""
 
     place: Place
     prediction: Origin
     result: Origin | None
     low: float
-    """The smallest and largest value of what is subtracted."""
+    """The minimum and maximum of the subtracted values."""
     high: float
 
 

@@ -1,4 +1,4 @@
-"""Metrics: how predictions are turned into decisions (`argmax`, `> 0.5`), beside the loss that says what they are."""
+"""Metrics: how predictions become decisions (`argmax`, `> 0.5`), beside the loss that defines them."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["Decision", "Metrics", "Picked"]
 @record
 @dataclass(eq=False)
 class Decision:
-    """One place where numbers are turned into decisions."""
+    """One place where numbers become decisions."""
 
     op: str
     place: Place | None
     maker: tuple[Any, ...]
-    """What has computed the numbers: the op, its line, and the module it ran in."""
+    """What computed the numbers: the op, its line, and its module."""
     origin: Origin
     count: int = 0
     threshold: float | None = None
     dim: int | None = None
     whole: bool = False
-    """No axis was given: the largest of everything."""
+    """No axis was given: the maximum over everything."""
     shape: tuple[int, ...] = ()
     leaves: bool = False
-    """The numbers leave torch here, for numpy or Python: what becomes of them is in the source."""
+    """The numbers leave torch here, for numpy or Python: the source shows what happens to them."""
     rearranged: bool = False
-    """Axes were swapped, joined or picked from since the numbers were made."""
+    """Axes were swapped, merged or selected since the numbers were computed."""
     outside: int = 0
     """How often there were values below 0 or above 1."""
     low: float = 0.0
@@ -43,7 +43,7 @@ class Decision:
 @record
 @dataclass(eq=False)
 class Picked:
-    """One place where rows of a model's output are picked by a mask or a list of numbers."""
+    """One place where rows of a model's output are selected by a mask or indices."""
 
     place: Place | None
     rows: int
@@ -57,8 +57,8 @@ class Metrics:
 
     decisions: list[Decision] = field(default_factory=list)
     logits: dict[tuple[Any, ...], Place | None] = field(default_factory=dict)
-    """Maker of numbers that a loss takes as logits of yes or no -> where the loss is."""
+    """Producer of numbers that a loss treats as binary logits -> the loss's location."""
     classes: dict[tuple[Any, ...], tuple[int, int, int, Place | None]] = field(default_factory=dict)
-    """Maker of the scores of classes -> (axes of the maker's result, axis of the classes, how many, the loss)."""
+    """Producer of class scores -> (axes of its result, class axis, number of classes, the loss)."""
     ambiguous: set[tuple[Any, ...]] = field(default_factory=set)
     picked: list[Picked] = field(default_factory=list)

@@ -18,7 +18,7 @@ __all__ = ["ModelInput", "ModelInputs"]
 
 @record
 class ModelInput:
-    """One place where data is multiplied by weights before anything learnable has touched it."""
+    """One place where data is multiplied by weights before any learnable op."""
 
     __slots__ = ("calls", "looks", "normalised_next", "op", "origin", "place", "visit")
 
@@ -31,7 +31,7 @@ class ModelInput:
         self.looks: list[TensorLook] = []
         self.calls = 0
         self.normalised_next = False
-        """A normalization followed directly: the scale does not matter."""
+        """A normalization follows directly: the scale does not matter."""
 
 
 @table("model_inputs")

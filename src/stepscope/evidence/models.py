@@ -37,15 +37,15 @@ class Models:
 
     roots: list[Model] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
-    """Every parameter of every root module and optimizer (and loose tensors that are trained), each once."""
+    """Every parameter of every root module and optimizer (and other trained tensors), each once."""
 
     @property
     def present(self) -> list[Model]:
-        """The root modules that have not gone yet."""
+        """The root modules that still exist."""
         return [model for model in self.roots if model.module.alive]
 
     def owner_of(self, parameter: Parameter) -> tuple[Module, str] | None:
-        """The module that holds it and its path inside its root."""
+        """The module that owns it and its path inside its root."""
         return self.owners().get(parameter)
 
     def owners(self) -> dict[Parameter, tuple[Module, str]]:

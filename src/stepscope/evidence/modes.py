@@ -1,4 +1,4 @@
-"""Modes: who called `train()` and `eval()`, and who switched gradients off."""
+"""Modes: where `train()` and `eval()` were called, and where gradients were disabled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ModeCall:
         self.place = place
         self.step = step
         self.backwards = 0
-        """How many backwards had run."""
+        """Number of backwards so far."""
         self.module: Module | None = module
 
 
@@ -41,7 +41,7 @@ class Modes:
     calls: list[ModeCall] = field(default_factory=list)
 
     def last(self, module: Module, kind: str = "train") -> ModeCall | None:
-        """The latest `train()`/`eval()` on this module, or on one that it is part of."""
+        """The latest `train()`/`eval()` on this module, or one that contains it."""
         for call in reversed(self.calls[-LOOKED_BACK:]):
             named = call.module if call.kind == kind else None
             if named is module or (named is not None and any(part is module for part in named.modules())):

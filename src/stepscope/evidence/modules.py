@@ -1,4 +1,4 @@
-"""Modules and parameters of the script's models, as they were last seen."""
+"""Modules and parameters of the script's models, as last seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Hidden", "LooseTensor", "Module", "Parameter"]
 
 @record
 class Parameter:
-    """A parameter, a buffer or a tensor that is trained: what it is, and what became of it."""
+    """A parameter, a buffer or a trained tensor: its properties and history."""
 
     __slots__ = (
         "__weakref__", "alive", "changed", "device", "dtype", "gradients", "has_grad", "name", "number",
@@ -34,11 +34,11 @@ class Parameter:
         self.requires_grad = True
         self.alive = True
         self.has_grad = False
-        """It holds a gradient now."""
+        """Whether it currently has a gradient."""
         self.gradients = 0
-        """In how many of the first dozen backwards after it was first seen it got a gradient other than zero."""
+        """In how many of the first dozen backwards after it was first seen it got a nonzero gradient."""
         self.changed: bool | None = None
-        """Whether anything has written to it since it was first looked at; None: not looked at."""
+        """Whether anything has written to it since it was first checked; None: not checked."""
         self.version = 0
         """How often it was written to."""
 
@@ -55,7 +55,7 @@ class Parameter:
 
     @property
     def title(self) -> str:
-        """How a sentence calls it."""
+        """Its name in a sentence."""
         return self.name or "a tensor of shape " + "x".join(map(str, self.shape))
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Parameter:
 
 @record
 class Hidden:
-    """What a module keeps in a plain list, tuple, set or dict, where torch does not look."""
+    """What a module stores in a plain list, tuple, set or dict, which torch ignores."""
 
     __slots__ = ("kind", "parts")
 
@@ -87,14 +87,14 @@ class LooseTensor:
         self.requires_grad = tensor.requires_grad
         self.has_grad = False
         self.is_leaf = True
-        """No operation with gradients has made it."""
+        """No operation with gradients produced it."""
         self.version = 0
         """How often it was written to."""
 
 
 @record
 class Module:
-    """A module: its class, where it was made, its settings and its parts."""
+    """A module: its class, where it was created, its settings and its children."""
 
     __slots__ = (
         "__weakref__", "alive", "attributes", "buffers", "called", "children", "classes", "hidden", "is_torchs",
@@ -106,37 +106,37 @@ class Module:
         self.type = kinds[0]
         """The name of its class."""
         self.kinds = kinds
-        """The names of its class and those it is derived from."""
+        """The names of its class and base classes."""
         self.is_torchs = False
         """Its class is one of torch's own."""
         self.path = ""
         """Inside its root module; "" for the root itself."""
         self.classes: dict[str, str] = {}
-        """Of its classes those of the user's own, with their files."""
+        """The user's own classes among them, with their files."""
         self.made: Place | None = None
         """Where it was constructed."""
         self.attributes: dict[str, Any] = {}
         """Its plain settings: `p`, `eps`, `num_features`, `batch_first` ..."""
         self.children: dict[str, Module] = {}
         self.own: dict[str, Parameter] = {}
-        """The parameters it holds itself."""
+        """The parameters it owns directly."""
         self.buffers: dict[str, Parameter] = {}
         self.hidden: dict[str, Hidden] = {}
         self.tensors: dict[str, LooseTensor] = {}
         self.training = True
         self.loaded = False
-        """The script has loaded weights into it: it is not as it was initialized."""
+        """The script has loaded weights into it: it is no longer as initialized."""
         self.called = False
-        """It was seen running inside a call that was looked at closely."""
+        """It ran inside a call that was recorded in depth."""
         self.alive = True
-        """It, or what it consists of, was still there when rules were last asked."""
+        """It, or a part of it, still existed when the rules last ran."""
 
     def is_a(self, *kinds: str) -> bool:
-        """Whether its class is one of these, or derived from one: `is_a("_BatchNorm")`."""
+        """Whether its class is, or inherits from, one of these: `is_a("_BatchNorm")`."""
         return any(kind in self.kinds for kind in kinds)
 
     def modules(self) -> Iterator[Module]:
-        """This one and all inside it, each once."""
+        """This module and its descendants, each once."""
         return (module for _, module in self.named_modules())
 
     def named_modules(self) -> Iterator[tuple[str, Module]]:
@@ -165,7 +165,7 @@ class Module:
                     yield f"{path}.{name}" if path else name, parameter
 
     def holder_of(self, parameter: Parameter) -> Module | None:
-        """The module inside that holds it."""
+        """The descendant that owns it."""
         return next((part for part in self.modules() if parameter in part.own.values()), None)
 
     def part(self, path: str) -> Module | None:

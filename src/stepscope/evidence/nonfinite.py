@@ -1,4 +1,4 @@
-"""Non-finite values: ops whose values are NaN or Inf or infinite slope, and the alarm when that did damage."""
+"""Non-finite values: ops with NaN, Inf or infinite slope, and the alarm when that did damage."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["STEEP", "Alarm", "Nonfinite", "Spot"]
 
 STEEP = frozenset({"sqrt", "sqrt_", "pow", "pow_", "acos", "asin", "arccos", "arcsin", "float_power"})
-"""Their slope has no bound somewhere inside what they accept."""
+"""Functions whose slope is unbounded somewhere in their domain."""
 
 
 @record
 class Spot:
-    """An op whose result was not finite, or whose slope is not."""
+    """An op with a non-finite result or slope."""
 
     __slots__ = ("arguments", "index", "kind", "made", "meant", "op", "place", "reads", "step", "visit")
 
@@ -38,13 +38,13 @@ class Spot:
         self.made: Stats | None = None
         self.reads: list[Stats | None] = []
         self.meant = False
-        """The infinity was put there on purpose, as into a mask."""
+        """The infinity is intended, as in a mask."""
         self.arguments: dict[str, Any] = {}
 
 
 @record
 class Alarm:
-    """The first time the numbers went bad."""
+    """The first time the numbers became non-finite."""
 
     __slots__ = (
         "__weakref__", "backward", "kind", "numpy_warnings", "origin", "parameters", "place", "seen", "step", "value",
@@ -60,11 +60,11 @@ class Alarm:
         self.value = backward.loss
         self.step = step
         self.verdict: Verdict | None = None
-        """What the graph of the loss says."""
+        """The result of searching the loss's graph."""
         self.parameters: list[str] = []
         """Parameters that were not finite before (for a bad loss), or whose gradients are not."""
         self.seen = True
-        """The trail was on when the loss was computed."""
+        """Operations were traced when the loss was computed."""
         self.numpy_warnings: list[tuple[str, str, int]] = []
         """(text, file, line) of warnings at the user's own lines by then."""
 

@@ -1,4 +1,4 @@
-"""What the autograd graph of a loss that is NaN or infinite says of where that came from."""
+"""What the autograd graph of a non-finite loss reveals about its cause."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Kind = Literal["input", "parameter", "forward", "loss"]
 @record
 @dataclass(kw_only=True)
 class Verdict:
-    """What can be said of a bad loss. `print` it."""
+    """The verdict on a bad loss. `print` it."""
 
     kind: Kind | None
-    """input, parameter, forward or loss; None when the graph does not tell."""
+    """input, parameter, forward or loss; None if the graph does not tell."""
     node: str = ""
-    """The autograd node of the op that made it: `LogBackward0`."""
+    """The autograd node of the op that produced it: `LogBackward0`."""
     names: tuple[str, ...] = ()
-    """The parameter that is bad, or those the op used: they tell the module."""
+    """The bad parameter, or those the op used: they identify the module."""
     stats: Stats | None = None
-    """What was not finite."""
+    """Statistics of the non-finite values."""
     inputs: tuple[tuple[str, Stats | None], ...] = ()
-    """What the op kept of its inputs."""
+    """The inputs that the op saved."""
     exact: bool = True
-    """False: it was this op or one just before it, whose values nobody kept."""
+    """False: it was this op or one just before it, whose values were not saved."""
     candidates: tuple[str, ...] = ()
     """Those others."""
     sequence: int = -1
-    """The number autograd gave the node, in the order of the forward pass."""
+    """The node's autograd sequence number, in forward order."""
 
     def __str__(self) -> str:
         return _describe(self)

@@ -1,4 +1,4 @@
-"""Norm statistics: evaluations with batch norms that have never seen a batch, in a copy of a model that was trained."""
+"""Norm statistics: evaluations with batch norms that have never seen a batch, in a copy of a trained model."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class UnsetNorms:
     model: str
     """The class of the model."""
     twin: str
-    """The class of the trained model whose weights it has, or an average of them."""
+    """The class of the trained model whose weights, or their average, it has."""
     places: list[Place] = field(default_factory=list)
-    """Where it was called, from the inside out."""
+    """Where it was called, innermost first."""
     layers: list[str] = field(default_factory=list)
     likeness: float = 0.0
     """The cosine between the largest weights of both."""
     written: Place | None = None
-    """Where the script itself wrote its weights while training went on: a moving average."""
+    """Where the script itself wrote its weights during training: a moving average."""
     copied: bool = False
-    """It is an equal average (SWA), and its statistics are exactly those of the trained model."""
+    """It is an equal average (SWA), with exactly the trained model's statistics."""
 
 
 @table("norm_statistics", version=2)
@@ -40,4 +40,4 @@ class NormStatistics:
 
     all: list[UnsetNorms] = field(default_factory=list)
     others: set[Place] = field(default_factory=set)
-    """Places on the way to calls of models whose statistics are set."""
+    """Call sites of models whose statistics are set."""

@@ -1,4 +1,4 @@
-"""Optimizers: where each was made, over which parameters, and every time it clears gradients."""
+"""Optimizers: where each was created, over which parameters, and every time it clears gradients."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Made:
     number: int
     type: str
     place: Place | None = None
-    """Where it was made."""
+    """Where it was created."""
     step: int = 0
-    """How many optimizer steps had been taken when it was made."""
+    """Number of optimizer steps before its creation."""
     batch: int = 0
     parameters: list[Parameter] = field(default_factory=list)
     touched: bool = False
-    """Something has written to its parameters since the optimizer before it that had them stepped last."""
+    """Something has written to its parameters since the previous optimizer with them last stepped."""
     defaults: dict[str, Any] = field(default_factory=dict)
     groups: int = 1
 
@@ -44,11 +44,11 @@ class Zeroing:
     __clocks__ = ("time",)
 
     optimizer: int | None
-    """Whose; None for a module's."""
+    """Its optimizer; None for a module's."""
     place: Place | None
     step: int = 0
     backward: int = 0
-    """How many backwards had run before it."""
+    """Number of backwards before it."""
     time: float = 0.0
 
 
@@ -64,5 +64,5 @@ class Optimizers:
         return self.made[number]
 
     def holding(self, parameter: Parameter) -> list[Made]:
-        """The optimizers that hold this parameter."""
+        """The optimizers with this parameter."""
         return [made for made in self.made if made.holds(parameter)]

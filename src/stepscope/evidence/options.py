@@ -1,4 +1,4 @@
-"""Options: what argparse gave the script, by name, as far as it is a number or a switch."""
+"""Options: the numbers and switches that argparse gave the script, by name."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Option:
     """One option of a parser."""
 
     name: str
-    """Under which the script reads it: `weight_decay`."""
+    """Its name in the script: `weight_decay`."""
     flags: list[str] = field(default_factory=list)
-    """How the command line says it: `--weight-decay`."""
+    """Its command-line form: `--weight-decay`."""
     type: str = ""
     """The name of the function that converts it."""
     value: float | None = None
-    """What it came to; None for anything but a number or a switch."""
+    """Its value; None for anything but a number or a switch."""
     is_given: bool = False
-    """The command line gave it."""
+    """It was given on the command line."""
     turns_off: str = ""
-    """The word given to a `type=bool` option that says no: `False`, `0`, `off`."""
+    """A negative word given to a `type=bool` option: `False`, `0`, `off`."""
 
 
 @table("options")

@@ -1,4 +1,4 @@
-"""Where a tensor comes from: the op that made it, its place in the source, and what it was made of."""
+"""A tensor's origin: the op that produced it, its place in the source, and its inputs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
 
 DATA, NOISE, PARAMETER, CONSTANT, HOST, OUTPUT = 1, 2, 4, 8, 16, 32
-"""Tags, handed on from what an op reads to what it makes: a loader's batch, random numbers, a parameter, a factory
+"""Tags, propagated from an op's inputs to its outputs: a loader's batch, random numbers, a parameter, a factory
 call (`zeros`, `arange`), values from numpy or Python, the output of a root module."""
 
 
 @record
 class Origin:
-    """How one tensor came to be. Holds no tensor; `inputs` are the origins of what the op read."""
+    """How one tensor was produced. References no tensor; `inputs` are the origins of the op's inputs."""
 
     __order__ = "index"
     __after__ = "inputs"
@@ -35,42 +35,42 @@ class Origin:
 
     def __init__(self, op: str, inputs: tuple[Origin, ...] = (), place: Place | None = None) -> None:
         self.op = op
-        """The name of the op (`linear`, `softmax`); "" for a tensor that no watched op has made."""
+        """The name of the op (`linear`, `softmax`); "" for a tensor without an observed op."""
         self.inputs = inputs
         self.place = place
         self.arguments: dict[str, Any] = {}
-        """The arguments that are not tensors, by name."""
+        """The non-tensor arguments, by name."""
         self.shape: tuple[int, ...] = ()
         self.dtype = "float32"
         self.device = "cpu"
         """Its name: `cpu`, `cuda:0`."""
         self.requires_grad = False
         self.kind = "op" if op else "outside"
-        """op · parameter · buffer · data (a loader gave it) · outside (nobody saw it being made)"""
+        """op · parameter · buffer · data (from a loader) · outside (not observed)"""
         self.name: str | None = None
-        """Of a parameter or buffer, where known."""
+        """Of a parameter or buffer, if known."""
         self.tags = 0
         self.depth = 0
         self.index = 0
-        """The op's number in the order of the run; outputs of one op share it."""
+        """The op's number in execution order; outputs of one op share it."""
         self.step = 0
-        """How many optimizer steps had been taken."""
+        """Number of optimizer steps so far."""
         self.visit: Visit | None = None
         """The innermost module call it ran in."""
         self.grad = True
         """Whether gradients were enabled."""
         self.home: str | None = None
-        """moved · local · both (`devices.py`); None: not known."""
+        """moved · local · both (`devices.py`); None: unknown."""
         self.output = 0
         """Which of the op's results it is."""
         self.value: float | None = None
         """Of a single number on the CPU."""
         self.loader: Loader | None = None
-        """The loader whose batch it was part of."""
+        """The loader of its batch."""
         self.spot: Spot | Truncation | bool | None = None
-        """What was remarkable about its values (`finite.py`, `numbers.py`); False: nothing; None: not looked at."""
+        """What was remarkable about its values (`finite.py`, `numbers.py`); False: nothing; None: not checked."""
         self.sequence = -1
-        """The number of its autograd node, by which a graph finds its lines again."""
+        """Its autograd sequence number, which maps graph nodes to lines."""
         for origin in inputs:
             self.tags |= origin.tags
             if origin.depth >= self.depth:
@@ -81,7 +81,7 @@ class Origin:
         return is_floating(self.dtype)
 
     def ancestors(self, most: int = 2000, through: Callable[[Origin], bool] | None = None) -> Iterator[Origin]:
-        """This origin and those before it, nearest first; `through` says behind which to look."""
+        """This origin and its ancestors, nearest first; `through` decides which to look behind."""
         queue, seen = [self], {id(self)}
         for origin in queue:
             yield origin
@@ -93,7 +93,7 @@ class Origin:
                     queue.append(source)
 
     def back_through(self, ops: frozenset[str] | set[str]) -> Origin:
-        """Follow the first input back as long as the op is one of `ops` (views, casts): what was really computed."""
+        """Follow the first input back while the op is one of `ops` (views, casts): what was really computed."""
         origin = self
         while origin.op in ops and origin.inputs:
             several = origin.op == "broadcast_tensors" and origin.output < len(origin.inputs)

@@ -1,4 +1,4 @@
-"""Precision loss: fractions lost on the way to an integer, and constants that vanish in the type they are added to."""
+"""Precision loss: fractions lost in a cast to integer, and constants that vanish in the dtype they are added to."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ __all__ = ["LostEps", "PrecisionLoss", "Truncation"]
 @record
 @dataclass(eq=False)
 class Truncation:
-    """Values whose fractions were thrown away."""
+    """Values whose fractions were discarded."""
 
     kind: str
     """cast (float to integer) · floor (`//` of integers, all of whose results are 0)"""
     op: str
     place: Place | None
     lost: float = 0.0
-    """The mean of what was thrown away."""
+    """The mean of the discarded fractions."""
     spread: float = 0.0
-    """The standard deviation of the values before."""
+    """The standard deviation of the original values."""
     kinds: int = 1
-    """How many different values are left."""
+    """Number of distinct values left."""
 
 
 @record
 @dataclass(eq=False)
 class LostEps:
-    """A constant that is 0 in the type of the tensor it was added to."""
+    """A constant that is 0 in the dtype of the tensor it was added to."""
 
     op: str
     place: Place | None

@@ -1,4 +1,4 @@
-"""Numbers that the script prints beside what was derived of the same thing, where both are known."""
+"""Numbers that the script prints, beside the same numbers derived independently."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Compared:
     """One printed series and its counterpart, value by value."""
 
     name: str
-    """As it is printed."""
+    """Its printed name."""
     kind: str
-    """accuracy: of a whole pass over a loader · loss: of training, the mean since it was printed last."""
+    """accuracy: over a whole pass of a loader · loss: of training, the mean since the last print."""
     site: Site | None = None
     """Where it is printed."""
     printed: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Progress: how far the run came."""
+"""Progress: how far the run has come."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Progress:
     """`run.progress`"""
 
     step: int = 0
-    """How many optimizer steps have been taken."""
+    """Number of optimizer steps so far."""
     batches: int = 0
-    """How many batches loaders have delivered."""
+    """Number of batches delivered by loaders."""
     compiled: Place | None = None
     """Where the script first called torch.compile."""
     over: bool = False

@@ -1,4 +1,4 @@
-"""Warnings that were shown while the script ran: what they say, and the user's line that they are about."""
+"""Warnings shown while the script ran: their text, and the user's line they are about."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["PythonWarnings", "Warned"]
 @record
 @dataclass(eq=False)
 class Warned:
-    """One warning. Python shows most of them once for each line."""
+    """One warning. Python shows most of them once per line."""
 
     category: str
     """`UserWarning`, `RuntimeWarning` ..."""
     text: str
     site: Site | None = None
-    """The line it names, where that is the user's own; else the line of theirs that led to it."""
+    """The line it names, if it is the user's; else the user's line that led to it."""
     origin: str = ""
-    """Whose code warned: the first name of its module, `torch` or `numpy`; empty for the user's own."""
+    """The package that warned: the first part of its module, `torch` or `numpy`; empty for the user's own."""
     step: int = 0
 
 

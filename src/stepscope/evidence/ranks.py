@@ -1,4 +1,4 @@
-"""Ranks: what the processes of a distributed training have written down, for the one that compares them."""
+"""Ranks: what the processes of a distributed training have recorded, for the rank that compares them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Fact(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 @record
 class Delivered(Fact, frozen=True):
-    """A loader has given a batch."""
+    """A loader has delivered a batch."""
 
     loader: int
     number: int
@@ -33,14 +33,14 @@ class Delivered(Fact, frozen=True):
     length: int
     sampler: str
     shared: bool
-    """Its sampler shares the data out among the ranks."""
+    """Its sampler partitions the data among the ranks."""
     iterable: bool
     made: Spot | None
 
 
 @record
 class RankFed(Fact, frozen=True):
-    """A model was called with gradients on; how its input looks."""
+    """A model was called with gradients enabled; the properties of its input."""
 
     number: int
     digest: str
@@ -49,7 +49,7 @@ class RankFed(Fact, frozen=True):
 
 @record
 class Wrapped(Fact, frozen=True):
-    """A model was made DistributedDataParallel."""
+    """A model was wrapped in DistributedDataParallel."""
 
     place: Spot | None
     size: int = 0
@@ -58,7 +58,7 @@ class Wrapped(Fact, frozen=True):
 
 @record
 class Sampled(Fact, frozen=True):
-    """A DistributedSampler shares out the data of a loader."""
+    """A DistributedSampler partitions the data of a loader."""
 
     loader: int
     seed: int
@@ -67,7 +67,7 @@ class Sampled(Fact, frozen=True):
     length: int
     """Of the dataset."""
     indices: str
-    """Of a subset: a digest of which samples it has."""
+    """For a subset: a digest of its samples."""
     made: Spot | None
     """The sampler."""
     loader_made: Spot | None
@@ -75,7 +75,7 @@ class Sampled(Fact, frozen=True):
 
 @record
 class RunningStats(Fact, frozen=True):
-    """The running statistics of batch norm after so many steps, where nothing keeps them alike."""
+    """The running statistics of batch norm after some steps, if nothing synchronizes them."""
 
     step: int
     names: list[str]
@@ -89,14 +89,14 @@ class Saved(Fact, frozen=True):
 
     path: str
     host: str
-    """Where that path is the same file; the same on all hosts where the folder lies on a network."""
+    """The real path; the same on all hosts if the folder is on a network."""
     step: int
     place: Spot | None
 
 
 @record
 class OpenFile(Fact, frozen=True):
-    """A file that the script has open and has written to."""
+    """An open file that the script has written to."""
 
     path: str
     host: str
@@ -104,7 +104,7 @@ class OpenFile(Fact, frozen=True):
 
 @record
 class NotFinite(Fact, frozen=True):
-    """The first loss that is not finite."""
+    """The first non-finite loss."""
 
     step: int
     value: str
@@ -123,7 +123,7 @@ class Synced(Fact, frozen=True):
 
 @record
 class Weights(Fact, frozen=True):
-    """The parameters before the backward after so many steps."""
+    """The parameters before the backward after some steps."""
 
     step: int
     names: list[str]
@@ -131,7 +131,7 @@ class Weights(Fact, frozen=True):
     values: list[list[float]]
     """A few of each."""
     made: Spot | None
-    """Where the model was made."""
+    """Where the model was created."""
     backward: Spot | None = None
 
 
@@ -147,20 +147,20 @@ class Called(Fact, frozen=True):
 
 @record
 class Ended(Fact, frozen=True):
-    """The process has come to its end, by itself or by an exception."""
+    """The process has ended, normally or by an exception."""
 
     steps: int
     backwards: int
     batches: dict[int, int]
-    """Of each loader that trains."""
+    """For each training loader."""
     loop: Spot | None
-    """Where the loader that trains is looped over."""
+    """Where the training loader is iterated."""
     error: str | None
 
 
 @record
 class Rank:
-    """All that one process has written down."""
+    """Everything one process has recorded."""
 
     __slots__ = (
         "called", "delivered", "ended", "fed", "not_finite", "open_files", "parts", "rank", "returned", "running",
@@ -197,7 +197,7 @@ class Rank:
 
     @property
     def waits_in(self) -> Called | None:
-        """The collective that was called and has not come back."""
+        """The collective that was called and has not returned."""
         last = self.called[-1] if self.called else None
         return last if last is not None and last.number not in self.returned else None
 
@@ -205,12 +205,12 @@ class Rank:
 @table("ranks", version=2)
 @dataclass(eq=False)
 class Ranks:
-    """`run.ranks`: those that were part of a process group of several, as far as rank 0 has heard of them."""
+    """`run.ranks`: the members of a process group of several, as far as rank 0 knows them."""
 
     all: list[Rank] = field(default_factory=list)
 
     @property
     def are_all_heard(self) -> bool:
-        """Whether no others are expected: of very many ranks only some are compared, and after the end nobody comes."""
+        """Whether no others are expected: of very many ranks only some are compared, and none join after the end."""
         size = max((one.size for one in self.all), default=1)
         return len(self.all) >= min(size, _MANY) or any(one.ended is not None for one in self.all)

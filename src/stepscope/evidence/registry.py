@@ -1,4 +1,4 @@
-"""The tables of evidence and the records in them, found by folder: a file dropped in here is registered."""
+"""The tables of evidence and their records, found by folder: a file added here is registered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Table:
 
     name: str
     version: int
-    """Raised when what the observer keeps, or what it means, has changed."""
+    """Incremented when the observer's data, or its meaning, changes."""
     kind: type
 
 
@@ -30,7 +30,7 @@ _records: dict[str, type] = {"Place": Place, "Site": Site, "Stats": Stats}
 
 
 def table(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Make a dataclass a table of evidence; its observer derives from it and fills it.
+    """Make a dataclass a table of evidence; its observer is a subclass that fills it.
 
     @table("losses")
     @dataclass(eq=False)
@@ -45,7 +45,7 @@ def table(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
 
 
 def record(kind: type[T]) -> type[T]:
-    """Make a class one that tables may point at. Its name is its name on disk."""
+    """Make a class referenceable from tables. Its class name is its name on disk."""
     known = _records.setdefault(kind.__name__, kind)
     assert known.__module__ == kind.__module__, f"two records are called {kind.__name__}: {known} and {kind}"
     _records[kind.__name__] = kind

@@ -19,12 +19,12 @@ class RetainedGraphs:
     """`run.retained_graphs`"""
 
     dragged: dict[Place, set[int]] = field(default_factory=dict)
-    """Where a line took up what it made in an earlier step, graph and all -> the steps in which it did."""
+    """Where a line reused its own result from an earlier step, including the graph -> the steps in which it did."""
     alive: list[int] = field(default_factory=list)
-    """After each step: how many tensors of earlier steps still hold their graph."""
+    """After each step: the number of tensors of earlier steps that still have their graph."""
     looked: int = 0
-    """After the last step: how many earlier steps had a tensor that was looked at, so that it would be counted."""
+    """After the last step: the number of earlier steps with an observed tensor, which would be counted."""
     hooks: list[int] = field(default_factory=list)
-    """After each step: how many hooks the models have."""
+    """After each step: the number of hooks on the models."""
     registered: dict[Place, int] = field(default_factory=dict)
     """Where hooks were registered, how often."""

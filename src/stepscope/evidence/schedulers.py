@@ -22,17 +22,17 @@ class SchedulerStep:
     def __init__(self, place: Place | None, steps: int, backwards: int) -> None:
         self.place = place
         self.steps = steps
-        """How many steps its optimizer had taken."""
+        """Number of steps its optimizer had taken."""
         self.backwards = backwards
-        """How many backwards had run."""
+        """Number of backwards so far."""
         self.lr: float | None = None
         """The learning rate before it."""
         self.metric: float | None = None
-        """What a plateau scheduler was given."""
+        """The metric given to a plateau scheduler."""
         self.bad = 0
         """Its count of epochs without improvement before it."""
         self.explicit = False
-        """The epoch was given: it sets the schedule instead of moving it on."""
+        """The epoch was given: it sets the schedule instead of advancing it."""
 
 
 @record
@@ -49,22 +49,22 @@ class Scheduler:
         """The name of its class."""
         self.number = number
         self.place = place
-        """Where it was made."""
+        """Where it was created."""
         self.optimizer = optimizer
         """An index into `run.optimizers.made`."""
         self.steps: list[SchedulerStep] = []
         self.count = 0
         self.made_at_step = 0
-        """How many optimizer steps had been taken when it was made."""
+        """Number of optimizer steps before its creation."""
         self.began = 0
-        """Its own count when it was made: more than 0 where it was told to go on from somewhere."""
+        """Its own count at creation: more than 0 if it was resumed."""
         self.restored = False
         """A state was loaded into it."""
         self.base_lr: float | None = None
         self.first_lr: float | None = None
-        """The learning rate after it was made."""
+        """The learning rate after its creation."""
         self.horizon: int | None = None
-        """After how many steps the schedule is at its end, where it has one."""
+        """The number of steps of the schedule, if it ends."""
         self.mode: str | None = None
         self.patience: int | None = None
         self.functions: list[Place] = []

@@ -17,13 +17,13 @@ __all__ = ["NextStep", "PaddedLoss", "Sequences"]
 @record
 @dataclass(eq=False)
 class NextStep:
-    """A loss whose target is the input, one step on."""
+    """A loss whose target is the input, shifted by one step."""
 
     place: Place | None
     visit: Visit
     """The call of the model that got the input."""
     argument: int
-    """Which of the tensors it was given."""
+    """Which of its arguments."""
     axis: int
     length: int
 

@@ -1,4 +1,4 @@
-"""Shapes seen: the latest calls of layers that care about which axis is time and which the batch."""
+"""Shapes seen: the latest calls of layers that distinguish the time and batch axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps: every `backward()`, every optimizer's step, and whether gradients were cleared between them."""
+"""Steps: every `backward()`, every optimizer step, and whether gradients were cleared between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEPT = 4000
 
 @record
 class Backward:
-    """One call of `backward()` (or `autograd.grad`, which gathers no gradients)."""
+    """One call of `backward()` (or `autograd.grad`, which accumulates no gradients)."""
 
     __clocks__ = ("time",)
 
@@ -31,7 +31,7 @@ class Backward:
     def __init__(self, index: int, step: int, place: Place | None, time: float = 0.0) -> None:
         self.index = index
         self.step = step
-        """How many optimizer steps had been taken before it."""
+        """Number of optimizer steps before it."""
         self.place = place
         self.time = time
         self.accumulates = True
@@ -41,12 +41,12 @@ class Backward:
         """It was computed on a device."""
         self.shape: tuple[int, ...] = ()
         self.leaf = False
-        """It is a leaf: nothing was computed to make it, or its history was cut off."""
+        """It is a leaf: nothing was computed, or its history was cut off."""
         self.requires_grad = True
         self.retain_graph = False
         self.create_graph = False
         self.origin: Origin | None = None
-        """Where the loss comes from, when the trail was on."""
+        """The origin of the loss, if operations were traced."""
 
 
 @record
@@ -67,24 +67,24 @@ class Step:
         self.place = place
         self.time = time
         self.backwards: list[Backward] = []
-        """Those since this optimizer's step before."""
+        """Those since this optimizer's previous step."""
         self.stale = False
-        """No gradient was cleared since this optimizer's step before, and there were some."""
+        """No gradient was cleared since this optimizer's previous step, and there were some."""
         self.stale_norm: float | None = None
         self.own_norm: float | None = None
         self.zeroed = 0
-        """How often gradients of this optimizer were cleared since its step before."""
+        """How often this optimizer's gradients were cleared since its previous step."""
         self.lr: float | None = None
         self.without_grad = 0
-        """How many of its parameters have no gradient."""
+        """Number of its parameters without a gradient."""
         self.empty = False
-        """None of its parameters has a gradient other than zero."""
+        """None of its parameters has a nonzero gradient."""
         self.looked = False
-        """Its gradients have been looked at: with a closure they are there once it has run."""
+        """Its gradients have been checked: with a closure they exist once it has run."""
         self.lagging = False
-        """A root module was called with gradients on since the last backward: that backward is still to come."""
+        """A root module was called with gradients enabled since the last backward: that backward is still to come."""
         self.thrown_away = 0
-        """How many backwards since its step before had their gradients cleared before this step."""
+        """Number of backwards since its previous step whose gradients were cleared before this step."""
 
 
 @table("steps")
@@ -97,11 +97,11 @@ class Steps:
     backward_count: int = 0
     step_count: int = 0
     counts: dict[int, int] = field(default_factory=dict)
-    """By the number of the optimizer: how many steps it has taken, those that were not looked at too."""
+    """By the number of the optimizer: the number of its steps, including unobserved ones."""
 
     def of_optimizer(self, number: int) -> list[Step]:
         return [step for step in self.steps if step.optimizer == number]
 
     def count_of(self, number: int) -> int:
-        """How many steps an optimizer has taken."""
+        """The number of steps of an optimizer."""
         return self.counts.get(number, 0)

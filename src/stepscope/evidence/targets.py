@@ -1,4 +1,4 @@
-"""Targets: what losses compare predictions with, set beside what the model was given for them."""
+"""Targets: what losses compare predictions with, beside the model's inputs for them."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ class Target:
         """The labels of each training batch, in order."""
         self.labelled = 0
         self.samples = 0
-        """How many different samples came with a label."""
+        """Number of distinct samples with a label."""
         self.clashes = 0
-        """How many of them came with two."""
+        """Number of them with two labels."""
         self.clash: tuple[int, int] | None = None
         """The two labels of the first of these."""
         self.same_ids = 0
-        """How often the target was, number for number, the ids the model was given."""
+        """How often the target was exactly the model's input ids."""
         self.ids_ahead: dict[int, int] = {}
-        """How often the target was the ids the model was given, by how many places on: 1 is the next token."""
+        """How often the target was the input ids, by shift: 1 is the next token."""
         self.ignored = 0
-        """In how many calls every target was one that the loss leaves out."""
+        """In how many calls every target was ignored by the loss."""
         self.ignore_index = -100
         self.vocabulary: set[int] = set()
         self.leaking: dict[int, str] | None = None
-        """Columns of the data that were the target each time: exactly ("same"), or stretched and moved ("scaled")."""
+        """Columns of the data that were always the target: exactly ("same"), or scaled and shifted ("scaled")."""
         self.leak_rows = 0
         self.leak_calls = 0
         self.distinct: set[float] = set()
@@ -61,15 +61,15 @@ class Target:
         """The shape of one row of the data."""
         self.strange = 0
         self.strange_loader: tuple[Loader, Loader] | None = None
-        """The targets came from a loader of which the model got nothing: (loader of the data, that loader)."""
+        """The targets came from a loader that delivered none of the model's data: (loader of the data, that loader)."""
         self.nan = 0
-        """In how many calls the target held NaN or an infinity."""
+        """In how many calls the target contained NaN or an infinity."""
         self.nan_step = 0
         self.whole = 0
-        """How often the loss took all rows of a model's output, with nothing picked or masked."""
+        """How often the loss used all rows of a model's output, with nothing selected or masked."""
         self.rows = 0
         self.apart: list[tuple[Origin, Origin]] = []
-        """Random draws that picked the rows and not the targets, and the other way round."""
+        """Random draws that selected the rows but not the targets, and vice versa."""
 
 
 @table("targets")

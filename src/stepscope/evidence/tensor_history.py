@@ -1,4 +1,4 @@
-"""Tensor history: of all operations that were followed, the last one that raised."""
+"""Tensor history: the last traced operation that raised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Failed", "TensorHistory"]
 @record
 @dataclass(eq=False)
 class Failed:
-    """The last op that raised: what it was and what it read."""
+    """The last op that raised, and its inputs."""
 
     op: str
     place: Place | None
@@ -35,4 +35,4 @@ class TensorHistory:
 
     failed: Failed | None = None
     ops: int = 0
-    """How many ops were seen."""
+    """Number of observed ops."""

@@ -1,4 +1,4 @@
-"""The trainer that runs the loop, where there is one: what it is doing, and where the user's own code is in it."""
+"""The trainer that runs the loop, if any: its current stage, and where the user's own code is in it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 __all__ = ["Monitored", "Trainer"]
 
 _MOST = 200
-"""Values kept of one callback: which way they went is clear by then."""
+"""Values stored per callback: enough to show their direction."""
 
 
 @record
 class Monitored:
-    """A callback of a trainer's that looks for the best value: early stopping, or the choice of a checkpoint."""
+    """A trainer's callback that looks for the best value: early stopping, or checkpoint selection."""
 
     __slots__ = ("kind", "mode", "name", "place", "values")
 
     def __init__(self, kind: str, name: str, mode: str, place: Place | None) -> None:
         self.kind = kind
-        """As its users write it: EarlyStopping."""
+        """Its public name: EarlyStopping."""
         self.name = name
         """What is monitored: val_loss."""
         self.mode = mode
-        """min or max: what it takes as better."""
+        """min or max: what it considers better."""
         self.place = place
-        """Where the user's code makes it."""
+        """Where the user's code creates it."""
         self.values: list[float] = []
 
     def saw(self, value: float) -> None:
@@ -42,28 +42,28 @@ class Monitored:
 @table("trainer")
 @dataclass(eq=False)
 class Trainer:
-    """`run.trainer`. Filled by whoever follows the trainer; a loop of the user's own leaves it as it is."""
+    """`run.trainer`. Filled by the trainer's integration; unchanged for the user's own loop."""
 
     name: str | None = None
-    """As its users write it: Lightning."""
+    """Its public name: Lightning."""
     stage: str | None = None
-    """training, validation, test, prediction, sanity check, or none of them."""
+    """training, validation, test, prediction, sanity check, or none."""
     called: Place | None = None
-    """Where the user's code hands over to the trainer: `trainer.fit(model)`."""
+    """Where the user's code calls the trainer: `trainer.fit(model)`."""
     works: Place | None = None
-    """Where the user's code gives the trainer a loss: the end of `training_step`."""
+    """Where the user's code returns a loss to the trainer: the end of `training_step`."""
     evaluates: Place | None = None
     """The same for an evaluation: the end of `validation_step`."""
     output_and_loss: tuple[str, str, bool] | None = None
     """The activation of a model's last layer, the loss it was compiled with, whether that takes raw scores."""
     steps_itself: bool = False
-    """It calls backward and the optimizer's step by itself, with the loss it is given."""
+    """It calls backward and the optimizer's step itself, with the given loss."""
     monitored: list[Monitored] = field(default_factory=list)
     """Its callbacks that look for the best value of something."""
     accelerated: Accelerated | None = None
-    """What is known of Accelerate in a loop of the user's own."""
+    """The state of Accelerate in the user's own loop."""
     on_cpu: bool = False
-    """The user has chosen the CPU: then nothing has to be moved to a device."""
+    """The user has chosen the CPU: nothing must be moved to a device."""
 
     @property
     def is_evaluating(self) -> bool:

@@ -1,4 +1,4 @@
-"""Uint8 overflow: arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
+"""Uint8 overflow: arithmetic on bytes that went below 0 or above 255 and wrapped around."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Overflow:
         self.shape = shape
         self.calls = 0
         self.wrapped = 0
-        """How many of the values it looked at came out wrong."""
+        """Number of checked values that were wrong."""
         self.values = 0
 
 

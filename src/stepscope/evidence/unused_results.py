@@ -1,4 +1,4 @@
-"""Unused results: tensors that were computed in training and let go without anything having read them."""
+"""Unused results: tensors that were computed in training and released without being read."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["Unused", "UnusedResults"]
 @record
 @dataclass(eq=False)
 class Unused:
-    """What one place of the user's code computes for nothing."""
+    """What one place in the user's code computes for nothing."""
 
     place: Place
     origin: Origin
-    """One of the results, with what it was computed from."""
+    """One of the results, with its inputs."""
     count: int = 0
-    """How many results of this place were let go unread."""
+    """Number of results of this place that were released unread."""
     steps: int = 0
-    """In how many optimizer steps."""
+    """Number of optimizer steps."""
     last: int = -1
     """The last of those steps."""
     starving: list[Parameter] = field(default_factory=list)
-    """Parameters it was computed from that an optimizer holds and that had no gradient then."""
+    """Parameters it was computed from that an optimizer has and that had no gradient then."""
 
 
 @table("unused_results")
@@ -39,8 +39,8 @@ class UnusedResults:
     """`run.unused_results`"""
 
     all: list[Unused] = field(default_factory=list)
-    """With gradients on: computed from something that is learned, or a new version of samples."""
+    """With gradients enabled: computed from something learned, or a new version of samples."""
     dropped: list[Unused] = field(default_factory=list)
-    """Calls that are statements of their own, whose result is the only thing they have."""
+    """Expression statements whose result is their only effect."""
     made: dict[Place, int] = field(default_factory=dict)
-    """How many results each place of `all` has made while looked at closely."""
+    """Number of results each place of `all` has produced while recorded in depth."""

@@ -1,4 +1,4 @@
-"""Value samples: what a quick look at a tensor showed."""
+"""Value samples: a quick check of a tensor's values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["TensorLook"]
 
 @record
 class TensorLook:
-    """What a tensor held."""
+    """Statistics of a tensor's values."""
 
     __slots__ = ("bits", "columns", "constant", "dtype", "high", "low", "nan", "rms", "shape", "whole")
 
@@ -17,20 +17,20 @@ class TensorLook:
         self.shape = shape
         self.dtype = dtype
         self.nan = 0
-        """How many values are NaN or infinite (of the part looked at)."""
+        """Number of NaN or infinite values (in the checked part)."""
         self.low = self.high = self.rms = 0.0
-        """Of the finite ones."""
+        """Of the finite values."""
         self.columns: list[float] = []
         """The standard deviation of each column, for rows of features."""
         self.constant = False
         self.bits = 0.0
-        """How much its rows can tell apart: few for codes and grids, where equal rows are chance."""
+        """How many rows it can distinguish: few for codes and grids, where equal rows are chance."""
         self.whole = False
-        """All numbers are whole: codes, counts, ids."""
+        """All numbers are integers: codes, counts, ids."""
 
     @property
     def width(self) -> int:
-        """How many values a row has."""
+        """Number of values per row."""
         size = 1
         for one in self.shape[1:]:
             size *= one

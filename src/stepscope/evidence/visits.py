@@ -1,4 +1,4 @@
-"""Visits: the calls of the script's modules, and what went in and out."""
+"""Visits: the calls of the script's modules, with their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Visit:
         self.time = 0.0
         self.index = 0
         self.batch: int | None = None
-        """The number of the last batch a loader had delivered when it was called."""
+        """The number of the last delivered batch when it was called."""
         self.inputs: tuple[Origin, ...] = ()
         self.outputs: tuple[Origin, ...] = ()
         self.shapes_in: list[tuple[int, ...]] = []
@@ -71,7 +71,7 @@ class Visits:
     """`run.visits`"""
 
     roots: deque[Visit] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    """Calls of root modules, the latest last; those made while looking closely, and every one without gradients."""
+    """Calls of root modules, latest last; those recorded in depth, and every one without gradients."""
     latest: list[Visit] = field(default_factory=list)
-    """All visits of the root call that ran last (or is running), in order: the way a shape took."""
+    """All visits of the last (or running) root call, in order: the path of a shape."""
     count: int = 0

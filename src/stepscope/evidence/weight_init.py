@@ -1,4 +1,4 @@
-"""Weight init: how weights were when a model was first called, and which line had filled them."""
+"""Weight init: the weights when a model was first called, and which line had filled them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Filling", "InitialWeight", "WeightInit"]
 @record
 @dataclass(eq=False)
 class Filling:
-    """The op that gave a piece of memory its values last."""
+    """The op that last filled a block of memory."""
 
     op: str
     place: Place | None = None
@@ -28,25 +28,25 @@ class Filling:
 @record
 @dataclass(eq=False)
 class InitialWeight:
-    """A weight (of two or more axes) as it was when its model was first called."""
+    """A weight (of two or more axes) when its model was first called."""
 
     name: str
     parameter: Parameter
     owner: Module | None = None
-    """The module that holds it; None for a tensor of the script's own."""
+    """The module that owns it; None for the script's own tensor."""
     filling: Filling | None = None
     step: int = 0
     constant: float | None = None
-    """The value all of it has."""
+    """The value of all its elements."""
     mean: float = 0.0
     std: float = 0.0
     is_zero: bool | None = None
-    """Of a constant one, how it stands now: all of it is zero. None: not looked at."""
+    """For a constant one, its current state: all zero. None: not checked."""
     has_moved: bool = False
     rows_are_alike: bool = False
     gradient_is_zero: bool = False
     gradient_is_alike: bool = False
-    """At a look the gradient did not tell its rows apart: no step will."""
+    """The gradient was equal for all rows: no step will make them differ."""
 
     @property
     def path(self) -> str:
@@ -58,7 +58,7 @@ class InitialWeight:
 
     @property
     def gain(self) -> float:
-        """By how much a layer makes its input larger, about."""
+        """The approximate factor by which a layer scales its input."""
         shape = self.parameter.shape
         fan_in = self.parameter.size // max(shape[0], 1) if shape else 1
         return self.std * math.sqrt(fan_in)

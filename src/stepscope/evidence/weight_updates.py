@@ -1,4 +1,4 @@
-"""Weight updates: how far each step of an optimizer moves the weights, and how their size changes over the run."""
+"""Weight updates: how far each optimizer step moves the weights, and how their norm changes over the run."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["WeightUpdate", "WeightUpdates"]
 @record
 @dataclass(eq=False)
 class WeightUpdate:
-    """What one step did to a sample of the weights."""
+    """The effect of one step on a sample of the weights."""
 
     step: int
     optimizer: int
     lr: float | None = None
     weight: float = 0.0
-    """The norm of the weights (of those in the sample) before it."""
+    """The norm of the sampled weights before it."""
     moved: float = 0.0
     """The norm of the change."""
     gradient: float = 0.0
     decay: float = 0.0
     """The norm of weight decay's part: the weights times their `weight_decay`."""
     stuck: float | None = None
-    """Of the 16-bit values in the sample that have a gradient: the share that the step left exactly as they were."""
+    """The fraction of the sampled 16-bit values with a gradient that the step left unchanged."""
 
     @property
     def ratio(self) -> float:

@@ -1,1 +1,1 @@
-"""Experiments: what `stepscope check` tries out on copies of the model and of the data. One a file; all are found."""
+"""Experiments: what `stepscope check` tries on copies of the model and the data. One per file; all are discovered."""

@@ -1,7 +1,7 @@
-"""Do samples of a batch see each other? Does a step of a sequence see what comes after it?
+"""Do samples of a batch influence each other? Does a step of a sequence depend on later ones?
 
-During a run both are tried in a fork (`input_perturbation.py`). `check` copies a model that was not tried then and
-tries it, in a fork if possible.
+During a run both are tested in a fork (`input_perturbation.py`). `check` copies a model that was not tested then
+and tests it, in a fork if possible.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ENOUGH = 1e-3
 
 @experiment("instance-independence", apart=False)
 def instance_independence(trial: trying.Trial) -> Outcome:
-    """Replace one sample of a batch and look at the answers for the others. That they see each other can be meant
-    (a contrastive model, statistics of the batch), so only a rule that knows why makes a finding of it."""
+    """Replace one sample of a batch and compare the outputs for the others. A dependence can be intended (a
+    contrastive model, batch statistics), so only a rule that knows the reason reports it."""
     found = [one for one in _trials(trial) if one.mixing is not None]
     if not found:
         raise NotChecked("the answers have no row for each sample")
@@ -38,7 +38,7 @@ def instance_independence(trial: trying.Trial) -> Outcome:
 
 @experiment("looking-ahead", apart=False)
 def looking_ahead(trial: trying.Trial) -> Outcome:
-    """Change the last step of a sequence and look at the answers for the steps before."""
+    """Change the last step of a sequence and compare the outputs for earlier steps."""
     found = [one for one in _trials(trial) if one.leaks is not None]
     if not found:
         raise NotChecked("no loss whose target is the next step of the input")
@@ -68,7 +68,7 @@ def _on_a_copy(trial: trying.Trial) -> tuple[dict[str, Any], Any]:
     ahead = next((one for one in reversed(steps) if module is not None and live(one.visit.module) is module), None)
     visit = next((one for one in reversed(trial.watcher.visits.roots) if live(one.module) is module), None)
     if visit is None:
-        raise NotChecked("the model is gone")
+        raise NotChecked("the model no longer exists")
 
     def answer() -> dict[str, Any]:
         copies = trial.copied()
@@ -84,10 +84,10 @@ def _on_a_copy(trial: trying.Trial) -> tuple[dict[str, Any], Any]:
 
 
 def _or_why(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What comes of it, or why nothing does, as plain data."""
+    """The result, or why there is none, as plain data."""
     try:
         return answer()
     except NotChecked as why:
         return {"raised": str(why)}
-    except Exception as fault:  # the user's own code on altered input may raise anything
+    except Exception as fault:  # the user's code may raise anything on altered input
         return {"raised": f"trying it raised {type(fault).__name__}: {fault}"}

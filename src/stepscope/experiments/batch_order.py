@@ -1,4 +1,4 @@
-"""Does a sample's answer stay the same when the batch is put into another order?"""
+"""Does a sample's output stay the same when the batch is reordered?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["batch_order"]
 
 @experiment("batch-order")
 def batch_order(trial: Trial) -> Outcome:
-    """In evaluation mode, with the samples in reverse order: the answers must come in reverse order too."""
+    """In evaluation mode, with the samples in reverse order, the outputs must be reversed too."""
     node = trial.tape.model_call
     if node is None:
         raise NotChecked("no model with parameters was called on the way to the loss")
@@ -49,7 +49,7 @@ def batch_order(trial: Trial) -> Outcome:
 
 
 def _batch_size(trial: Trial, node: Node) -> int:
-    """What the loader gave; without one, the first dimension that the input and something else in the loss share."""
+    """The loader's batch size; else the first dimension that the input shares with something in the loss."""
     observer = next(one for one in trial.watcher.observers if isinstance(one, Tapes))
     shapes = _constants([node])
     firsts = {shape[0] for shape in shapes if shape}
@@ -58,7 +58,7 @@ def _batch_size(trial: Trial, node: Node) -> int:
     if size is None:
         raise NotChecked("the batch dimension is not known")
     if size < 3 or (len(shapes) > 1 and any(size in shape[1:] for shape in shapes)):
-        raise NotChecked("the batch dimension cannot be told from the others")
+        raise NotChecked("the batch dimension cannot be distinguished from the others")
     return size
 
 

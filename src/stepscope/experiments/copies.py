@@ -1,4 +1,4 @@
-"""Copies of the script's models, on which its step can be done again."""
+"""Copies of the script's models, on which its step can be repeated."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_
 
 
 class Copies:
-    """The modules of a tape, copied together, so that what they share stays shared."""
+    """The modules of a tape, copied together, so that shared parts stay shared."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
         modules = tape.modules
         if any(module is None for module in modules):
-            raise NotChecked("the model is gone")
+            raise NotChecked("the model no longer exists")
         if not modules:
             raise NotChecked("no module was called on the way to the loss")
         for module in modules:
@@ -44,7 +44,7 @@ class Copies:
                 parameter.grad = None
 
     def module_of(self, node: Node) -> Any:
-        """The copy of the module a node calls."""
+        """The copy of the module that a node calls."""
         return self._by_ref[node.module]
 
     @property
@@ -52,17 +52,17 @@ class Copies:
         return list(self._by_ref.values())
 
     def parameters(self) -> list[Any]:
-        """What would be trained, of the copies."""
+        """The trainable parameters of the copies."""
         seen = {id(p): p for module in self.modules for p in module.parameters() if p.requires_grad}
         seen.update((id(p), p) for p in self._raw.values())
         return list(seen.values())
 
     def arguments(self, node: Node) -> tuple[Any, Any]:
-        """The arguments of a node that depends on no other, as fresh tensors."""
+        """The arguments of a node without dependencies, as new tensors."""
         return filled((node.args, node.kwargs), lambda part: self._value(part, {}))  # type: ignore[no-any-return]
 
     def replay(self) -> Any:
-        """The loss, computed once more, with gradients to the copies' parameters."""
+        """The loss, recomputed, with gradients to the copies' parameters."""
         made: dict[int, Any] = {}
         constants: dict[int, Any] = {}
         for node in self.tape.nodes:
@@ -71,23 +71,23 @@ class Copies:
             result = function(*args, **kwargs)
             outputs = [args[0]] if node.writes_first else tensors_in(result)
             if len(outputs) != len(node.makes):
-                raise NotChecked("done again, the step took another way")
+                raise NotChecked("the step took a different path when repeated")
             made.update(zip(node.makes, outputs, strict=True))
         return made[self.tape.loss]
 
     def _value(self, part: Any, made: dict[int, Any], constants: dict[int, Any] | None = None) -> Any:
         if isinstance(part, Slot):
             if part.number not in made:
-                raise NotChecked("the model is called with what another one gave back")
+                raise NotChecked("the model is called with the output of another one")
             return made[part.number]
         if isinstance(part, Constant):
             fresh: dict[int, Any] = {} if constants is None else constants
-            if id(part) not in fresh:  # one copy a replay: an op in place must be seen by those that read it later
+            if id(part) not in fresh:  # one copy per replay: an in-place op must be visible to later readers
                 fresh[id(part)] = part.tensor.clone()
             return fresh[id(part)]
         original = part.ref()
         if original is None:
-            raise NotChecked("a parameter is gone")
+            raise NotChecked("a parameter no longer exists")
         if id(original) in self._leaves:
             return self._leaves[id(original)]
         if id(original) not in self._raw:

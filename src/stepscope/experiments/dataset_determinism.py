@@ -1,4 +1,4 @@
-"""Does reading a sample leave the dataset as it is, and is evaluation data the same every time?"""
+"""Does reading a sample leave the dataset unchanged, and is evaluation data deterministic?"""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MOST_OBJECTS = 50_000
 
 @experiment("dataset-determinism", apart=False)  # a fork would share the positions in open files
 def dataset_determinism(trial: Trial) -> Outcome:
-    """The same samples of a copy of each dataset: twice with the same random numbers, then with others."""
+    """Read the same samples from a copy of each dataset: twice with the same random numbers, then with others."""
     loaders = [fact for fact in trial.watcher.loaders.all if fact.epochs]
     if not loaders:
         raise NotChecked("the script uses no DataLoader")
     loaders = [fact for fact in loaders if _dataset(fact) is not None]
     if not loaders:
-        raise NotChecked("the datasets are gone")
+        raise NotChecked("the datasets no longer exist")
     said: list[str] = []
     for fact in loaders:
         try:
@@ -92,20 +92,20 @@ def _tried(fact: Loader) -> tuple[int | None, bool]:
         if not alike(first, second):
             if _writes(copy.deepcopy(original), index):
                 return index, is_random
-            is_random = True  # it has a generator of its own
+            is_random = True  # it has its own generator
         is_random = is_random or not alike(second, dataset[index])
     return None, is_random
 
 
 def _writes(dataset: Any, index: int) -> bool:
-    """Whether reading a sample changes an array that the dataset holds."""
+    """Whether reading a sample changes an array of the dataset."""
     before = [(array, array.copy()) for array in _arrays(dataset)]
     dataset[index]
     return any(not np.array_equal(now, then, equal_nan=now.dtype.kind in "fc") for now, then in before)
 
 
 def alike(first: Any, second: Any) -> bool:
-    """Whether two samples hold the same values."""
+    """Whether two samples have the same values."""
     if type(first) is not type(second):
         return False
     if isinstance(first, torch.Tensor | np.ndarray):
@@ -118,13 +118,13 @@ def alike(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(alike(a, b) for a, b in zip(first, second, strict=True))
     if isinstance(first, int | float | str | bytes | bool | type(None) | np.generic):
         return bool(first == second) or first != first
-    if hasattr(first, "tobytes"):  # a picture
+    if hasattr(first, "tobytes"):  # an image
         return bool(first.tobytes() == second.tobytes())
     return True
 
 
 def _arrays(dataset: Any) -> list[Any]:
-    """The arrays a dataset holds, tensors as arrays of the same memory."""
+    """The arrays of a dataset, tensors as arrays over the same memory."""
     queue, found = [dataset], []
     for count, value in enumerate(queue):
         if count > _MOST_OBJECTS:

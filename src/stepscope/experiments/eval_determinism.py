@@ -1,4 +1,4 @@
-"""Does the model in evaluation mode give the same answer twice?"""
+"""Does the model in evaluation mode give the same output twice?"""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def eval_determinism(trial: Trial) -> Outcome:
 
 
 def differing(first: list[Any], second: list[Any]) -> float:
-    """The largest difference between two lists of tensors; infinite where they are not even alike."""
+    """The maximum difference between two lists of tensors; infinite if their structure differs."""
     if [tensor.shape for tensor in first] != [tensor.shape for tensor in second]:
         return float("inf")
     gaps = [0.0]
@@ -76,7 +76,7 @@ def differing(first: list[Any], second: list[Any]) -> float:
 
 
 class _Draws:
-    """Notes what draws random numbers, and a dropout that acts; an `events.Follower`."""
+    """Records what draws random numbers, and active dropout; an `events.Follower`."""
 
     who = "looking for random numbers"
     paused = 0
@@ -94,10 +94,10 @@ class _Draws:
             self._note(name, frame)
 
     def end(self, begun: Any, result: Any) -> None:
-        """Nothing is kept of an operation once it has begun."""
+        """Nothing to do when an operation starts."""
 
     def fail(self, begun: Any, error: BaseException) -> None:
-        """Nor of one that raised."""
+        """Nor when one raises."""
 
     def _note(self, name: str, frame: Any) -> None:
         place = own_place(frame)

@@ -1,4 +1,4 @@
-"""What an experiment is: a function that tries something out on copies and says what came of it.
+"""The definition of an experiment: a function that tries something on copies and returns the outcome.
 
     @experiment("eval-determinism")
     def eval_determinism(trial: Trial) -> Outcome:
@@ -6,11 +6,10 @@
         ...
         return Outcome.passed("two answers, equal to the last bit")
 
-Raise `NotChecked("why")` where it cannot be tried. Its outcome is a record: rules find it in
-`run.experiments.outcomes`, and the verdict of `check` shows it. An experiment runs in a forked process where that is
-possible, so that the user's own counters, patches and hooks do not notice. Elsewhere, and with
-`@experiment("...", apart=False)`, it runs here: nothing is observed, the user's prints are held back, and every random
-number generator is put back after it.
+Raise `NotChecked("why")` if it cannot be tried. Its outcome is a record: rules find it in `run.experiments.outcomes`,
+and the verdict of `check` shows it. An experiment runs in a forked process if possible, so that the user's own
+counters, patches and hooks are unaffected. Otherwise, and with `@experiment("...", apart=False)`, it runs in this
+process: nothing is observed, the user's prints are suppressed, and every random number generator is restored afterward.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ if TYPE_CHECKING:
 __all__ = ["Experimenter", "Trial", "all_experiments", "experiment"]
 
 SECONDS = 6.0
-"""The most one experiment may take; it is asked to stop, not killed."""
+"""Time limit of one experiment; it is asked to stop, not killed."""
 _PATIENCE = 4.0
-"""Seconds more that a forked experiment may take, because it is asked to stop only between its steps."""
+"""Extra seconds for a forked experiment, because it can only stop between its steps."""
 _NO_BACKWARD = "fork-based multiprocessing"
 """In torch's message where a forked process cannot run backward (a device other than the CPU has been found)."""
 MOST_OUTPUT = 1 << 20
 
 
 class Trial:
-    """What an experiment works with."""
+    """What an experiment receives."""
 
     def __init__(self, watcher: Watcher, seconds: float = SECONDS) -> None:
         self.watcher = watcher
@@ -54,7 +53,7 @@ class Trial:
 
     @property
     def tapes(self) -> list[Tape]:
-        """The ways from the model to the losses, as far as they were seen."""
+        """The recorded paths from the model to the losses."""
         observer = _tapes_of(self.watcher)
         if observer is None:
             raise NotChecked("probes were not prepared when the script began")
@@ -64,11 +63,11 @@ class Trial:
 
     @property
     def tape(self) -> Tape:
-        """The way to the first loss that the script trained on."""
+        """The path to the first loss that the script trained on."""
         return self.tapes[0]
 
     def copied(self) -> Copies:
-        """The modules of the first tape, copied deeply."""
+        """Deep copies of the modules of the first tape."""
         from stepscope.experiments.copies import Copies
 
         return Copies(self.tape)
@@ -81,7 +80,7 @@ _here: set[str] = set()
 
 
 def experiment(name: str, *, apart: bool = True) -> Callable[[Experiment], Experiment]:
-    """Make a function an experiment; `apart`: it runs in a forked process where that is possible."""
+    """Make a function an experiment; `apart`: it runs in a forked process if possible."""
 
     def register(function: Experiment) -> Experiment:
         _experiments[name] = function
@@ -93,27 +92,27 @@ def experiment(name: str, *, apart: bool = True) -> Callable[[Experiment], Exper
 
 
 def all_experiments() -> dict[str, Experiment]:
-    """Every experiment of the folder."""
+    """Every experiment in the folder."""
     modules_in("stepscope.experiments")
     return dict(sorted(_experiments.items()))
 
 
 class Experimenter(Experiments):
-    """Makes the experiments, each when its outcome is first asked for."""
+    """Runs the experiments, each when its outcome is first needed."""
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__()
         self._watcher = watcher
 
     def run(self) -> dict[str, Outcome]:
-        """Make all that have not been made."""
+        """Run all that have not been run."""
         for name in all_experiments():
             self.outcome(name)
         self.over = True
         return self.outcomes
 
     def outcome(self, name: str, again: bool = False) -> Outcome:
-        """What came of it; `again` tries once more, because more has been seen, unless it is suspicious."""
+        """The outcome; `again` retries, because more has been seen, unless it is suspicious."""
         known = self.outcomes.get(name)
         if known is None or (again and known.state != "suspicious"):
             known = self.outcomes[name] = self._made(name)
@@ -127,7 +126,7 @@ class Experimenter(Experiments):
         return self._tried(function) if found is None else found
 
     def _apart(self, function: Experiment) -> Outcome | None:
-        """What comes of it in a forked process; None where it has to be tried in this one."""
+        """The outcome in a forked process; None if it must run in this one."""
         from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 
         if not can_fork():
@@ -143,7 +142,7 @@ class Experimenter(Experiments):
                 return function(Trial(self._watcher))
         except NotChecked as why:
             return Outcome("not checked", str(why))
-        except Exception as fault:  # the user's own code on altered input may raise anything: that is an answer too
+        except Exception as fault:  # the user's code may raise anything on altered input: that is an outcome too
             return Outcome("not checked", f"trying it raised {type(fault).__name__}: {_first_line(fault)}")
 
 

@@ -24,13 +24,13 @@ _TOO_HIGH, _FAR_TOO_HIGH = 2.0, 10.0
 
 
 class Start(NamedTuple):
-    """The first loss, beside what a model that knows nothing would have."""
+    """The first loss, and that of a model that knows nothing."""
 
     kind: str
     value: float
     chance: float
     said: str
-    """How the chance is reckoned: "ln 10"."""
+    """How chance is computed: "ln 10"."""
     node: Node
 
     @property
@@ -42,20 +42,20 @@ class Start(NamedTuple):
 
 @experiment("loss-at-start")
 def loss_at_start(trial: Trial) -> Outcome:
-    """Of a loss function that is known, at the first step: against ln K, or against the size of the targets."""
+    """For a known loss function, at the first step: against ln K, or against the scale of the targets."""
     tape = trial.tape
     if tape.step:
         raise NotChecked("the first step could not be followed")
     start = start_of(tape)
     if start is None:
-        raise NotChecked("the loss is none whose value at chance is known")
+        raise NotChecked("the value of this loss at chance is unknown")
     facts = {"loss": start.value, "chance": start.chance, "kind": start.kind}
     said = f"{start.kind} starts at {start.value:.3g}; chance is {start.said}"
     return Outcome.suspicious(said, **facts) if start.is_high else Outcome.passed(said, **facts)
 
 
 def start_of(tape: Tape) -> Start | None:
-    """The last of the known losses on the way that has a value."""
+    """The last known loss on the path that has a value."""
     for node in reversed(tape.nodes):
         kind = node.name if node.function is not None else _MODULES.get(node.name)
         if kind in _OPS and node.value is not None and _reduction(node) in ("mean", "sum"):

@@ -1,4 +1,4 @@
-"""An experiment that cannot be made says why."""
+"""The exception of an experiment that cannot run."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["NotChecked"]
 
 
 class NotChecked(Exception):
-    """Why an experiment cannot be made."""
+    """Why an experiment cannot run."""

@@ -1,4 +1,4 @@
-"""Can one batch be learned by heart?"""
+"""Can the model overfit one batch?"""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["overfit_one_batch"]
 STEPS = 40
 RATES = (1e-2, 1e-3)
 ENOUGH = 0.95
-"""So much of the loss gone is by heart."""
+"""Fraction of the loss that must disappear."""
 
 
 @experiment("overfit-one-batch")
 def overfit_one_batch(trial: Trial) -> Outcome:
-    """The script's own loss on its first batch, again and again, with Adam on a copy of the model."""
+    """The script's own loss on its first batch, repeatedly, with Adam on a copy of the model."""
     tapes = trial.tapes
     if len(tapes) > 1:
         raise NotChecked("several losses are trained in turn")
@@ -44,7 +44,7 @@ def overfit_one_batch(trial: Trial) -> Outcome:
 
 
 def _fell(losses: list[float]) -> float:
-    """By which share the loss fell; of losses that may be negative, against 1."""
+    """The relative decrease of the loss; for losses that may be negative, relative to 1."""
     start, end = losses[0], min(losses)
     return (start - end) / max(abs(start), 1e-3 if end >= 0 else 1.0)
 
@@ -65,7 +65,7 @@ def _losses(trial: Trial, rate: float) -> list[float]:
         if update is None:
             update = _Adam(copies.parameters(), rate)
             if not update.parameters:
-                raise NotChecked("the model holds no parameters of its own that could be trained")
+                raise NotChecked("the model has no trainable parameters")
         update.step(torch.autograd.grad(loss, update.parameters, allow_unused=True))
     return losses
 
@@ -78,7 +78,7 @@ def _scalar(copies: Copies) -> Any:
 
 
 class _Adam:
-    """Adam by hand: an optimizer object would call the hooks that watch the script's own."""
+    """A manual Adam: an optimizer object would call the hooks that watch the script's own."""
 
     def __init__(self, parameters: list[Any], rate: float) -> None:
         self.parameters = parameters

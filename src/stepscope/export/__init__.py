@@ -1,4 +1,4 @@
-"""Take a run's series elsewhere: CSV, JSON, JSON Lines, Parquet. docs/commands/export.md is the manual."""
+"""Export a run's series: CSV, JSON, JSON Lines, Parquet. docs/commands/export.md is the manual."""
 
 from __future__ import annotations
 

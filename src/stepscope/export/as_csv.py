@@ -1,7 +1,7 @@
 """CSV: for spreadsheets and everything else.
 
 Empty means "no point here"; NaN and infinities are written as `NaN`, `Infinity` and `-Infinity`. A name that a
-spreadsheet would take for a formula is given an apostrophe in front: a metric is data, not a program.
+spreadsheet would evaluate as a formula gets a leading apostrophe.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = 4096
 
 
 def wide_csv(run: RunFolder, names: Sequence[str]) -> Iterator[bytes]:
-    """A line per step, a column per series. Where a series has several points at a step, further lines follow."""
+    """A line per step, a column per series. If a series has several points at a step, further lines follow."""
     yield _lines([["step", "time", *map(safe_text, names)]])
     for block in wide_blocks(run, names, _BLOCK):
         columns = [
@@ -48,7 +48,7 @@ def long_csv(run: RunFolder, names: Sequence[str]) -> Iterator[bytes]:
 
 
 def safe_text(text: str) -> str:
-    """A text that no spreadsheet runs.
+    """Text that no spreadsheet evaluates.
 
     >>> safe_text("=HYPERLINK(1)"), safe_text("loss")
     ("'=HYPERLINK(1)", 'loss')

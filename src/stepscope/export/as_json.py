@@ -1,7 +1,7 @@
 """JSON, in one document or a line per point.
 
-It is JSON that every parser reads, so NaN and infinities, for which JSON has no numbers, are the strings "NaN",
-"Infinity" and "-Infinity": nothing is dropped, and no value turns into null.
+It is valid JSON for every parser: NaN and infinities are the strings "NaN", "Infinity" and "-Infinity", so
+nothing is dropped or turned into null.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def json_document(run: RunFolder, names: Sequence[str]) -> Iterator[bytes]:
-    """One object: what the run is, its config and summary, and `series` with the columns of each."""
+    """One object: the run's description, its config and summary, and `series` with the columns of each."""
     yield _encode(jsonable(_about(run)))[:-1] + b',"series":{'
     for at, name in enumerate(names):
         series = run.series(name)
@@ -53,7 +53,7 @@ def json_lines(run: RunFolder, names: Sequence[str]) -> Iterator[bytes]:
 
 
 def jsonable(value: Any) -> Any:
-    """The value with everything that JSON lacks made into text."""
+    """The value with everything that JSON cannot represent converted to text."""
     if isinstance(value, float) and not math.isfinite(value):
         return _named(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Parquet, through pyarrow when it is there: typed columns for pandas, polars, DuckDB and the like."""
+"""Parquet, through pyarrow if installed: typed columns for pandas, polars, DuckDB and the like."""
 
 from __future__ import annotations
 

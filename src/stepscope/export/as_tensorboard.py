@@ -1,4 +1,4 @@
-"""Runs as folders that TensorBoard opens: scalars, pictures, sounds, texts, histograms, curves and hyperparameters."""
+"""Runs as TensorBoard folders: scalars, images, sounds, texts, histograms, curves and hyperparameters."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]+')
 
 @dataclass
 class Exported:
-    """What was written of one run."""
+    """What was written for one run."""
 
     run: str
     path: Path
     points: int = 0
     media: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
-    """Kinds of media that TensorBoard has no page for, and how many."""
+    """Kinds of media that TensorBoard has no page for, with counts."""
 
 
 def write_tensorboard(runs: Sequence[RunFolder], folder: Path, *, double: bool = False) -> list[Exported]:
-    """One folder below `folder` for each run, named after it. Folders with event files in them are refused."""
+    """One folder below `folder` per run, named after it. Existing folders with event files are rejected."""
     places = _places(runs, folder)
     for place in places:
         if place.is_dir() and any(is_event_file(path.name) for path in place.iterdir()):
-            raise Conflict(f"{place} holds event files already; give another folder, or remove it first")
+            raise Conflict(f"{place} already has event files; give another folder, or remove it first")
     return [_write_run(run, place, double) for run, place in zip(runs, places, strict=True)]
 
 
 def _places(runs: Sequence[RunFolder], folder: Path) -> list[Path]:
-    """A folder for each run: its name, made safe, with a number where two are the same."""
+    """A folder per run: its name, sanitized, with a number if two are equal."""
     taken: set[Path] = set()
     places = []
     for run in runs:
@@ -73,7 +73,7 @@ def _write_run(run: RunFolder, place: Path, double: bool) -> Exported:
     done = Exported(run.name, place)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        part = place / ".part"  # so that a reader sees the file when it is whole
+        part = place / ".part"  # so that a reader sees the file only when it is complete
         with part.open("wb") as out:
             out.write(write.version(run.created))
             _settings(run, out)
@@ -122,7 +122,7 @@ def _media(run: RunFolder, place: Path, out: IO[bytes], done: Exported) -> None:
 
 
 def _values(media: Media, data: bytes) -> Iterator[bytes]:
-    """The summary values for one thing; none where TensorBoard has no page for it."""
+    """The summary values for one item; none if TensorBoard has no page for it."""
     tag = media.key if media.count == 1 else f"{media.key}/{media.index}"
     meta = media.meta
     if media.kind in ("image", "figure", "video") and media.mime.startswith("image/"):
@@ -168,7 +168,7 @@ def _cell(value: Any) -> str:
 
 
 def _at_thresholds(curve: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A curve at TensorBoard's even thresholds: at each, the point of the least score that is not below it."""
+    """A curve at TensorBoard's even thresholds: at each, the point with the lowest score not below it."""
     marks = np.array([np.inf if mark is None else mark for mark in curve["thresholds"]], dtype=np.float64)
     recall, precision = (np.array(curve[axis], dtype=np.float64) for axis in ("x", "y"))
     positives, negatives = float(curve["positives"]), float(curve["negatives"])
@@ -179,7 +179,7 @@ def _at_thresholds(curve: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64
     hits = recall[at] * positives
     with np.errstate(all="ignore"):
         alarms = np.minimum(hits * (1 - precision[at]) / precision[at], negatives)
-    for place in np.flatnonzero(np.isnan(alarms)):  # no hit, so the curve does not say: no more than one step below
+    for place in np.flatnonzero(np.isnan(alarms)):  # no match, so the curve does not tell: at most one step below
         alarms[place] = min(1.0, alarms[place - 1]) if place else negatives
     rates = hits / np.maximum(1e-7, hits + alarms)
     return np.stack((hits, alarms, negatives - alarms, positives - hits, rates, recall[at]))

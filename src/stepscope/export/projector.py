@@ -1,4 +1,4 @@
-"""Embeddings as the files that TensorBoard's projector reads."""
+"""Embeddings as files for TensorBoard's projector."""
 
 from __future__ import annotations
 

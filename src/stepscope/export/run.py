@@ -27,10 +27,11 @@ def export_run(
     names: Sequence[str] | None = None,
     layout: Layout | None = None,
 ) -> int:
-    """Write the chosen series of a run, every point of them; returns how many series that were.
+    """Write the chosen series of a run, with every point; returns the number of series.
 
     `names` are names or patterns with `*`; None is all. `layout` is "wide" (a line per step, a column per series; the
-    default for CSV) or "long" (a line per point; the default for Parquet). A path is only replaced when all is written.
+    default for CSV) or "long" (a line per point; the default for Parquet). A path is replaced only when everything is
+    written.
     """
     chosen = choose_series(run, names)
     if not isinstance(out, (str, os.PathLike)):
@@ -53,7 +54,7 @@ def export_run(
 def export_chunks(
     run: RunFolder, format: str, names: Sequence[str] | None = None, layout: Layout | None = None
 ) -> Iterator[bytes]:
-    """The same as pieces of bytes, made one after the other; for the formats that are text."""
+    """The same as pieces of bytes, generated one by one; for the text formats."""
     return _text(run, format, choose_series(run, names), layout)
 
 

@@ -1,4 +1,4 @@
-"""Which series: names, or patterns with `*` and `?`."""
+"""Select series by names, or patterns with `*` and `?`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["choose_series"]
 
 
 def choose_series(run: RunFolder, names: Sequence[str] | None = None) -> list[str]:
-    """The names of the run's series that were asked for, in the run's order; a name that fits none is an error."""
+    """The names of the selected series, in the run's order; a name that matches none is an error."""
     have = list(run.metrics())
     if names is None:
         return have

@@ -15,17 +15,17 @@ __all__ = ["WideBlock", "wide_blocks"]
 
 
 class WideBlock(NamedTuple):
-    """Some lines of the table, as lists: one inner list per series."""
+    """Some rows of the table, as lists: one inner list per series."""
 
     steps: list[int]
     times: list[float]
-    """When the first of the line's points was logged."""
+    """When the first of the row's points was logged."""
     values: list[list[float]]
     present: list[list[bool]]
 
 
 def wide_blocks(run: RunFolder, names: Sequence[str], size: int) -> Iterator[WideBlock]:
-    """The table of the series. A line is a step and how often the series had it before: nothing is overwritten."""
+    """The table of the series. A row is a step and its repetition, so that nothing is overwritten."""
     columns = [run.series(name) for name in names]
     if not columns:
         return
@@ -53,5 +53,5 @@ def wide_blocks(run: RunFolder, names: Sequence[str], size: int) -> Iterator[Wid
 
 
 def _occurrence(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """For sorted steps: how many equal ones stand before each."""
+    """For sorted steps: the number of equal ones before each."""
     return np.arange(len(steps)) - np.searchsorted(steps, steps, side="left")

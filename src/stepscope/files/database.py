@@ -1,6 +1,6 @@
-"""SQLite files of other tools, opened so that nothing is written to them.
+"""Other tools' SQLite files, opened so that nothing is written to them.
 
-Read tables only, never views: a view can hold a query that never ends, and `sqlite_master` says which is which.
+Read tables only, never views: a view can contain a query that never ends; `sqlite_master` distinguishes them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LARGEST_CELL = 256 << 20
 
 
 def is_database(path: PathLike, *, within: PathLike | None = None) -> bool:
-    """Whether a file begins as a SQLite database; False where it cannot be read."""
+    """Whether a file starts as a SQLite database; False if it cannot be read."""
     try:
         with open_file(path, within=within) as file:
             return read_window(file, 0, len(_MAGIC)) == _MAGIC
@@ -33,7 +33,7 @@ def is_database(path: PathLike, *, within: PathLike | None = None) -> bool:
 
 @contextmanager
 def open_database(path: Path, *, within: PathLike | None = None) -> Iterator[sqlite3.Connection]:
-    """The database, read only; `BadData` for what goes wrong while it is read."""
+    """The database, read-only; raises `BadData` for read errors."""
     with open_file(path, within=within) as file:
         expected = os.fstat(file.fileno())
     for beside in ("-wal", "-shm", "-journal"):
@@ -50,7 +50,7 @@ def open_database(path: Path, *, within: PathLike | None = None) -> Iterator[sql
 
 
 def _check_beside(path: Path) -> None:
-    """SQLite opens the journal beside a database by its name: it must be a plain file."""
+    """SQLite opens a database's journal by name, so it must be a plain file."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise UnsafeFile(f"{path} is not a regular file, so the database beside it was not opened")
 

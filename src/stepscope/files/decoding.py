@@ -1,4 +1,4 @@
-"""What decoding bytes from elsewhere can raise."""
+"""The exceptions of decoding untrusted bytes."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import msgspec
 __all__ = ["MALFORMED"]
 
 MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""msgspec's own errors, text that is no UTF-8, and values nested without end; the last two are not among the first."""
+"""msgspec's own errors, invalid UTF-8, and unbounded nesting; the last two are not among the first."""

@@ -1,7 +1,8 @@
-"""Files whose bytes lie elsewhere: a hollow file of the same size holds their place, and ranges are fetched when read.
+"""Files whose bytes are stored elsewhere: a sparse file of the same size is their placeholder, and ranges are fetched
+on read.
 
-A hollow file has a size and no blocks. Listing, sizes and times need nothing else; whoever opens it through
-`stepscope.files` reads the bytes from where they are. `look_elsewhere` says how, for this process.
+A hollow file has a size but no blocks. Listing, sizes and times need nothing else; opening it through
+`stepscope.files` reads the bytes from their storage. `look_elsewhere` sets how, for this process.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ __all__ = ["Fetch", "Finder", "RangeFile", "found_elsewhere", "is_hollow", "look
 Fetch = Callable[[int, int], bytes]
 """`fetch(start, end)`: these bytes, or `OSError`."""
 Finder = Callable[[str, int], Fetch | None]
-"""`find(path, size)`: how to fetch the bytes of a hollow file; None for one that is really empty space."""
+"""`find(path, size)`: how to fetch the bytes of a hollow file; None for a genuinely sparse one."""
 _BLOCK = 512
 
 _finders: list[Finder] = []
 
 
 def look_elsewhere(finder: Finder) -> Callable[[], None]:
-    """Have hollow files read through `finder`; the function that ends it."""
+    """Read hollow files through `finder`; returns a function that undoes it."""
     _finders.append(finder)
     return lambda: _finders.remove(finder) if finder in _finders else None
 
 
 def is_hollow(found: os.stat_result) -> bool:
-    """Whether a file takes less room than it has bytes."""
+    """Whether a file uses less disk space than its size."""
     blocks: int | None = getattr(found, "st_blocks", None)
     return blocks is not None and blocks * _BLOCK < found.st_size
 
@@ -41,7 +42,7 @@ def found_elsewhere(path: str, found: os.stat_result) -> Fetch | None:
 
 
 class RangeFile(io.RawIOBase):
-    """Reads like the file it stands for. `fileno` is that of the hollow one, for its size and times only."""
+    """Reads like the file it represents. `fileno` is the hollow file's, for its size and times only."""
 
     def __init__(self, fd: int, size: int, fetch: Fetch) -> None:
         self._fd, self._size, self._fetch = fd, size, fetch

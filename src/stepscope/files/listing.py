@@ -1,4 +1,4 @@
-"""The files of a folder that somebody else may have made: plain files and folders only, in a fixed order."""
+"""List an untrusted folder: plain files and folders only, in a fixed order."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from stepscope.errors import UnsafeFile
 __all__ = ["MOST_FILES", "is_inside", "plain_files", "refused_links"]
 
 MOST_FILES = 1_000_000
-"""Files below one folder, beyond which the rest is not looked at: nobody made these by training."""
+"""Maximum number of files below one folder; no training produces more."""
 
 
 def plain_files(root: Path, *, enter: Callable[[Path], bool] = lambda folder: True) -> Iterator[Path]:
-    """The regular files at any depth below `root`, folder by folder in the order of their names.
+    """The regular files at any depth below `root`, folder by folder in name order.
 
-    Links are not followed and not listed, nor are pipes, sockets and devices. `enter(folder)` may leave folders out.
+    Links, pipes, sockets and devices are neither followed nor listed. `enter(folder)` can exclude folders.
     """
     seen = 0
     waiting = [root]
@@ -26,7 +26,7 @@ def plain_files(root: Path, *, enter: Callable[[Path], bool] = lambda folder: Tr
         try:
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError:  # gone, or not ours to read
+        except OSError:  # gone, or not readable
             continue
         for entry in entries:
             if entry.is_file(follow_symlinks=False):
@@ -50,8 +50,8 @@ def refused_links(root: Path) -> list[Path]:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Whether a path, links followed, stays in a folder. To say so in a message; to read, use `open_file(within=)`."""
+    """Whether a path, with links resolved, stays in a folder. For messages only; to read, use `open_file(within=)`."""
     try:
         return path.resolve().is_relative_to(root.resolve())
-    except (OSError, RuntimeError):  # a circle of links
+    except (OSError, RuntimeError):  # a cycle of links
         return False

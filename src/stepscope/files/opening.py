@@ -1,12 +1,11 @@
-"""Open and read files that may be hostile: regular files only, inside their folder, never more than a limit.
+"""Open and read untrusted files: regular files only, inside their folder, with a size limit.
 
     with open_file(run / "meta.json", within=run) as file: ...
     data = read_file(run / "meta.json", 16 << 20, within=run)
 
-`within` is the folder that a path must not leave. No link out of it is followed, nor one that is put there while we
-look: below that folder each part of the path is opened from the folder before it. Without `within` the path is one
-that the user named, and its links are the user's own. In both cases a pipe, a device or a socket is refused without
-waiting for it.
+`within` is the folder that a path must not leave. No link out of it is followed, even one created concurrently: below
+that folder each part of the path is opened relative to its parent. Without `within` the path comes from the user, and
+its links are trusted. In both cases a pipe, a device or a socket is rejected without waiting for it.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _BY_FOLDER = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and bool(_NOFOLLOW)
 _IS_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
-"""What systems answer when the last part of a path is a link and links are not to be followed."""
+"""Error codes when the last part of a path is a link and links must not be followed."""
 _MOST_LINKS = 16
 _AHEAD = 1 << 18
-"""How much is asked for at once of a file whose bytes are elsewhere."""
+"""Block size when reading a file whose bytes are elsewhere."""
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),
@@ -45,12 +44,12 @@ _KINDS = (
 
 
 def open_file(path: PathLike, *, within: PathLike | None = None, buffering: int = -1) -> BinaryIO:
-    """A regular file, open for reading bytes. Raises `OSError` as `open` does, and `UnsafeFile`, which is one too."""
+    """A regular file, open for reading bytes. Raises `OSError` like `open`, and its subclass `UnsafeFile`."""
     return _opened(path, os.O_RDONLY, "rb", within, buffering)
 
 
 def open_writable(path: PathLike, *, within: PathLike | None = None) -> BinaryIO:
-    """A regular file that is there already, open for reading and writing in place."""
+    """An existing regular file, open for reading and writing in place."""
     return _opened(path, os.O_RDWR, "r+b", within, -1)
 
 
@@ -73,24 +72,24 @@ def _opened(path: PathLike, access: int, mode: str, within: PathLike | None, buf
 
 
 def read_file(path: PathLike, limit: int, *, within: PathLike | None = None) -> bytes:
-    """The whole of a file that has at most `limit` bytes; a larger one is refused before it is in memory."""
+    """The contents of a file of at most `limit` bytes; a larger one is rejected before it is read."""
     with open_file(path, within=within, buffering=0) as file:
         return read_window(file, 0, limit, whole=os.fspath(path))
 
 
 def read_text(path: PathLike, limit: int, *, within: PathLike | None = None) -> str:
-    """The same as text; bytes that are not UTF-8 become replacement characters."""
+    """The same as text; invalid UTF-8 becomes replacement characters."""
     return read_file(path, limit, within=within).decode("utf-8", "replace")
 
 
 def read_window(file: BinaryIO, start: int, count: int, *, whole: str = "") -> bytes:
-    """Up to `count` bytes from `start`. `whole` names a file that must end there, and is refused if it does not."""
+    """Up to `count` bytes from `start`. `whole` names a file that must end there, and is rejected otherwise."""
     size = os.fstat(file.fileno()).st_size
     if whole and size - start > count:
         raise _too_large(whole, size, count)
     if start:
         file.seek(start)
-    # Files of /proc have no size: what comes is read in pieces, and counted.
+    # Files in /proc have no size: read in pieces, and count.
     parts: list[bytes] = []
     left = count + bool(whole)
     guess = max(size - start, 0) + 1
@@ -103,7 +102,7 @@ def read_window(file: BinaryIO, start: int, count: int, *, whole: str = "") -> b
 
 
 def plain_size(path: PathLike) -> int | None:
-    """The size of a regular file, or None where there is none; a link is none."""
+    """The size of a regular file, or None if there is none; a link does not count."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -117,7 +116,7 @@ def _open_within(path: str, root: str, flags: int) -> int:
     if root == os.curdir and not os.path.isabs(path):
         inner = path
     if not inner:
-        raise UnsafeFile(f"{path} lies outside of {root}; only files inside that folder are read")
+        raise UnsafeFile(f"{path} is outside {root}; only files inside that folder are read")
     if not _BY_FOLDER:
         return _open_resolved(path, root, flags)
     if os.sep not in inner and inner != "..":
@@ -130,7 +129,7 @@ def _open_within(path: str, root: str, flags: int) -> int:
 
 
 def _walk(path: str, root: str, parts: deque[str], flags: int) -> int:
-    """Open each part of the path from the folder before it; a link is read and taken apart the same way."""
+    """Open each part of the path relative to its parent; a link is resolved the same way."""
     folders = [os.open(root, os.O_RDONLY | _DIRECTORY | _FLAGS)]
     links = 0
     try:
@@ -163,7 +162,7 @@ def _walk(path: str, root: str, parts: deque[str], flags: int) -> int:
 
 
 def _target(name: str, folder: int, fault: OSError) -> str:
-    """Where a link leads that could not be opened; raises the fault again if it was about something else."""
+    """The target of a link that could not be opened; reraises unrelated errors."""
     if fault.errno not in _IS_LINK:
         raise fault
     try:
@@ -173,7 +172,7 @@ def _target(name: str, folder: int, fault: OSError) -> str:
 
 
 def _open_resolved(path: str, root: str, flags: int) -> int:
-    """Where a system cannot open from a folder: look where the path leads, then open that."""
+    """Without openat support: resolve the path, then open the result."""
     real, base = os.path.realpath(path), os.path.realpath(root)
     if os.path.commonpath([real, base]) != base:
         raise _leaves(path, root)
@@ -192,4 +191,4 @@ def _refusal(path: str, mode: int) -> OSError:
 
 
 def _too_large(path: str, size: int, limit: int) -> UnsafeFile:
-    return UnsafeFile(f"{path} has {size:,} bytes or more; at most {limit:,} are read here, so it was not opened")
+    return UnsafeFile(f"{path} has {size:,} bytes or more, above the limit of {limit:,}, so it was not opened")

@@ -1,4 +1,4 @@
-"""YAML from files that may be hostile: plain values only, no endless nesting, no references that unfold without end."""
+"""Untrusted YAML: plain values only, limited nesting, limited expansion of references."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["load_yaml"]
 
 _DEEPEST = 64
-"""Of lists in lists; the time PyYAML takes grows with the square of it."""
+"""Maximum nesting of lists; PyYAML's time grows with its square."""
 
 _MOST_VALUES = 500_000
-"""Counted as a program sees them that walks the result: what a reference repeats counts each time."""
+"""Maximum number of values, counting repeated references each time."""
 
 
 def load_yaml(text: str, name: str) -> Any:
-    """What a YAML text says; `name` is for messages.
+    """The value of a YAML text; `name` is for messages.
 
-    By PyYAML's own loader in Python: the one in C ends the process at a text of a hundred thousand brackets.
+    Uses PyYAML's Python loader: the C loader crashes the process on a hundred thousand brackets.
     """
     import yaml
 
@@ -38,7 +38,9 @@ def load_yaml(text: str, name: str) -> Any:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
         left -= len(inner)
         if left < 0:
-            raise BadData(f"{name} unfolds to more than {_MOST_VALUES:,} values; references repeat themselves in it")
+            raise BadData(
+                f"{name} expands to more than {_MOST_VALUES:,} values through repeated references; remove them"
+            )
         waiting.extend(inner)
     return found
 
@@ -48,7 +50,7 @@ def _loader() -> type[SafeLoader]:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Gives up at a depth that nothing real has."""
+        """Gives up at a depth that no real file has."""
 
         depth = 0
 

@@ -1,1 +1,1 @@
-"""Runs that other tools recorded, read from their files and kept as runs of ours. docs/design/021 has the plan."""
+"""Import runs that other tools recorded, from their files. docs/design/021 has the plan."""

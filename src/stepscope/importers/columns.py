@@ -1,4 +1,4 @@
-"""Points gathered by name while a log is read row by row, and given out as whole columns."""
+"""Points collected by name while a log is read row by row, and returned as whole columns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Gathered"]
 
 EXACT = 2**53
 FULL = 500_000
-"""So many points are held before they are given out: some 50 MB."""
+"""Number of points collected before they are returned: about 50 MB."""
 
 
 class Gathered:
-    """Fills up with `add`; `take` empties it."""
+    """Filled with `add`, emptied by `take`."""
 
     def __init__(self) -> None:
         self._series: dict[str, tuple[list[int], list[float], list[float]]] = {}
@@ -27,7 +27,7 @@ class Gathered:
         self._count = 0
 
     def add(self, name: str, step: int, time: float, value: int | float) -> None:
-        """One point. Integers that a float64 cannot hold stay integers."""
+        """One point. Integers that do not fit a float64 stay integers."""
         if isinstance(value, int) and not -EXACT <= value <= EXACT:
             self._wide.append(WideRow(step, time, {as_name(name): value if -(2**63) <= value < 2**64 else str(value)}))
             self._count += 1
@@ -45,7 +45,7 @@ class Gathered:
         return self._count >= FULL
 
     def take(self) -> Iterator[Columns | WideRow]:
-        """What was gathered, one piece a series, in the order it came."""
+        """The collected points, one piece per series, in order."""
         series, wide = self._series, self._wide
         self._series, self._wide, self._count = {}, [], 0
         for name, (steps, times, values) in series.items():
@@ -59,7 +59,7 @@ class Gathered:
 
 
 def as_step(value: Any) -> int | None:
-    """A step as another tool wrote it, within 64 bits; None for what is none."""
+    """A step written by another tool, within 64 bits; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     step = int(value)

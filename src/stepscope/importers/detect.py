@@ -1,4 +1,4 @@
-"""Which tool wrote a folder, told from what lies in it."""
+"""Detect which tool wrote a folder."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from stepscope.importers.foreign import Source
 __all__ = ["KINDS", "find_source", "find_sources", "sources_in"]
 
 KINDS = ("tensorboard", "wandb", "mlflow", "trackio", "aim")
-"""Each is a module here with `find(path) -> Source | None`, asked in this order."""
+"""Each is a module here with `find(path) -> Source | None`, tried in this order."""
 
 
 def sources_in(path: Path, kind: str | None = None) -> Iterator[Source]:
-    """Every tool (or the one of that kind) that finds runs of its own under `path`."""
-    if path.is_symlink() and path.is_file():  # a link to a file that the user named is the user's own
+    """Every tool (or the one of that kind) that finds its runs under `path`."""
+    if path.is_symlink() and path.is_file():  # a link to a file that the user named is intended
         path = path.resolve()
     for name in KINDS if kind is None else (kind,):
         found: Source | None = import_module(f"stepscope.importers.{name}").find(path)
@@ -26,7 +26,7 @@ def sources_in(path: Path, kind: str | None = None) -> Iterator[Source]:
 
 
 def find_sources(text: str, kind: str | None = None) -> list[Source]:
-    """What a user named: a path, or several as TensorBoard takes them, `name:path,name:path`."""
+    """A user's argument: a path, or several in TensorBoard's form, `name:path,name:path`."""
     from stepscope.importers.tensorboard import TensorBoardSource, named_folders
 
     named = named_folders(text) if kind in (None, "tensorboard") else None
@@ -38,23 +38,18 @@ def find_sources(text: str, kind: str | None = None) -> list[Source]:
 
 
 def find_source(path: Path, kind: str | None = None) -> Source:
-    """The source at `path`; an error that says what was looked for when there is none, or several."""
+    """The source at `path`; if there is none, or several, the error says what was searched for."""
     if kind is not None and kind not in KINDS:
         raise UsageError(f"'{kind}' is not a supported kind of run folder; choose one of {', '.join(KINDS)}")
     if not path.exists():
         raise NotFound(f"there is nothing at {path}; give a folder that TensorBoard, W&B, MLflow, trackio or Aim wrote")
     found = list(sources_in(path, kind))
     if not found:
-        raise NotFound(
-            f"{path} holds no runs of {_LOOKED_FOR[kind]}"
-            if kind is not None
-            else f"{path} holds no runs of {', '.join(list(_LOOKED_FOR.values())[:-1])} or {_LOOKED_FOR['aim']}"
-        )
+        wanted = _LOOKED_FOR[kind] if kind is not None else " or ".join(_LOOKED_FOR.values())
+        raise NotFound(f"{path} has no runs of {wanted}; give the folder that has them")
     if len(found) > 1:
         kinds = ", ".join(source.kind for source in found)
-        raise UsageError(
-            f"{path} holds runs of several tools ({kinds}); choose one with --from, or give its own folder"
-        )
+        raise UsageError(f"{path} has runs of several tools ({kinds}); choose one with --from, or give its own folder")
     return found[0]
 
 

@@ -1,7 +1,7 @@
-"""What an importer gives: runs of another tool, as pieces in our own words.
+"""What an importer returns: runs of another tool, as pieces in Stepscope's terms.
 
 An importer is one module (or package) in this folder with a `find(path)`. It reads files only, never the network, and
-imports the other tool only where its files cannot be read without it.
+imports the other tool only if its files cannot be read without it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Bundle", "Columns", "ForeignRun", "Piece", "Restart", "Source", "Thi
 
 @dataclass(frozen=True)
 class Columns:
-    """Points of one series, in the order they were logged; steps and unix times are as the source has them."""
+    """Points of one series, in logging order; steps and unix times are the source's."""
 
     name: str
     steps: npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class WideRow:
-    """Values a float64 cannot hold, at one step."""
+    """Values that do not fit a float64, at one step."""
 
     step: int
     time: float
@@ -40,7 +40,7 @@ class WideRow:
 
 @dataclass(frozen=True)
 class Thing:
-    """An image, a text, a file ... with its bytes, or the file that holds them (for what is too large for memory)."""
+    """An image, a text, a file ... with its bytes, or its file (if too large for memory)."""
 
     media: Media
     data: bytes | None = None
@@ -51,7 +51,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Bundle:
-    """An artifact, and those of its files that are to be copied, by their SHA-256."""
+    """An artifact, and its files to copy, by SHA-256."""
 
     artifact: Artifact
     files: dict[str, Path]
@@ -61,7 +61,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Traces:
-    """What a profiler wrote in one session, as a profile of the run; several files are its ranks."""
+    """One profiler session, as a profile of the run; several files are its ranks."""
 
     id: str
     files: list[Path]
@@ -70,22 +70,22 @@ class Traces:
 
 @dataclass(frozen=True)
 class Restart:
-    """The training went back to `step` and goes on from there: what follows is another attempt of the run."""
+    """The training went back to `step` and continues from there: what follows is another attempt of the run."""
 
     step: int
     time: float
 
 
 Piece = Columns | WideRow | Thing | Bundle | Traces | Restart | Event | Console
-"""An `End` among the events says how and when the run ended; without one it ends with its last piece."""
+"""An `End` among the events gives how and when the run ended; without one it ends with its last piece."""
 
 
 @dataclass
 class ForeignRun:
-    """One run of the source. Read once; what it is goes into `meta.json`, what happened comes as pieces."""
+    """One run of the source. Read once; its description goes into `meta.json`, its events come as pieces."""
 
     key: str
-    """Names the run within its source for good: a later import finds the same run again by it."""
+    """Identifies the run within its source permanently, so that a later import finds the same run."""
     name: str
     project: str
     created: float
@@ -105,13 +105,13 @@ class Source(Protocol):
     path: Path
 
     def runs(self) -> Iterable[ForeignRun]:
-        """The runs that are there now. Cheap: called again at each look at a growing folder."""
+        """The current runs. Cheap: called at each poll of a growing folder."""
 
     def read(self, run: ForeignRun, cursor: Any) -> Iterator[Piece]:
-        """What is new in a run since `cursor` (None: everything). Bad records are skipped and told in `troubles`."""
+        """What is new in a run since `cursor` (None: everything). Bad records are skipped and listed in `troubles`."""
 
     def cursor(self, run: ForeignRun) -> Any:
-        """Where the last `read` of this run stopped, as plain JSON; kept with the run for the next import."""
+        """Where the last `read` of this run stopped, as plain JSON; stored with the run for the next import."""
 
     def troubles(self) -> list[str]:
         """What could not be read since the last call, one line each, with its file."""

@@ -1,7 +1,8 @@
-"""Foreign runs become run folders: each once, and later looks add only what is new.
+"""Write foreign runs as run folders: each once; later polls add only what is new.
 
-`import.json` in the run folder says where the run comes from, how far it was read, and how long the log files were
-then. What a killed import left behind that point is cut off before the next one goes on, so nothing comes in twice.
+`import.json` in the run folder records the run's source, how far it was read, and the length of the log files at that
+point. Whatever a killed import wrote after that is truncated before the next one continues, so nothing is imported
+twice.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _LARGEST_ORIGIN = 64 << 20
 _LATEST = 2.0**33
 """The year 2242."""
 _RUNNING_S = 180.0
-"""How long a run that is followed may be silent: TensorBoard's writers hold points back for two minutes."""
+"""How long a followed run may be silent: TensorBoard's writers buffer points for two minutes."""
 
 
 class Origin(msgspec.Struct):
@@ -47,23 +48,23 @@ class Origin(msgspec.Struct):
     key: str
     cursor: Any = None
     files: dict[str, int] = {}
-    """The import's own log files and how much of each was complete when `cursor` was written."""
+    """The import's own log files and their complete length when `cursor` was written."""
     ended: bool = False
     attempt: int = 0
     first_step: int | None = None
     heard: float = 0.0
-    """The newest time in what was read."""
+    """The newest time in the data."""
 
 
-_origin_decoder = msgspec.json.Decoder(Origin)  # made here, not on first use in some thread
+_origin_decoder = msgspec.json.Decoder(Origin)  # created at import, not on first use in some thread
 
 
 @dataclass
 class Landed:
-    """What one look at a source brought."""
+    """The result of one poll of a source."""
 
     runs: list[Path] = field(default_factory=list)
-    """The run folders that are new or got something."""
+    """The run folders that are new or were extended."""
     new_runs: int = 0
     points: int = 0
     media: int = 0
@@ -71,7 +72,7 @@ class Landed:
 
 
 class Landing:
-    """Brings the runs of one source into one store. Keeps its files open between looks when it follows."""
+    """Imports the runs of one source into one store. Keeps its files open between polls when following."""
 
     def __init__(self, source: Source, store: Path, *, project: str | None = None) -> None:
         self.source = source
@@ -83,7 +84,7 @@ class Landing:
         self._troubles: list[str] = []
         self._cut: set[str] = set()
         self._torn: set[str] = set()
-        """Runs of which some pieces are written, and the cursor does not know it."""
+        """Runs with written pieces that the cursor does not cover yet."""
         self._known: dict[str, Path] = {}
         self._origins: dict[str, Origin] = {}
         self._writers: dict[str, RunWriter] = {}
@@ -95,9 +96,9 @@ class Landing:
         told: Callable[[ForeignRun, Landed], None] | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Landed:
-        """Bring in what is new. With `follow` runs that still grow stay open; else each is ended where it stands.
+        """Import what is new. With `follow`, growing runs stay open; otherwise each is ended at its current state.
 
-        `Conflict` while another process brings in the same.
+        `Conflict` while another process imports the same.
         """
         landed = Landed()
         with self._lock if not follow else nullcontext(self._lock.__enter__()):
@@ -140,7 +141,7 @@ class Landing:
             self._undo(run.key)
         origin = self._origins.get(run.key)
         if origin is not None and not self._known[run.key].is_dir():
-            return  # somebody deleted it here; it comes again when it is imported anew
+            return  # deleted here; a new import brings it back
         before = landed.points + landed.media
         end: End | None = None
         last = origin.heard if origin is not None else 0.0
@@ -171,7 +172,7 @@ class Landing:
             self._finish(run.key, end)
 
     def _keep(self, writer: RunWriter, piece: Any, landed: Landed) -> float:
-        """Write one piece; the newest time in it."""
+        """Write one piece; returns its newest time."""
         if isinstance(piece, Columns):
             if not len(piece.values):
                 return 0.0
@@ -214,7 +215,7 @@ class Landing:
         writer.event(bundle.artifact)
 
     def _keep_traces(self, run: Path, traces: Traces, landed: Landed) -> None:
-        """Open the traces once and keep their tables; what is no trace is told and left out."""
+        """Open the traces once and store their tables; anything else is reported and skipped."""
         from stepscope.profile.open import open_profile
         from stepscope.profile.store import PROFILES, read_meta, write_meta
 
@@ -248,10 +249,10 @@ class Landing:
         return writer
 
     def _restart(self, key: str, piece: Restart) -> None:
-        """Go on as another attempt, in files of its own: what it logs again hides what was there before."""
+        """Continue as another attempt, in new files: points it logs again hide the earlier ones."""
         writer, origin = self._writers.pop(key), self._origins[key]
         if not writer.flush() or writer.dropped:
-            raise StorageError(f"{writer.path} could not take everything; free some space and import again")
+            raise StorageError(f"{writer.path} could not be written completely; free some space and import again")
         writer.close(None)
         origin.attempt += 1
         origin.first_step = piece.step
@@ -276,22 +277,22 @@ class Landing:
         return path
 
     def _settle(self, key: str) -> None:
-        """Have everything written, before anything says so."""
+        """Write everything, before recording that it is done."""
         writer, path = self._writers[key], self._known[key]
         if not writer.flush(fsync=False) or writer.dropped or writer.path != path:
             raise StorageError(
-                f"{path} could not take everything; free some space and import again: nothing is doubled"
+                f"{path} could not be written completely; free some space and import again: nothing is imported twice"
             )
 
     def _save(self, key: str) -> None:
-        """Say how far we are."""
+        """Record the position."""
         path, origin = self._known[key], self._origins[key]
         origin.files = {file.name: file.stat().st_size for file in path.glob(f"{_WRITER}.*.log")}
         write_file(path / ORIGIN, sealed(msgspec.json.encode(origin)))
         self._torn.discard(key)
 
     def _undo(self, key: str) -> None:
-        """A look was interrupted: what it wrote of a run is cut off again, here or by the next import."""
+        """A poll was interrupted: its partial data is truncated, here or by the next import."""
         writer = self._writers.pop(key, None)
         if writer is not None:
             writer.close(None)
@@ -318,12 +319,12 @@ def _read_origin(file: Path) -> Origin:
 
 
 def _possible(moment: float) -> float:
-    """A time, if it can be one: other tools' files may hold any number."""
+    """A plausible time, or None: other tools' files may contain any number."""
     return moment if 0 < moment < _LATEST else 0.0
 
 
 def _cut_back(path: Path, origin: Origin) -> None:
-    """Undo what an import wrote after its last word, be it a part of a file or a whole one."""
+    """Undo what an import wrote after its last recorded position, part of a file or a whole one."""
     for file in path.glob(f"{_WRITER}.*.log"):
         whole = origin.files.get(file.name, 0)
         size = file.stat().st_size

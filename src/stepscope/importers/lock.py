@@ -13,14 +13,14 @@ __all__ = ["ImportLock"]
 
 
 class ImportLock:
-    """Held by the process that imports; the system lets go of it when the process ends, however it does."""
+    """Held by the importing process; the system releases it when the process ends."""
 
     def __init__(self, store: Path, name: str) -> None:
         self._path = store / f".import-{name}.lock"
         self._fd: int | None = None
 
     def take(self) -> bool:
-        """Try to have it; False if another process does."""
+        """Try to acquire it; False if another process has it."""
         if self._fd is not None:
             return True
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a script printed, kept by another tool write by write, as lines with their times."""
+"""A script's output, stored by another tool write by write, as lines with their times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 64 << 10
 
 
 class Printed:
-    """Joins writes to lines; of a progress bar that writes over itself the last form is kept."""
+    """Joins writes to lines; for a progress bar the last version is kept."""
 
     def __init__(self) -> None:
         self._open: dict[Stream, str] = {}
@@ -32,7 +32,7 @@ class Printed:
             yield Console(time=time, stream=stream, text=mask_text(as_name(whole)), step=step)
 
     def close(self, time: float, step: int | None) -> Iterator[Console]:
-        """The lines that nothing ended."""
+        """The last, unterminated line."""
         for stream, line in self._open.items():
             if line:
                 yield Console(time=time, stream=stream, text=mask_text(as_name(last_form(line))) + "\n", step=step)

@@ -1,6 +1,6 @@
-"""Other tools' SQLite files, opened so that nothing can be written to them.
+"""Other tools' SQLite files, opened read-only.
 
-A cell of SQLite may hold any kind of value, whatever its column says: read cells by `text_of` and `number_of`.
+A SQLite cell may contain any type, whatever its column's: read cells with `text_of` and `number_of`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ opened = open_database
 
 
 def tables_of(path: Path) -> set[str]:
-    """The names of its tables; none for a file that is no database, or cannot be read."""
+    """The names of its tables; none for a file that is not a database, or unreadable."""
     if not is_database(path):
         return set()
     try:
@@ -29,12 +29,12 @@ def tables_of(path: Path) -> set[str]:
 
 
 def text_of(cell: Any, otherwise: str = "") -> str:
-    """A cell as text; `otherwise` where it is empty."""
+    """A cell as text; `otherwise` if it is empty."""
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "backslashreplace")
     return str(cell) if cell is not None and cell != "" else otherwise
 
 
 def number_of(cell: Any) -> float:
-    """A cell as a finite number; 0 where it is none, as for a time that nobody wrote."""
+    """A cell as a finite number; 0 if it is not one, as for a missing time."""
     return float(cell) if isinstance(cell, (int, float)) and math.isfinite(cell) else 0.0

@@ -1,4 +1,4 @@
-"""Media for importers: what another tool kept in files or numbers, in the forms `run.log` would have given it."""
+"""Media for importers: another tool's files or numbers, in the form that `run.log` would have stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BROWSER_VIDEOS = ("video/mp4", "video/webm")
 
 
 def things_of(made: Loggable, key: str, step: int, time: float, **meta: Any) -> list[Thing]:
-    """What one of our media classes makes of itself; `StepscopeError` when its data is not what it should be."""
+    """The records of one of Stepscope's media classes; `StepscopeError` if its data is invalid."""
     more = {name: value for name, value in meta.items() if value is not None}
     return [
         Thing(msgspec.structs.replace(record, meta={**record.meta, **more}), data)
@@ -46,10 +46,10 @@ def file_thing(
     caption: str | None = None,
     **meta: Any,
 ) -> Thing:
-    """A file kept as it is: as a picture, a sound or a clip when its first bytes say so, else as a file.
+    """A file stored unchanged: as an image, a sound or a clip if its first bytes say so, else as a file.
 
-    `within` is the folder that it must not leave through a link. `kind` says what its owner took it for; it counts
-    only where the bytes agree. Large files are not read whole.
+    `within` is the folder that it must not leave through a link. `kind` is its owner's type; it counts only if the
+    bytes agree. Large files are not read whole.
     """
     with open_file(path, within=within) as stream:
         head = read_window(stream, 0, _SMALL + 1)
@@ -86,16 +86,16 @@ def _kind_of(head: bytes, kind: str | None, path: Path) -> tuple[str, str]:
 
 
 def inside(root: Path, inner: Any) -> Path:
-    """A file by its path below `root`, as a log names it; `BadData` when it leads elsewhere or is not there."""
+    """A file by its path below `root`, as a log names it; `BadData` if it leads elsewhere or is missing."""
     path = root / str(inner)
     if ".." in path.parts or not path.absolute().is_relative_to(root.absolute()):
-        raise BadData(f"its file '{inner}' lies outside of the run's folder")
+        raise BadData(f"its file '{inner}' is outside the run's folder")
     if not path.is_file():
         raise BadData(f"its file '{inner}' is not in the run's folder")
     return path
 
 
 def several(things: list[Thing]) -> Iterator[Thing]:
-    """Things under one key at one step, each with its place among them."""
+    """Items under one key at one step, each with its index."""
     for index, thing in enumerate(things):
         yield replace(thing, media=msgspec.structs.replace(thing.media, index=index, count=len(things)))

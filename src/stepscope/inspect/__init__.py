@@ -1,1 +1,1 @@
-"""Views of a recorded step: visit, table, graph, first non-finite value. A saved step is read without torch."""
+"""Views of a recorded step: visit, table, graph, first non-finite value. Saved steps can be read without torch."""

@@ -1,4 +1,4 @@
-"""An op's arguments as people write them: `dim=-1`, `index=[:5, tensor]`."""
+"""An op's arguments in readable form: `dim=-1`, `index=[:5, tensor]`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["argument_text"]
 
 
 def argument_text(args: Mapping[str, Any]) -> str:
-    """All that say something on one line; those left at None do not.
+    """All informative arguments on one line; those left at None are omitted.
 
     >>> argument_text({"dim": -1, "value": 0.0010000000000000009, "out": None})
     'dim=-1, value=0.001'

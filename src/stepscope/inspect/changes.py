@@ -31,7 +31,7 @@ class Change:
             words += f"  {clean(str(value))}" if value not in (None, "") else ""
         elif self.before is not None or self.after is not None:
             words += f"  {clean(str(self.before))} -> {clean(str(self.after))}"
-        if self.about == "cost":  # both numbers stand there already
+        if self.about == "cost":  # both numbers are already there
             return f"{words}  (×{self.details['ratio']:.3g})" if "ratio" in self.details else words
         more = ", ".join(f"{key} {_short(value)}" for key, value in self.details.items())
         return f"{words}  ({more})" if more else words

@@ -1,7 +1,7 @@
-"""A checkpoint without its code: the tensors of a `.pt`, `.pth`, `.bin` or `.safetensors` file and what they hold.
+"""A checkpoint without its code: the tensors of a `.pt`, `.pth`, `.bin` or `.safetensors` file and their contents.
 
-Pickles are read with `weights_only=True` and never otherwise: a checkpoint may come from anyone, and unpickling
-runs whatever it says.
+Pickles are always read with `weights_only=True`: a checkpoint may come from anyone, and unpickling executes its
+code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = [
 ]  # fmt: skip
 _MOST_FACTS = 200
 _UNFOLDS, _FREE = 4.0, 64 << 20
-"""torch does not compress what it saves: a file that unfolds to several times its size was not made by it."""
+"""torch does not compress what it saves: a file that expands to several times its size is not from torch."""
 
 
 @dataclass
@@ -40,9 +40,9 @@ class CheckpointTensor:
     dtype: str
     bytes: int
     pieces: Callable[[], Iterator[Floats] | None]
-    """Its values, read when asked for."""
+    """Its values, read on demand."""
     same_as: str | None = None
-    """The first name of the same memory (tied weights)."""
+    """The first name with the same memory (tied weights)."""
     stats: Stats | None = None
 
     @property
@@ -59,7 +59,7 @@ class CheckpointTensor:
 
 @dataclass
 class Checkpoint:
-    """What a file holds: tensors by name, and the rest (epoch, learning rate ...) as facts."""
+    """A file's contents: tensors by name, and the rest (epoch, learning rate ...) as facts."""
 
     path: str
     format: str
@@ -131,7 +131,7 @@ def read_checkpoint(path: str | Path, *, statistics: bool = True) -> Checkpoint:
     if path.is_dir():
         raise NotFound(f"{str(path)!r} is a folder; name the checkpoint file inside it")
     if not path.is_file():
-        raise NotFound(f"there is no file {str(path)!r}")
+        raise NotFound(f"there is no file {str(path)!r}; check the path")
     if path.suffix == ".safetensors" or looks_like_safetensors(path):
         stored, metadata = read_header(path)
         tensors = [CheckpointTensor(t.name, t.shape, t.dtype, t.bytes, t.pieces) for t in stored]
@@ -146,7 +146,7 @@ def read_checkpoint(path: str | Path, *, statistics: bool = True) -> Checkpoint:
 
 
 def load_safely(path: str | Path, device: Any = "cpu") -> Any:
-    """`torch.load` with `weights_only=True`, mapped instead of read where the file allows it."""
+    """`torch.load` with `weights_only=True`, memory-mapped if possible."""
     try:
         import torch
     except ImportError:
@@ -157,7 +157,7 @@ def load_safely(path: str | Path, device: Any = "cpu") -> Any:
         options["mmap"] = str(device) == "cpu"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # deprecation of storage classes, on loading old files
+            warnings.simplefilter("ignore")  # deprecation of storage classes, when loading old files
             return torch.load(path, **options)
     except pickle.UnpicklingError as fault:
         raise BadData(_refusal(path, str(fault))) from None
@@ -169,14 +169,14 @@ def load_safely(path: str | Path, device: Any = "cpu") -> Any:
 
 
 def _trouble(path: Path, fault: str) -> str:
-    """Why a file that torch cannot read is no checkpoint, from its size and first bytes."""
+    """Why torch cannot read a file, from its size and first bytes."""
     length = path.stat().st_size
     with open_file(path) as file:
         start = read_window(file, 0, 4)
     if not length:
-        return "is empty (0 bytes): perhaps the writing of it never finished"
+        return "is empty (0 bytes): perhaps writing it was interrupted"
     if start[:2] == b"PK" and not is_zip(path):
-        return f"is cut off or damaged: it begins as a torch checkpoint, but its end is missing ({length:,} bytes)"
+        return f"is truncated or damaged: it begins as a torch checkpoint, but its end is missing ({length:,} bytes)"
     if start[:2] != b"PK" and start[:1] != b"\x80":
         return "is not a torch checkpoint: it starts neither as a zip archive nor as a pickle"
     return f"could not be read as a torch checkpoint; it may be damaged ({fault})"
@@ -188,8 +188,8 @@ def _refusal(path: str | Path, message: str) -> str:
     named = re.search(r"(?:GLOBAL|Unsupported global:?|class)\s+(?:GLOBAL\s+)?([\w.]+\.[\w.]+)", message)
     what = f"it wants to import {named[1]}" if named else "it is not a plain checkpoint of tensors"
     return (
-        f"{path} was refused: {what}, and unpickling that would run its code. "
-        "If you trust the file, load it yourself and save the tensors alone: torch.save(model.state_dict(), path)"
+        f"{path} was rejected: {what}, and unpickling that would run its code. If you trust the "
+        "file, load it yourself and save the tensors alone: torch.save(model.state_dict(), path)"
     )
 
 

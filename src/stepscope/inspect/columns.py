@@ -1,4 +1,4 @@
-"""The columns a table can have: what each is called, how its values are written, which go first when room is short."""
+"""The columns of a table: headings, formats, and priorities when space is short."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Column:
     meaning: str
     show: Callable[[Any], str]
     rank: int
-    """Where room is short, the columns with the highest rank are left out first."""
+    """When space is short, the columns with the highest rank are omitted first."""
     numeric: bool = True
     least: int | None = None
-    """Text that may be cut down to so many letters; None: never cut."""
+    """Text that may be cut to this many characters; None: never cut."""
 
 
 def _text(value: Any) -> str:
@@ -67,27 +67,27 @@ COLUMNS: dict[str, Column] = {
     "line": Column("line", "file and line of the user's code", _place, 4, False, 12),
     "phase": Column("phase", "set-up, forward, loss, backward, optimizer, other", _text, 12, False),
     "tensor": Column("tensor", "the tensor's name in the state dict", _text, 0, False, 18),
-    "index": Column("#", "the op's place in the order of execution", _text, 2),
+    "index": Column("#", "the op's index in execution order", _text, 2),
     "type": Column("type", "the module's class", _text, 4, False, 10),
-    "input": Column("input", "shapes of the tensors that go in (first call)", _shapes, 6, False, 11),
-    "output": Column("output", "shapes of the tensors that come out (first call)", _shapes, 3, False, 11),
+    "input": Column("input", "shapes of the input tensors (first call)", _shapes, 6, False, 11),
+    "output": Column("output", "shapes of the output tensors (first call)", _shapes, 3, False, 11),
     "shape": Column("shape", "the tensor's shape", lambda value: shape(value), 2, False, 9),
-    "dtype": Column("dtype", "of what comes out", _text, 20, False),
-    "device": Column("device", "of what comes out", _text, 21, False),
+    "dtype": Column("dtype", "of the output", _text, 20, False),
+    "device": Column("device", "of the output", _text, 21, False),
     "params": Column("params", "parameters, shared ones counted once, at their first place", _exact, 1),
     "params_percent": Column("params %", "share of all parameters", _percent, 19),
-    "trainable": Column("trainable", "parameters that ask for a gradient", _exact, 15),
+    "trainable": Column("trainable", "parameters that require a gradient", _exact, 15),
     "param_bytes": Column("param bytes", "memory of the parameters", bytes_text, 16),
     "flops": Column(
         "FLOPs", "floating-point operations; a multiply-add is two. Of a module or line: without backward", count, 5
     ),
     "macs": Column("MACs", "multiply-adds forward", count, 13),
     "backward_flops": Column("backward FLOPs", "floating-point operations backward", count, 17),
-    "time_us": Column("time", "all of its ops; on the device where there is one, else on the host", micros_text, 7),
+    "time_us": Column("time", "all of its ops; on the device if there is one, else on the host", micros_text, 7),
     "time_percent": Column("time %", "share of the time of all ops", _percent, 11),
     "forward_us": Column("forward", "time of the ops forward", micros_text, 8),
     "backward_us": Column("backward", "time of the ops backward", micros_text, 9),
-    "saved_bytes": Column("saved", "kept for backward, each memory counted once", bytes_text, 10),
+    "saved_bytes": Column("saved", "saved for backward, each memory counted once", bytes_text, 10),
     "ops": Column("ops", "how many operations ran", count, 18),
     "calls": Column("calls", "how many times the module ran", count, 14),
     "module_path": Column("module", "the module it ran in", _text, 5, False, 12),
@@ -96,15 +96,15 @@ COLUMNS: dict[str, Column] = {
     "args": Column("arguments", "arguments that are not tensors", _text, 14, False, 12),
     "forward_op": Column("of", "the forward op that a backward op differentiates", _text, 19, False),
     # profile_layers
-    "kind": Column("kind", "layer: a module with all inside it; op: one operation", _text, 21, False),
+    "kind": Column("kind", "layer: a module with everything inside it; op: one operation", _text, 21, False),
     "forward_spread_us": Column("±", "interquartile range of the forward time", micros_text, 12),
     "backward_spread_us": Column("±", "interquartile range of the backward time", micros_text, 13),
     "update_us": Column("update", "time of the optimizer's step for its parameters", micros_text, 10),
     "update_spread_us": Column("±", "interquartile range of the update time", micros_text, 14),
     "flops_per_s": Column("FLOPs/s", "forward FLOPs per second", _rate, 11),
-    "runs": Column("runs", "how many runs it was seen in", count, 20),
+    "runs": Column("runs", "number of runs it occurred in", count, 20),
     # time_steps
-    "step": Column("step", "which turn of the loop", _text, 0),
+    "step": Column("step", "the iteration of the loop", _text, 0),
     "other_us": Column("other", "time in neither forward, backward nor update: data, loss, logging", micros_text, 11),
     "total_us": Column("total", "time of the whole step", micros_text, 1),
     # checkpoints
@@ -121,8 +121,8 @@ COLUMNS: dict[str, Column] = {
 
 
 def choose_columns(asked: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
-    """The columns a user asked for, by name or as they are headed, after the one that names the row; the usual ones
-    when not asked."""
+    """The requested columns, by name or heading, after the one that names the row; the default ones if none are
+    requested."""
     if asked is None:
         return list(usual)
     if isinstance(asked, str):

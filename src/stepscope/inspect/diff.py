@@ -25,13 +25,13 @@ _ALIKE = 5
 
 @dataclass
 class Diff:
-    """The differences, most general first. False when there are none: `if stepscope.diff(a, b): ...`"""
+    """The differences, most general first. Falsy if there are none: `if stepscope.diff(a, b): ...`"""
 
     before: str
     after: str
     changes: list[Change]
     compared: int = 0
-    """How many modules, tensors or ops are in both."""
+    """Number of modules, tensors or ops in both."""
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -40,7 +40,7 @@ class Diff:
         return len(self.changes)
 
     def about(self, what: str) -> list[Change]:
-        """Only those about `module`, `tensor`, `op` or `cost`."""
+        """Only differences of one kind: `module`, `tensor`, `op` or `cost`."""
         return [change for change in self.changes if change.about == what]
 
     def __str__(self) -> str:
@@ -73,14 +73,14 @@ class Diff:
 
 
 def _told_together(changes: list[Change]) -> tuple[list[Change], list[str]]:
-    """Another batch size changes every op: many that differ in the same size alone are one line."""
+    """Another batch size changes every op: many that differ in the same size alone become one line."""
     groups: dict[str, list[Change]] = {}
     for change in changes:
         groups.setdefault(change.details.get("size", "") if change.about == "op" else "", []).append(change)
     many = {size: group for size, group in groups.items() if size and len(group) > _ALIKE}
     lines = [
-        f"  ~ {len(group)} ops differ in nothing but a size, {size}; first {clean(str(group[0].name))}"
-        f"  {clean(str(group[0].before))} -> {clean(str(group[0].after))}"
+        f"  ~ {len(group)} ops differ only in a size, {size}; first {clean(str(group[0].name))}  "
+        f"{clean(str(group[0].before))} -> {clean(str(group[0].after))}"
         for size, group in many.items()
     ]
     return [change for change in changes if change.details.get("size") not in many], lines

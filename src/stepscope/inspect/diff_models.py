@@ -1,4 +1,4 @@
-"""What changed between two sets of weights: names, shapes, dtypes, and how far the values have moved."""
+"""What changed between two sets of weights: names, shapes, dtypes, and how far the values moved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["weight_changes"]
 
 
 def weight_changes(before: Any, after: Any) -> tuple[list[Change], int]:
-    """Between models, state dicts and checkpoints in any pairing."""
+    """Between models, state dicts and checkpoints in any combination."""
     changes: list[Change] = []
     if hasattr(before, "named_modules") and hasattr(after, "named_modules"):
         from stepscope.inspect.model_reader import read_model
@@ -60,7 +60,7 @@ def _tensor_changes(old: dict[str, CheckpointTensor], new: dict[str, CheckpointT
 def _matched(
     old: dict[str, CheckpointTensor], new: dict[str, CheckpointTensor], modules: list[Change]
 ) -> tuple[dict[str, CheckpointTensor], dict[str, CheckpointTensor]]:
-    """Without what the modules have told already: those added or removed as a whole, and the old names of the moved."""
+    """Without what the modules already cover: those added or removed as a whole, and the old names of moved ones."""
     moved = {change.before: change.after for change in modules if change.kind == "renamed"}
     gone = [change.name for change in modules if change.kind == "removed"]
     come = [change.name for change in modules if change.kind == "added"]
@@ -81,7 +81,7 @@ def _words(tensor: CheckpointTensor) -> str:
 
 
 def _distance(old: CheckpointTensor, new: CheckpointTensor) -> dict[str, float]:
-    """How far the values moved: largest difference, relative to the old norm, and cosine; {} when they are equal."""
+    """How far the values moved: maximum difference, relative to the old norm, and cosine; {} if they are equal."""
     left, right = old.pieces(), new.pieces()
     if left is None or right is None:
         return {}

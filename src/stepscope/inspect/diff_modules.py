@@ -1,4 +1,4 @@
-"""What changed between two trees of modules, by the hashes of their structure."""
+"""What changed between two module trees, by structural hashes."""
 
 from __future__ import annotations
 
@@ -11,35 +11,45 @@ __all__ = ["module_changes"]
 
 
 def module_changes(before: Sequence[ModuleInfo], after: Sequence[ModuleInfo]) -> Iterator[Change]:
-    """Only the outermost of what was added or removed; a block that moved as it is counts as renamed."""
+    """Only the outermost of added or removed modules; an unchanged block that moved counts as renamed."""
     old = {module.path: module for module in before}
     new = {module.path: module for module in after}
     gone = _outermost([path for path in old if path not in new])
     come = _outermost([path for path in new if path not in old])
-    by_structure: dict[str, list[str]] = {}
-    for path in come:
-        by_structure.setdefault(new[path].structure, []).append(path)
-    renamed: set[str] = set()
+    renamed = _renamed(gone, come, old, new)
     for path in gone:
-        waiting = by_structure.get(old[path].structure) if old[path].structure else None
-        if waiting:
-            to = waiting.pop(0)
-            renamed.add(to)
-            yield Change("module", "renamed", path, path, to, {"type": old[path].type})
+        if path in renamed:
+            yield Change("module", "renamed", path, path, renamed[path], {"type": old[path].type})
         else:
             yield Change("module", "removed", path, _words(old[path]), details=_weight(path, before))
     for path in come:
-        if path not in renamed:
+        if path not in renamed.values():
             yield Change("module", "added", path, None, _words(new[path]), _weight(path, after))
     for path, module in old.items():
-        other = new.get(path)
-        if other is None or (module.structure and module.structure == other.structure):
-            if other is not None:
-                yield from _flags(module, other)
-            continue
-        if (module.type, module.extra) != (other.type, other.extra):
-            yield Change("module", "changed", path or "(model)", _words(module), _words(other))
-        yield from _flags(module, other)
+        if path in new:
+            yield from _changed(path, module, new[path])
+
+
+def _renamed(
+    gone: list[str], come: list[str], old: dict[str, ModuleInfo], new: dict[str, ModuleInfo]
+) -> dict[str, str]:
+    """The new path of each removed module that was added elsewhere with the same structure."""
+    by_structure: dict[str, list[str]] = {}
+    for path in come:
+        by_structure.setdefault(new[path].structure, []).append(path)
+    renamed: dict[str, str] = {}
+    for path in gone:
+        structure = old[path].structure
+        if structure and by_structure.get(structure):
+            renamed[path] = by_structure[structure].pop(0)
+    return renamed
+
+
+def _changed(path: str, module: ModuleInfo, other: ModuleInfo) -> Iterator[Change]:
+    is_same = bool(module.structure) and module.structure == other.structure
+    if not is_same and (module.type, module.extra) != (other.type, other.extra):
+        yield Change("module", "changed", path or "(model)", _words(module), _words(other))
+    yield from _flags(module, other)
 
 
 def _flags(old: ModuleInfo, new: ModuleInfo) -> Iterator[Change]:

@@ -18,7 +18,7 @@ __all__ = ["step_changes"]
 
 _MOST_EXACT = 20_000
 _NOISE = 0.1
-"""Times that differ by less than this share are taken for the same."""
+"""Times that differ by less than this fraction are considered equal."""
 
 
 def step_changes(before: StepRecord, after: StepRecord) -> tuple[list[Change], int]:
@@ -78,14 +78,14 @@ def _one_op(old: Op, new: Op, left: Lookup, right: Lookup) -> Iterator[Change]:
 
 
 def _apart(was: Sequence[TensorInfo], now: Sequence[TensorInfo]) -> tuple[str, str]:
-    """What came out then and now, without the dtypes and devices where these are the same."""
+    """The outputs before and after, without dtypes and devices if these are equal."""
     same = [[(t.dtype, t.device) for t in tensors] for tensors in (was, now)]
     show = _shape_only if same[0] == same[1] else _whole
     return ", ".join(map(show, was)), ", ".join(map(show, now))
 
 
 def _sizes(was: Sequence[TensorInfo], now: Sequence[TensorInfo]) -> dict[str, str]:
-    """Where nothing but one size differs, such as the batch's: which one."""
+    """If only one size differs, such as the batch's: which one."""
     if [(len(t.shape), t.dtype, t.device) for t in was] != [(len(t.shape), t.dtype, t.device) for t in now]:
         return {}
     pairs = {(a, b) for x, y in zip(was, now, strict=True) for a, b in zip(x.shape, y.shape, strict=True) if a != b}
@@ -93,7 +93,7 @@ def _sizes(was: Sequence[TensorInfo], now: Sequence[TensorInfo]) -> dict[str, st
 
 
 def _is_tensor(value: Any) -> bool:
-    """Numbers of tensors differ from step to step and mean nothing across them."""
+    """Tensor numbers differ from step to step and are meaningless across them."""
     if isinstance(value, dict):
         return "tensor" in value or any(map(_is_tensor, value.values()))
     return isinstance(value, list) and any(map(_is_tensor, value))

@@ -1,7 +1,7 @@
-"""Memory that training needs, told from shapes alone, beside what a recorded step measured.
+"""Training memory estimated from shapes alone, beside what a recorded step measured.
 
-What autograd keeps is known per kind of op: a convolution keeps its input, a ReLU its output, an addition nothing.
-Each piece of memory counts once, so a forward without gradients is enough to estimate a training step.
+What autograd saves depends on the kind of op: a convolution saves its input, a ReLU its output, an addition
+nothing. Each block of memory counts once, so a forward without gradients is enough to estimate a training step.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["Estimate", "activation_bytes", "estimate_memory"]
 
 STATE_PER_PARAMETER = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2, "adamw": 2, "rmsprop": 1, "adagrad": 1, "lion": 1}
 
-# What autograd keeps, by kind of op.
+# What autograd saves, by kind of op.
 _OTHERS = {  # each input, for the gradient of the others
     "linear", "bilinear", "matmul", "mm", "bmm", "mv", "dot", "addmm", "baddbmm", "einsum", "mul", "mul_", "div",
     "div_", "outer", "cdist", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
 }  # fmt: skip
 _OUTPUT = {"relu", "relu_", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "reciprocal", "softmax", "log_softmax", "selu"}
 _RECURRENT = {"lstm": 10, "gru": 7, "rnn_tanh": 1, "rnn_relu": 1}
-"""Gates and states kept per layer, in sizes of its output, as measured on a CPU; cuDNN has its own ways."""
+"""Gates and states saved per layer, in sizes of its output, as measured on a CPU; cuDNN differs."""
 _BOTH = {"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}
 _NOTHING = {
     "add", "add_", "sub", "sub_", "rsub", "neg", "cat", "stack", "view", "reshape", "flatten", "unflatten", "transpose",
@@ -42,21 +42,21 @@ _NOTHING = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes for one training step. `measured_*` are None where the step did not measure them."""
+    """Bytes for one training step. `measured_*` are None if the step did not measure them."""
 
     parameters: int
     buffers: int
     gradients: int
     optimizer_state: int
     activations: int
-    """Kept from forward for backward."""
+    """Saved from forward for backward."""
     optimizer: str
     batch_size: int | None = None
     recorded_batch_size: int | None = None
     measured_activations: int | None = None
-    """The bytes that autograd really kept, at the recorded batch size."""
+    """The bytes that autograd actually saved, at the recorded batch size."""
     measured_peak: int | None = None
-    """The most memory in use at once, at the recorded batch size."""
+    """Peak memory, at the recorded batch size."""
 
     @property
     def total(self) -> int:
@@ -95,7 +95,7 @@ class Estimate:
 def estimate_memory(record: StepRecord, *, batch_size: int | None = None, optimizer: str = "adam") -> Estimate:
     """For the model of a recorded forward or step, at the recorded batch size or another."""
     if optimizer.lower() not in STATE_PER_PARAMETER:
-        raise UsageError(f"optimizer is {optimizer!r}; it can be {', '.join(STATE_PER_PARAMETER)}")
+        raise UsageError(f"optimizer is {optimizer!r}; expected one of {', '.join(STATE_PER_PARAMETER)}")
     if batch_size is not None and batch_size < 1:
         raise UsageError(f"batch_size is {batch_size}; it must be at least 1")
     parameters = sum(module.parameter_bytes for module in record.modules)
@@ -128,7 +128,7 @@ def _measured_peak(memory: dict[str, Any]) -> int | None:
 
 
 def _batch_size(record: StepRecord) -> int | None:
-    """The first size of the first tensor the model was given."""
+    """The first size of the model's first input tensor."""
     tensors = {tensor.id: tensor for tensor in record.tensors}
     for call in record.calls[:1]:
         for ref in call.inputs:
@@ -139,13 +139,13 @@ def _batch_size(record: StepRecord) -> int | None:
 
 
 def activation_bytes(record: StepRecord) -> int:
-    """What autograd keeps of the forward and loss ops, every piece of memory once, parameters not counted."""
+    """What autograd saves of the forward and loss ops, each block of memory once, without parameters."""
     tensors = {tensor.id: tensor for tensor in record.tensors}
     trained = {tensor.id for tensor in record.tensors if _is_trained(tensor)}
     needing = set(trained)
     storages: dict[int, int] = {}
     extra = 0
-    for tensor in record.tensors:  # a view keeps all of the memory it looks at
+    for tensor in record.tensors:  # a view keeps all of its memory alive
         storages[tensor.storage] = max(storages.get(tensor.storage, 0), tensor.bytes)
     kept: set[int] = set()
     for op in record.ops:
@@ -164,7 +164,7 @@ def activation_bytes(record: StepRecord) -> int:
 
 
 def _is_trained(tensor: TensorInfo) -> bool:
-    """A parameter, or a plain tensor that asks for a gradient and that no op made."""
+    """A parameter, or a plain tensor that requires a gradient and that no op made."""
     return tensor.requires_grad and tensor.kind in ("parameter", "input", "constant")
 
 
@@ -184,21 +184,21 @@ def _saved(op: Op, inputs: list[TensorInfo], outputs: list[TensorInfo], needing:
         yield from outputs
     elif name in _BOTH:
         yield from (*inputs, *outputs)
-    elif name in ("cross_entropy", "masked_fill", "where"):  # the targets, the mask: what has no gradient
+    elif name in ("cross_entropy", "masked_fill", "where"):  # the targets, the mask: tensors without a gradient
         yield from (tensor for tensor in inputs if tensor.id not in needing and tensor.shape != ())
-    else:  # of an op we know nothing of: most keep their inputs
+    else:  # an unknown op: most save their inputs
         yield from inputs
 
 
 def _own_memory(op: Op, inputs: list[TensorInfo], outputs: list[TensorInfo]) -> int:
-    """Memory an op makes for backward beyond its inputs and outputs."""
+    """Memory an op allocates for backward beyond its inputs and outputs."""
     if not outputs or not inputs:
         return 0
     numel = _numel(outputs[0].shape)
-    if op.name == "dropout" and op.args.get("p"):  # also when recorded in evaluation: training is what we estimate
+    if op.name == "dropout" and op.args.get("p"):  # even if recorded in evaluation mode: the estimate is for training
         return numel if outputs[0].device.startswith("cuda") else outputs[0].bytes  # a mask of bool, or of floats
     if op.name == "max_pool2d":
-        return numel * 8  # where each maximum was
+        return numel * 8  # the position of each maximum
     if op.name == "cross_entropy":
         return inputs[0].bytes  # the log-probabilities
     if op.name in _RECURRENT:

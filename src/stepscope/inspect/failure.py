@@ -1,4 +1,4 @@
-"""Where a model failed: the innermost layer, what it was given, what it expected, and what to try."""
+"""Where a model failed: the innermost layer, its inputs, what it expected, and what to try."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _HINTS = {
 @dataclass
 class Failure:
     path: str | None
-    """The innermost module that failed; None when no module had begun."""
+    """The innermost module that failed; None if no module had started."""
     type: str
     extra: str
     inputs: list[str]
     parameters: list[str]
     message: str
-    """The exception's own words."""
+    """The exception's own message."""
     line: str = ""
     hint: str = ""
 
@@ -43,13 +43,13 @@ class Failure:
         what = f" {self.type}({self.extra})" if self.path else ""
         said = [f"FAILED {where}{what}{f', {self.line}' if self.line else ''}", f"  {self.message}"]
         if self.inputs:
-            said.append(f"  it was given {', '.join(self.inputs)}")
+            said.append(f"  its inputs were {', '.join(self.inputs)}")
         if self.parameters:
             said.append(f"  its parameters are {', '.join(self.parameters)}")
         return said + ([f"  {self.hint}"] if self.hint else [])
 
     def cut(self, table: Table) -> None:
-        """Leave out the rows after the layer that failed."""
+        """Drop the rows after the layer that failed."""
         if not table.rows or table.columns[0] != "module":
             return
         ran = [n for n, row in enumerate(table.rows) if row.cells.get("calls")]

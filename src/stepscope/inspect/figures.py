@@ -1,4 +1,4 @@
-"""Numbers and shapes as people read them, and text that is safe to print."""
+"""Numbers and shapes in readable form, and text that is safe to print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table as HTML for notebooks: everything escaped, no scripts, colors that suit light and dark pages."""
+"""A table as HTML for notebooks: everything escaped, no scripts, colors for light and dark pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def table_html(table: Table) -> str:
     parts.append("</table>")
     notes = list(table.notes)
     if len(table.rows) > _MOST_ROWS:
-        notes.append(f"{len(table.rows) - _MOST_ROWS} more rows; to_csv() and to_pandas() have all")
+        notes.append(f"{len(table.rows) - _MOST_ROWS} more rows; to_csv() and to_pandas() return all")
     parts += [f"<div><small>{escape(clean(line))}</small></div>" for note in notes for line in note.split("\n")]
     return "".join(parts) + "</div>"
 

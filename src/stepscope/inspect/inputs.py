@@ -1,4 +1,4 @@
-"""Example inputs made from sizes, without drawing from anybody's random numbers."""
+"""Example inputs from sizes, without using the global random state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANGE = re.compile(r"(-?\d+)-(-?\d+)")
 
 @dataclass(frozen=True)
 class InputSpec:
-    """What `--input ids=1,128:int64:0-50256` says."""
+    """A parsed `--input ids=1,128:int64:0-50256`."""
 
     shape: tuple[int, ...]
     dtype: str | None = None
@@ -40,14 +40,14 @@ def parse_input(text: str) -> InputSpec:
     name, equals, rest = text.rpartition("=")
     sizes, *options = rest.split(":")
     if equals and not name.strip().isidentifier():
-        raise UsageError(f"--input {text!r}: {name!r} is not an argument name")
+        raise UsageError(f"--input {text!r}: {name!r} is not an argument name; use for example ids=1,128")
     try:
         plain = sizes.strip(" ()[]").removesuffix(",")
         shape = tuple(int(part) for part in re.split("[,x×]", plain)) if plain else ()
     except ValueError:
         raise UsageError(f"--input {text!r}: {sizes!r} is not a shape; use for example 1,3,224,224") from None
     if any(size < 0 for size in shape):
-        raise UsageError(f"--input {text!r}: a size is negative")
+        raise UsageError(f"--input {text!r}: a size is negative; use for example 1,3,224,224")
     dtype, low, high = None, None, None
     for option in options:
         found = _RANGE.fullmatch(option.strip())
@@ -57,7 +57,7 @@ def parse_input(text: str) -> InputSpec:
             dtype = option.strip()
             as_dtype(dtype)
     if low is not None and high is not None and high < low:
-        raise UsageError(f"--input {text!r}: the range {low}-{high} is empty")
+        raise UsageError(f"--input {text!r}: the range {low}-{high} is empty; give the smaller number first")
     return InputSpec(shape, dtype or ("int64" if low is not None else None), low, high, name.strip() or None)
 
 
@@ -67,14 +67,14 @@ def as_dtype(name: Any) -> torch.dtype:
         return name
     found = getattr(torch, str(name).removeprefix("torch."), None)
     if not isinstance(found, torch.dtype):
-        raise UsageError(f"there is no dtype {str(name)!r}; float32, float16, bfloat16, int64, bool are some")
+        raise UsageError(f"there is no dtype {str(name)!r}; use for example float32, float16, bfloat16, int64 or bool")
     return found
 
 
 def make_tensor(spec: InputSpec, model: Any, device: Any, seed: int = 0) -> torch.Tensor:
-    """A tensor of that shape, of the model's dtype where none is named.
+    """A tensor of that shape, with the model's dtype by default.
 
-    A generator of its own keeps the global random state as it is.
+    Uses a separate generator, so the global random state is unchanged.
     """
     dtype = as_dtype(spec.dtype or dtype_of(model))
     if torch.device(device).type == "meta":
@@ -93,10 +93,10 @@ def _values(spec: InputSpec, dtype: torch.dtype, seed: int) -> torch.Tensor:
     if spec.low is not None and spec.high is not None:
         return torch.randint(spec.low, spec.high + 1, spec.shape, generator=source)
     if dtype == torch.bool:
-        return torch.ones(spec.shape, dtype=torch.bool)  # as a mask: everything is looked at
+        return torch.ones(spec.shape, dtype=torch.bool)  # as a mask: everything is visible
     if dtype.is_floating_point or dtype.is_complex:
         return torch.randn(spec.shape, generator=source, dtype=torch.cfloat if dtype.is_complex else torch.float32)
-    return torch.zeros(spec.shape, dtype=torch.int64)  # an index that every table has
+    return torch.zeros(spec.shape, dtype=torch.int64)  # an index that is valid in every table
 
 
 def make_inputs(input_size: Any, dtypes: Any, model: Any, device: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -112,7 +112,7 @@ def make_inputs(input_size: Any, dtypes: Any, model: Any, device: Any) -> tuple[
     kinds = list(dtypes) if several else [dtypes] * len(sizes)
     if len(kinds) != len(sizes):
         raise UsageError(
-            f"there are {len(sizes)} input sizes and {len(kinds)} dtypes; give one dtype per input, or one"
+            f"there are {len(sizes)} input sizes and {len(kinds)} dtypes; give one dtype per input, or a single one"
         )
     kinds = [getattr(kind, "dtype", kind) for kind in kinds]  # torch.FloatTensor
     pairs = zip(sizes, kinds, strict=True)
@@ -125,12 +125,12 @@ def _is_shape(value: Any) -> bool:
 
 def _shape(value: Any) -> tuple[int, ...]:
     if not _is_shape(value):
-        raise UsageError(f"input_size has {value!r}; a size is a tuple of whole numbers, such as (1, 3, 224, 224)")
+        raise UsageError(f"input_size has {value!r}; expected a tuple of whole numbers, such as (1, 3, 224, 224)")
     return tuple(value)
 
 
 def device_of(model: Any) -> torch.device:
-    """Where the model is: the device of its first parameter or buffer, else the CPU."""
+    """The model's device: that of its first parameter or buffer, else the CPU."""
     for tensors in (model.parameters(), model.buffers()):
         for tensor in tensors:
             return torch.device(tensor.device)
@@ -149,7 +149,7 @@ def dtype_of(model: Any) -> torch.dtype:
 def load_inputs(path: str | Path, device: Any) -> tuple[list[Any], dict[str, Any]]:
     """Inputs saved with `torch.save`: a tensor, a list of tensors, or a dict of keyword arguments."""
     if not Path(path).is_file():
-        raise NotFound(f"there is no file {str(path)!r} with inputs")
+        raise NotFound(f"there is no file {str(path)!r} with inputs; check the path")
     from stepscope.inspect.checkpoint import load_safely
 
     held = load_safely(path, device)
@@ -159,11 +159,11 @@ def load_inputs(path: str | Path, device: Any) -> tuple[list[Any], dict[str, Any
         return list(held), {}
     if isinstance(held, dict):
         return [], {str(key): value for key, value in held.items()}
-    raise BadData(f"{path} holds a {type(held).__name__}; expected a tensor, a list of tensors or a dict of them")
+    raise BadData(f"{path} contains a {type(held).__name__}; expected a tensor, a list of tensors or a dict of them")
 
 
 def moved(value: Any, device: Any) -> Any:
-    """Nested tensors on another device; everything else as it is."""
+    """Move nested tensors to another device; anything else is unchanged."""
     if isinstance(value, torch.Tensor):
         return value.to(device)
     if isinstance(value, Mapping) and type(value) is dict:

@@ -1,4 +1,4 @@
-"""The times of many recorded runs of one step, gathered per layer and per op."""
+"""The times of many recorded runs of one step, collected per layer and per op."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["Times", "middle_and_spread"]
 
 Key = tuple[str, str | None, int, str, int]
-"""What makes an op the same op in the next run: phase, module, call, name, and which of its kind there."""
+"""What identifies an op across runs: phase, module, call, name, and occurrence."""
 _KINDS = ("forward", "backward", "update")
 
 
 def middle_and_spread(values: list[float]) -> tuple[float, float]:
-    """The median and the distance between the quartiles.
+    """The median and the interquartile range.
 
     >>> middle_and_spread([1.0, 2.0, 3.0, 4.0, 100.0])
     (3.0, 2.0)
@@ -46,7 +46,7 @@ class Times:
         return self._first
 
     def add(self, record: StepRecord) -> None:
-        """Take the times of one run."""
+        """Add the times of one run."""
         self._first = self._first or record
         self.runs += 1
         lookup = Lookup(record)
@@ -73,7 +73,7 @@ class Times:
             self._layers[path]["update"].append(us)
 
     def layer_rows(self) -> list[Row]:
-        """The rows of the table by module, with the times of all runs."""
+        """The rows of the module table, with the times of all runs."""
         rows = [row for row in module_rows(Lookup(self.first), None) if not row.label.startswith("(")]
         for row in rows:
             self._fill(row.cells, self._layers.get(row.cells["module"]))
@@ -116,7 +116,7 @@ class Times:
 
 
 def _keys(record: StepRecord) -> dict[int, Key]:
-    """Every op's key. Backward ops that belong to a forward op are found through it and have none of their own."""
+    """Every op's key. Backward ops that belong to a forward op are found through it and have no key."""
     seen: Counter[tuple[Any, ...]] = Counter()
     keys: dict[int, Key] = {}
     for op in record.ops:
@@ -129,9 +129,9 @@ def _keys(record: StepRecord) -> dict[int, Key]:
 
 
 def _updates(lookup: Lookup) -> dict[str, float]:
-    """The optimizer's time by module: an op's time is shared among the parameters it touches by their size.
+    """The optimizer's time by module: an op's time is distributed over the parameters it updates by their size.
 
-    An op that touches none by name (one on optimizer state alone) is shared among all that are trained.
+    An op that updates no named parameter (only optimizer state) is distributed over all trained ones.
     """
     sizes: Counter[str] = Counter()
     for tensor in lookup.record.tensors:
@@ -160,7 +160,7 @@ def _touched(op: Op, lookup: Lookup) -> Counter[str]:
 
 
 def _around(name: str, lookup: Lookup) -> list[str]:
-    """The modules that own a parameter, from the inside out."""
+    """The modules that own a parameter, innermost first."""
     found = []
     while name:
         name = name.rpartition(".")[0]

@@ -1,13 +1,13 @@
 """`stepscope.profile_layers`: how long each layer and each op takes, forward, backward and update, over many runs.
 
-The ops are timed where they run, inside real steps; on CUDA by events, read when a step is over. Columns of the CSV,
-in this order:
+The ops are timed inside real steps; on CUDA with events, read when a step is over. Columns of the CSV, in this
+order:
 
     kind, module, type, op, phase, line, calls, input, output, params, flops, macs, forward_us, forward_spread_us,
     backward_us, backward_spread_us, update_us, update_spread_us, flops_per_s, runs
 
-`kind` is `layer` (a module with all inside it) or `op`. Times are medians in microseconds, spreads the distance
-between the quartiles.
+`kind` is `layer` (a module with everything inside it) or `op`. Times are medians in microseconds, spreads are
+interquartile ranges.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def profile_layers(
 
     >>> stepscope.profile_layers(model, x, target=y, optimizer=opt, runs=100).to_csv("profile.csv")   # doctest: +SKIP
 
-    Backward is run when any parameter asks for a gradient. The loss is `loss(output, target)`; without `loss`, the
-    output's own `.loss` where it has one, cross entropy for whole-number targets, mean squared error for others,
-    and the mean of the output where there is no target. When the model's forward does not take the last of `inputs`,
-    that is the target. Weights, gradients, buffers, optimizer state and random numbers are put back afterward.
+    Backward runs if any parameter requires a gradient. The loss is `loss(output, target)`; without `loss`, the output's
+    own `.loss` if it has one, cross entropy for integer targets, mean squared error for others, and the mean of the
+    output without a target. If the model's forward does not accept the last of `inputs`, that is the target. Weights,
+    gradients, buffers, optimizer state and random numbers are restored afterward.
     """
     try:
         import torch
@@ -63,9 +63,7 @@ def profile_layers(
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"profile_layers() was given a {type(model).__name__}; expected a torch.nn.Module")
     if runs < 1 or warmup < 0:
-        raise UsageError(
-            f"runs is {runs} and warmup {warmup}; at least one run and no fewer than 0 warm-ups are needed"
-        )
+        raise UsageError(f"runs is {runs} and warmup {warmup}; expected at least one run and no fewer than 0 warm-ups")
     if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
         raise UsageError(
             f"optimizer is {optimizer!r}; give the torch.optim.Optimizer that holds the model's parameters"
@@ -146,7 +144,7 @@ def _recorded(work: _Step, *, first: bool) -> Any:
 
 
 def _timed(run: Callable[[], None], model: Any) -> float:
-    """Wall time of a step without recording, with the device waited for on both sides."""
+    """Wall time of a step without recording, synchronized with the device on both sides."""
     _wait(model)
     start = perf_counter_ns()
     run()
@@ -164,7 +162,7 @@ def _wait(model: Any) -> None:
 
 
 class LayerProfile:
-    """Times per layer and per op. Prints as two tables; the CSV has both, told apart by `kind`."""
+    """Times per layer and per op. Prints as two tables; the CSV has both, distinguished by `kind`."""
 
     def __init__(self, times: Times, plain_us: list[float]) -> None:
         self.step = Step(times.first)

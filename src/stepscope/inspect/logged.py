@@ -1,4 +1,4 @@
-"""A recorded step in a run: `run.log({"recording": step})` keeps it, the *Model* page shows it."""
+"""A recorded step in a run: logged with `run.log({"recording": step})`, shown on the *Model* page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIME = "application/vnd.stepscope.step"
 
 
 class LoggedStep:
-    """What `run.log` keeps of a step. The record is frozen, so nothing is copied; `encode` packs it, on any thread."""
+    """What `run.log` stores of a step. The record is frozen, so nothing is copied; `encode` packs it, on any thread."""
 
     def __init__(self, record: StepRecord) -> None:
         self._record = record
@@ -30,7 +30,7 @@ class LoggedStep:
 
 
 def read_logged(data: bytes, key: str) -> StepRecord:
-    """The record that was logged; `BadData` when the bytes are none."""
+    """The record that was logged; `BadData` if the bytes are not one."""
     from stepscope.record.serialise import unpack
 
     return unpack(data, f"the recording {key!r}")

@@ -1,4 +1,4 @@
-"""What a model consists of, without running it."""
+"""A model's structure, without running it."""
 
 from __future__ import annotations
 

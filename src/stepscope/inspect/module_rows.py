@@ -1,4 +1,4 @@
-"""The table by module: the tree of modules in the order they ran, each with all that ran inside it."""
+"""The table by module: the module tree in execution order, each with everything that ran inside it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def module_rows(lookup: Lookup, depth: int | None) -> list[Row]:
 
 
 def _outside(lookup: Lookup) -> dict[str, Tally]:
-    """What ran in no module, by phase."""
+    """What ran outside any module, by phase."""
     found: dict[str, Tally] = {}
     for op in lookup.record.ops:
         if lookup.innermost_call(op) is None and lookup.module_of(op) is None:
@@ -130,7 +130,7 @@ class _Tree:
         return ", ".join(marks), ""
 
     def sums(self, path: str) -> tuple[int, int, int]:
-        """Parameters of a module and all below it, how many are trained, and their bytes."""
+        """Parameters of a module and its descendants, how many are trained, and their bytes."""
         known = self._sums.get(path)
         if known is None:
             module = self.own.get(path)
@@ -163,7 +163,7 @@ def _weights(lookup: Lookup) -> tuple[dict[str, str], set[str]]:
 
 
 def _call_paths(lookup: Lookup, index: int) -> list[str]:
-    """A call's path and the containers between it and the call around it (a ModuleList itself never runs)."""
+    """A call's path and the containers between it and the enclosing call (a ModuleList itself never runs)."""
     call = lookup.record.calls[index]
     outer = lookup.around(index)
     above = None if outer is None else lookup.record.calls[outer].path
@@ -182,7 +182,7 @@ def _call_paths(lookup: Lookup, index: int) -> list[str]:
 
 
 def inclusive_tallies(lookup: Lookup) -> dict[str, Tally]:
-    """What ran inside each module with its children, following the calls: a shared module counts for its caller."""
+    """What ran inside each module and its children, by calls: a shared module counts for its caller."""
     return _inclusive(lookup, [_call_paths(lookup, place) for place in range(len(lookup.record.calls))])
 
 

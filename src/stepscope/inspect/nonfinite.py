@@ -1,6 +1,6 @@
-"""Where the values of a recorded step stopped being finite, for those who show it.
+"""Where the values of a recorded step stopped being finite, for display.
 
-The search itself stands in `record`, because the watcher of a running training needs it too.
+The search itself is in `record`, because watching a live training needs it too.
 """
 
 from __future__ import annotations

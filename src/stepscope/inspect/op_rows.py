@@ -1,4 +1,4 @@
-"""The other tables of a step: by op, by line of source, by phase, by kind of op."""
+"""The other tables of a step: by op, by source line, by phase, by kind of op."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _grouped(
     *,
     both_ways: bool = True,
 ) -> list[Row]:
-    """One row per group, in the order the groups were first met."""
+    """One row per group, in the order of first appearance."""
     groups: dict[Hashable, tuple[OpView, Tally]] = {}
     for op in lookup.record.ops:
         view = OpView(op, lookup)

@@ -24,7 +24,7 @@ Line = list[tuple[str, str]]
 
 
 def terminal_width() -> int | None:
-    """The terminal's width; None, for no limit, when the output is piped."""
+    """The terminal's width; None, for no limit, if the output is piped."""
     try:
         if sys.stdout.isatty():
             return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
@@ -56,7 +56,7 @@ def print_table(table: Table, width: int | None = None) -> None:
 
 
 def shown_columns(table: Table) -> tuple[list[str], str]:
-    """The columns worth showing, and what is the same everywhere in words."""
+    """The columns worth showing, and a description of constant ones."""
     if table.chosen:
         return table.columns, ""
     shown, said = [], []
@@ -103,7 +103,7 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
     if foot:
         lines += [rule, line(foot[0], "bold")]
     left_out = [COLUMNS[name].title for name in names if name not in widths]
-    notes = [*table.notes, *([f"left out to fit the width: {', '.join(left_out)}"] if left_out else [])]
+    notes = [*table.notes, *([f"omitted to fit the width: {', '.join(left_out)}"] if left_out else [])]
     lines += [[(part, "dim")] for note in notes for part in _wrap(note, width)]
     return lines
 
@@ -127,7 +127,7 @@ def cell_text(row: Row, name: str, missing: str | None = None) -> str:
 
 
 def fit(names: Sequence[str], natural: dict[str, int], width: int | None) -> dict[str, int]:
-    """The width of each column that is kept: cut text first, then leave out the columns that matter least."""
+    """The width of each column that is kept: cut text first, then omit the least important columns."""
     if width is None:
         return {name: natural[name] for name in names}
     kept = list(names)
@@ -168,7 +168,7 @@ def _wrap(text: str, width: int | None) -> list[str]:
 
 
 def tree_labels(rows: Sequence[Row]) -> list[str]:
-    """Each row's label with the branches of the tree before it."""
+    """Each row's label with its tree branches."""
     labels: list[str] = []
     open_levels: set[int] = set()
     for row in reversed(rows):

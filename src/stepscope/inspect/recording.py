@@ -1,4 +1,4 @@
-"""`stepscope.record`: record what runs inside a `with` block, and look at it as a `Step`."""
+"""`stepscope.record`: record what runs inside a `with` block as a `Step`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def record(
 
     `depth`: "ops" (torch functions, the default), "modules" (module calls only), "aten" (every ATen operator).
     `stats` adds the statistics of every tensor, `cost` time, FLOPs and bytes saved for backward; `backward` records
-    the backward ops too. The training is left as it would be without.
+    the backward ops too. The training is not affected.
     """
     try:
         from stepscope.record.op_observers import observers_for
@@ -37,7 +37,7 @@ def record(
 
 
 class Recording:
-    """A recording, on between `__enter__` and `__exit__`."""
+    """A recording, active between `__enter__` and `__exit__`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -53,12 +53,12 @@ class Recording:
     def _finished(self) -> StepRecord:
         found = self._recorder.record
         if found is None:
-            raise UsageError("the step is still being recorded; look at it after the `with` block")
+            raise UsageError("the step is still being recorded; use it after the `with` block")
         return found
 
 
 def _forget_our_frames(error: BaseException | None) -> None:
-    """Have the traceback of an error, and of those behind it, read as it would without us."""
+    """Remove Stepscope's frames from the traceback of an error and its causes."""
     from stepscope.record.tracebacks import without_our_frames
 
     seen: set[int] = set()

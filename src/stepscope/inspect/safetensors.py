@@ -1,4 +1,4 @@
-"""The safetensors format, read by ourselves: a length, a JSON header, then the bytes. Everything is checked first."""
+"""A reader for the safetensors format: a length, a JSON header, then the bytes. Everything is validated first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _DTYPES: dict[str, tuple[str, str, _Decode | None]] = {
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor inside a safetensors file; its values stay there until asked for."""
+    """A tensor inside a safetensors file; its values are read on demand."""
 
     file: Path
     name: str
@@ -51,7 +51,7 @@ class StoredTensor:
     """The format's name of the dtype."""
     shape: tuple[int, ...]
     start: int
-    """Where its bytes begin in the file."""
+    """The offset of its bytes in the file."""
     bytes: int
 
     @property
@@ -59,7 +59,7 @@ class StoredTensor:
         return _DTYPES[self.kind][0] if self.kind in _DTYPES else self.kind.lower()
 
     def pieces(self) -> Iterator[Floats] | None:
-        """Its values as float64; None for a dtype we cannot read."""
+        """Its values as float64; None for an unsupported dtype."""
         if self.kind not in _DTYPES:
             return None
         _, code, decode = _DTYPES[self.kind]
@@ -76,13 +76,14 @@ def looks_like_safetensors(path: Path) -> bool:
 
 
 def read_header(path: Path) -> tuple[list[StoredTensor], dict[str, str]]:
-    """The tensors of a file and its metadata. A header that does not fit the file is refused."""
+    """The tensors of a file and its metadata. A header that does not match the file is rejected."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8 or length > _MOST_HEADER:
             raise BadData(
-                f"{path}: a header of {length:,} bytes in a file of {size:,}; it is cut off or no safetensors file"
+                f"{path}: a header of {length:,} bytes in a file of {size:,}; the file is truncated "
+                "or not a safetensors file"
             )
         raw = file.read(length)
     try:
@@ -124,7 +125,7 @@ def _entry(path: Path, name: str, entry: Any, base: int, size: int) -> StoredTen
         raise BadData(f"{path}: the shape or offsets of {name!r} are not whole numbers: {entry}")
     if begin > end or base + end > size:
         raise BadData(
-            f"{path}: {name!r} lies at {begin}-{end}, outside the file's {size - base:,} bytes; is it cut off?"
+            f"{path}: {name!r} lies at {begin}-{end}, outside the file's {size - base:,} bytes; is it truncated?"
         )
     if kind in _DTYPES:
         numel = 1

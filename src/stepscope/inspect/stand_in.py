@@ -1,4 +1,4 @@
-"""A loss for a model whose own is not known, so that backward can be looked at."""
+"""A placeholder loss for a model whose own is unknown, so that backward can be inspected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["stand_in_loss"]
 
 
 def stand_in_loss(output: Any) -> Any:
-    """The output's own `.loss` where it has one, else the sum of the means of its tensors that have a gradient."""
+    """The output's own `.loss` if it has one, else the sum of the means of its tensors with a gradient."""
     import torch
 
     from stepscope.record.arguments import tensors_in
@@ -21,8 +21,8 @@ def stand_in_loss(output: Any) -> Any:
     found = [tensor for tensor in tensors_in(output) if tensor.requires_grad]
     if not found:
         raise UsageError(
-            f"no tensor of the output ({type(output).__name__}) has a gradient, so there is no backward to look at; "
-            "are all parameters frozen?"
+            f"no tensor of the output ({type(output).__name__}) has a gradient, so there is no "
+            "backward to inspect; are all parameters frozen?"
         )
     means = [(tensor.abs() if tensor.is_complex() else tensor).mean() for tensor in found]
     return sum(means[1:], means[0])

@@ -1,4 +1,4 @@
-"""A recorded step as a user meets it: visit it, print it, tabulate it, draw it, ask where it first went wrong."""
+"""A recorded step for users: visit it, print it, tabulate it, draw it, find where it first went wrong."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ By = Literal["module", "op", "line", "phase", "type"]
 
 
 class Step:
-    """What `stepscope.record` gives: every operation of one step.
+    """The result of `stepscope.record`: every operation of one step.
 
     >>> with stepscope.record(model) as step:                     # doctest: +SKIP
     ...     criterion(model(x), y).backward()
@@ -31,7 +31,7 @@ class Step:
     """
 
     def __init__(self, source: StepRecord | Callable[[], StepRecord]) -> None:
-        """From a finished record, or from something that has it once the step is over."""
+        """From a finished record, or from something that provides it once the step is over."""
         self._source = source
         self._lookup: Lookup | None = None
 
@@ -75,15 +75,15 @@ class Step:
     def visit(self, visitor: Callable[[OpView], Any]) -> None:
         """Call `visitor` with every op, in execution order: a function, a lambda, or any callable object."""
         if not callable(visitor):
-            raise UsageError(f"visit() was given a {type(visitor).__name__}; give it a function that takes one op")
+            raise UsageError(f"visit() was given a {type(visitor).__name__}; expected a function that takes one op")
         for op in self:
             visitor(op)
 
     def print(self, *, summary: bool = True, forward: bool = True, backward: bool = True) -> None:
-        """Print the step op by op, with the statistics of the tensors where they were recorded.
+        """Print the step op by op, with tensor statistics if they were recorded.
 
-        `summary` adds the totals; `forward` and `backward` choose the ops (set-up, loss, optimizer and other ops
-        go with forward).
+        `summary` adds the totals; `forward` and `backward` select the ops (set-up, loss, optimizer and other ops
+        count as forward).
         """
         from stepscope.inspect.step_text import print_step
 
@@ -96,9 +96,9 @@ class Step:
         columns: Sequence[str] | str | None = None,
         sort: str | None = None,
     ) -> Table:
-        """The step in rows: by module, op, line of source, phase, or type of op.
+        """The step as rows: by module, op, source line, phase, or type of op.
 
-        `depth` limits the tree of modules (1: the model's children); `columns` chooses among those of
+        `depth` limits the module tree (1: the model's children); `columns` selects from those in
         docs/inspect.md; `sort` names a column, largest first, `-name` for smallest first.
         """
         from stepscope.inspect.tables import step_table
@@ -112,28 +112,28 @@ class Step:
         return graph_of(self.record, **options)
 
     def estimate(self, batch_size: int | None = None, optimizer: str = "adam") -> Estimate:
-        """Memory that training needs, from the shapes, beside what this step measured."""
+        """The memory that training needs, from the shapes, beside what this step measured."""
         from stepscope.inspect.estimate import estimate_memory
 
         return estimate_memory(self.record, batch_size=batch_size, optimizer=optimizer)
 
     def first_nonfinite(self) -> Birth | None:
-        """The op that first made a NaN or an infinity that reached the loss or a gradient.
+        """The op that first produced a NaN or an infinity that reached the loss or a gradient.
 
-        One that reached neither (a mask of -inf that a softmax took away) is given only when there is no other.
-        None when every value was finite.
+        One that reached neither (a mask of -inf removed by a softmax) is returned only if there is no other.
+        None if every value was finite.
         """
         from stepscope.record.nonfinite import births
 
         if not any(op.output_stats is not None or op.input_stats is not None for op in self.record.ops):
             raise UsageError(
-                "this step was recorded without statistics, so nothing is known of its values; "
-                "record it with stepscope.record(model, stats=True)"
+                "this step was recorded without statistics, so its values are unknown; record it "
+                "with stepscope.record(model, stats=True)"
             )
         return next(iter(births(self.record)), None)  # those that matter come first
 
     def save(self, path: str | Path) -> Path:
-        """Write the step to one file; `Step.load` reads it, also where there is no torch."""
+        """Write the step to one file; `Step.load` reads it, even without torch."""
         from stepscope.record.serialise import save
 
         return save(self.record, path)
@@ -158,7 +158,7 @@ class Step:
         return self.table(by="module")._repr_html_()
 
     def _stepscope_media_(self) -> LoggedStep:
-        """What `run.log({"recording": step})` keeps."""
+        """What `run.log({"recording": step})` stores."""
         from stepscope.inspect.logged import LoggedStep
 
         return LoggedStep(self.record)

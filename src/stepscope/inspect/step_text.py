@@ -22,7 +22,7 @@ __all__ = ["print_step", "step_lines"]
 
 
 def print_step(step: Step, *, summary: bool, forward: bool, backward: bool) -> None:
-    """To stdout; in color on a terminal."""
+    """Print to stdout; in color on a terminal."""
     lines = step_lines(step, summary=summary, forward=forward, backward=backward)
     if not sys.stdout.isatty():
         sys.stdout.writelines(f"{line}\n" for line, _ in lines)
@@ -37,7 +37,7 @@ def print_step(step: Step, *, summary: bool, forward: bool, backward: bool) -> N
 
 
 def step_lines(step: Step, *, summary: bool, forward: bool, backward: bool) -> Iterator[tuple[str, str]]:
-    """(line, style): a heading wherever the phase or module changes, then the ops below it."""
+    """(line, style): a heading where the phase or module changes, then the ops below it."""
     heading = None
     for view in step:
         if not (backward if view.phase == "backward" else forward):

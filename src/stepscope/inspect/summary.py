@@ -1,4 +1,4 @@
-"""`stepscope.summary`: what a model is, layer by layer, with or without running it."""
+"""`stepscope.summary`: a model layer by layer, with or without running it."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def summary(
     >>> print(stepscope.summary(model, input_ids=ids, mask=mask, depth=2))    # doctest: +SKIP
     >>> print(stepscope.summary(model))                                       # parameters only  # doctest: +SKIP
 
-    With inputs (positional, by keyword, or made from `input_size` and `dtypes`) the model is run once without
-    gradients, in evaluation mode unless `mode` is "train" or "same", and left exactly as it was. If it fails, the
-    table goes up to the layer that failed. `backward=True` runs backward too, from a stand-in loss, and measures what
-    is kept for it. `batch_size` and `optimizer` are for the estimate of training memory;
-    `inputs` is for keyword arguments whose names are taken here.
+    With inputs (positional, by keyword, or made from `input_size` and `dtypes`) the model runs once without gradients,
+    in evaluation mode unless `mode` is "train" or "same", and is left exactly as it was. If it fails, the table ends at
+    the layer that failed. `backward=True` also runs backward, from a placeholder loss, and measures what is saved for
+    it. `batch_size` and `optimizer` are for the estimate of training memory; `inputs` is for keyword arguments whose
+    names are taken here.
     """
     try:
         import torch
@@ -64,11 +64,11 @@ def summary(
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"summary() was given a {type(model).__name__}; expected a torch.nn.Module")
     if mode not in ("eval", "train", "same"):
-        raise UsageError(f"mode is {mode!r}; it can be 'eval', 'train' or 'same'")
+        raise UsageError(f"mode is {mode!r}; expected 'eval', 'train' or 'same'")
     kwargs = {**kwargs, **(inputs or {})}
     if input_size is not None:
         if args:
-            raise UsageError("summary() was given both inputs and input_size; one of them is enough")
+            raise UsageError("summary() was given both inputs and input_size; pass only one of them")
         from stepscope.inspect.inputs import device_of, make_inputs
 
         made, named = make_inputs(input_size, dtypes, model, device or device_of(model))
@@ -85,7 +85,7 @@ def summary(
 def _run(
     model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, device: Any, backward: bool
 ) -> tuple[StepRecord, Exception | None]:
-    """Record one forward. An error of the model's own code is part of the answer, so it is caught here."""
+    """Record one forward. An error in the model's own code is part of the result, so it is caught here."""
     import torch
 
     from stepscope.inspect.stand_in import stand_in_loss
@@ -93,7 +93,7 @@ def _run(
     from stepscope.record.op_observers import observers_for
     from stepscope.record.recorder import Recorder
 
-    if is_lazy(model):  # the first run would give it its shapes for good
+    if is_lazy(model):  # the first run would fix its shapes
         model = copy.deepcopy(model)
     if device is not None:
         from stepscope.inspect.inputs import moved
@@ -116,7 +116,7 @@ def _run(
 
 
 class Summary:
-    """What `summary` gives: prints as a table, and has the numbers behind it."""
+    """The result of `summary`: prints as a table, and provides the numbers behind it."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class Summary:
         if self.flops is not None:
             parts.append(f"{count(self.flops)} FLOPs ({count(self.macs)} multiply-adds)")
         closing = [", ".join(parts)]
-        if self.estimate is not None and self.parameters:  # nothing to train without
+        if self.estimate is not None and self.parameters:  # without parameters there is nothing to train
             closing += self.estimate.lines()
         if self.failure is not None:
             closing = [*self.failure.lines(), *closing]

@@ -1,4 +1,4 @@
-"""A table of a step: rows of raw values that print to fit the terminal and go to CSV, JSON, pandas and HTML."""
+"""A table of a step: rows of raw values that print to fit the terminal and convert to CSV, JSON, pandas and HTML."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 @dataclass
 class Row:
-    """One row. `cells` holds raw values by column; `label` is how the first column reads in a tree."""
+    """One row. `cells` has raw values by column; `label` is the first column's text in a tree."""
 
     label: str
     cells: dict[str, Any]
     level: int = 0
     mark: str = ""
-    """Said after the label: shared with, not called, failed ..."""
+    """Shown after the label: shared with, not called, failed ..."""
     style: str = ""
 
 
 @dataclass
 class Table:
-    """What `Step.table` and `summary` give back.
+    """The result of `Step.table` and `summary`.
 
     >>> print(step.table(by="module", depth=2))            # doctest: +SKIP
     >>> step.table(by="op", sort="time_us").to_csv("ops.csv")   # doctest: +SKIP
@@ -50,11 +50,11 @@ class Table:
     notes: list[str] = field(default_factory=list)
     """Footnotes."""
     chosen: bool = False
-    """The user named the columns: none is left out for being empty or the same in every row."""
+    """The user named the columns: none is omitted for being empty or constant."""
     hidden: Sequence[str] = ()
-    """Columns that are in CSV, JSON and pandas, but printed only when asked for."""
+    """Columns that are in CSV, JSON and pandas, but printed only on request."""
     foot: str = "total"
-    """What the last row is called."""
+    """The label of the last row."""
 
     @property
     def total_row(self) -> Row:
@@ -75,7 +75,7 @@ class Table:
         return {name: row.cells.get(name) for name in self.columns}
 
     def sorted(self, by: str | None) -> Table:
-        """The same rows, largest first (or smallest, with a `-` in front), no longer a tree."""
+        """The same rows, largest first (or smallest, with a leading `-`), without the tree."""
         if by is None:
             return self
         name = by.removeprefix("-")
@@ -85,7 +85,7 @@ class Table:
         absent = [row for row in self.rows if row.cells.get(name) is None]
         there.sort(key=lambda row: row.cells[name], reverse=COLUMNS[name].numeric and not by.startswith("-"))
         lead = self.columns[0]
-        # Out of its tree, a module goes by its whole path; everything else by the name it had.
+        # Outside its tree, a module shows its full path; everything else its label.
         labels = {id(r): str(r.cells.get(lead) or r.label) if lead == "module" else r.label for r in self.rows}
         flat = [Row(labels[id(r)], r.cells, 0, r.mark, r.style) for r in (*there, *absent)]
         hidden = [column for column in self.hidden if column != name]
@@ -111,7 +111,7 @@ class Table:
         return data_frame(list(self), self.columns)
 
     def print(self, width: int | None = None) -> None:
-        """Print in color on a terminal, plainly elsewhere, fitted to `width` (the terminal's own by default)."""
+        """Print in color on a terminal, plain elsewhere, fitted to `width` (the terminal's by default)."""
         from stepscope.inspect.printing import print_table
 
         print_table(self, width)
@@ -158,7 +158,7 @@ def _csv_cell(value: Any) -> str:
 
 
 def finite_json(value: Any) -> Any:
-    """JSON has no NaN and no infinities: they become words."""
+    """JSON has no NaN and no infinities: they become strings."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
@@ -169,10 +169,10 @@ def finite_json(value: Any) -> Any:
 
 
 def deliver(text: str, path: str | Path | None) -> str:
-    """The text, also written to `path` where one is given."""
+    """The text, also written to `path` if given."""
     if path is not None:
         try:
             Path(path).write_text(text, encoding="utf-8")
         except OSError as fault:
-            raise StorageError(f"cannot write {path}: {fault.strerror or fault}") from fault
+            raise StorageError(f"cannot write {path}: {fault.strerror or fault}; choose another place") from fault
     return text

@@ -1,4 +1,4 @@
-"""Which rows, columns, totals and footnotes a table of a step has."""
+"""The rows, columns, totals and footnotes of a step's table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def step_table(
         make = {"line": line_rows, "phase": phase_rows, "type": type_rows}[by]
         usual, rows = GROUP_COLUMNS[by], make(lookup)
     else:
-        raise UsageError(f"by is {by!r}; it can be 'module', 'op', 'line', 'phase' or 'type'")
+        raise UsageError(f"by is {by!r}; expected 'module', 'op', 'line', 'phase' or 'type'")
     chosen = choose_columns(columns, usual)
     if sort is not None and sort.removeprefix("-") not in chosen and sort.removeprefix("-") in usual:
         chosen.append(sort.removeprefix("-"))
@@ -82,7 +82,7 @@ def _unseen(record: StepRecord) -> list[str]:
     for one in record.unseen:
         where = f" in {one.where}" if one.where else ""
         parts.append(f"{one.what}{where}" + (f" ({one.count}×)" if one.count > 1 else ""))
-    return [f"not seen by the recording: {'; '.join(parts)}"]
+    return [f"missed by the recording: {'; '.join(parts)}"]
 
 
 def _failure(record: StepRecord) -> list[str]:

@@ -1,4 +1,4 @@
-"""Costs of many ops summed up, telling what is unknown from what is nothing."""
+"""Total costs of many ops, distinguishing unknown from zero."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Tally", "footnotes", "op_time"]
 
 
 def op_time(op: Op) -> float | None:
-    """On the device where it was measured there, else on the host.
+    """On the device if measured there, else on the host.
 
-    None for the call of `backward()` itself: what is left of it without its ops is mostly the recording's own hooks.
+    None for the call of `backward()` itself: without its ops, the rest is mostly the recording's own hooks.
     """
     if op.phase == "backward" and op.name in ("backward", "grad") and op.forward is None:
         return None
@@ -25,7 +25,7 @@ def op_time(op: Op) -> float | None:
 
 
 class Tally:
-    """Sums over ops; a sum of nothing known stays None."""
+    """Sums over ops; a sum without known values stays None."""
 
     __slots__ = (
         "backward_flops",
@@ -75,8 +75,8 @@ class Tally:
         self.saved_bytes += cost.saved_bytes
 
     def cells(self, *, both_ways: bool = False) -> dict[str, Any]:
-        """By column; `both_ways` counts backward FLOPs into `flops`, for rows that are not about a module."""
-        flops = self.flops or (None if self.unknown else self.flops)  # nothing known is not nothing done
+        """By column; `both_ways` adds backward FLOPs to `flops`, for rows that are not about a module."""
+        flops = self.flops or (None if self.unknown else self.flops)  # unknown is not zero
         if both_ways and self.backward_flops is not None:
             flops = (flops or 0) + self.backward_flops
         return {
@@ -92,11 +92,11 @@ class Tally:
 
 
 def footnotes(total: Tally) -> list[str]:
-    """What the FLOPs leave out."""
+    """What the FLOPs do not include."""
     if total.flops is None or not total.unknown:
         return []
     names = [f"{name} {times}×" if times > 1 else name for name, times in Counter(total.unknown).most_common(8)]
     more = f" and {len(total.unknown) - 8} other kinds" if len(total.unknown) > 8 else ""
     many = sum(total.unknown.values())
     what = "1 op" if many == 1 else f"{many} ops"
-    return [f"FLOPs leave out {what} without a formula: {', '.join(names)}{more}"]
+    return [f"FLOPs exclude {what} without a formula: {', '.join(names)}{more}"]

@@ -1,4 +1,4 @@
-"""`pkg.module:Net`, `path/to/file.py:build_model`: the model that a user names on the command line."""
+"""Load the model that a user names on the command line: `pkg.module:Net`, `path/to/file.py:build_model`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["load_model"]
 
 
 def load_model(target: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Import, look up, and construct what `target` names; each thing that can be wrong says what to do."""
+    """Import, look up, and construct what `target` names; each error tells what to do."""
     place, colon, name = target.rpartition(":")
     if not colon or "/" in name or "\\" in name:
         place, name = target, ""
@@ -45,7 +45,9 @@ def _import_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as fault:
         if fault.name and (name == fault.name or name.startswith(f"{fault.name}.")):
-            raise NotFound(f"there is no module {fault.name!r} in {here} or among the installed packages") from None
+            raise NotFound(
+                f"there is no module {fault.name!r} in {here} or among the installed packages; check the name"
+            ) from None
         raise UsageError(f"importing {name} failed: it needs {fault.name!r}, which is not installed") from None
     except Exception as fault:  # whatever the user's own code raises while it is imported
         raise UsageError(f"importing {name} failed{_where(fault)}: {type(fault).__name__}: {fault}") from fault
@@ -53,14 +55,14 @@ def _import_module(name: str) -> ModuleType:
 
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise NotFound(f"there is no file {str(path)!r}")
+        raise NotFound(f"there is no file {str(path)!r}; check the path")
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else f"_inspected_{abs(hash(path))}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{str(path)!r} cannot be imported")
+        raise UsageError(f"{str(path)!r} cannot be imported; give a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -81,7 +83,7 @@ def _construct(found: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -
 
     if isinstance(found, torch.nn.Module):
         if args or kwargs:
-            raise UsageError(f"{name} is a model already, so it takes no --args or --kwargs")
+            raise UsageError(f"{name} is already a model, so it takes no --args or --kwargs; remove them")
         return found
     if not callable(found):
         raise UsageError(
@@ -92,16 +94,16 @@ def _construct(found: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -
     try:
         made = found(*args, **kwargs)
     except Exception as fault:  # whatever the user's own constructor raises
-        raise UsageError(f"making {name} failed{_where(fault)}: {type(fault).__name__}: {fault}") from fault
+        raise UsageError(f"constructing {name} failed{_where(fault)}: {type(fault).__name__}: {fault}") from fault
     if not isinstance(made, torch.nn.Module):
-        raise UsageError(f"{name} gave a {type(made).__name__}; expected a torch.nn.Module")
+        raise UsageError(f"{name} returned a {type(made).__name__}; expected a torch.nn.Module")
     return made
 
 
 def _check_arguments(found: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> None:
     try:
         signature = inspect.signature(found)
-    except (TypeError, ValueError):  # built in C: the call itself will tell
+    except (TypeError, ValueError):  # implemented in C: the call itself will show
         return
     try:
         signature.bind(*args, **kwargs)
@@ -112,7 +114,7 @@ def _check_arguments(found: Any, name: str, args: list[Any], kwargs: dict[str, A
         ]  # fmt: skip
         wants = ", ".join(map(_describe, needed)) or "no arguments"
         raise UsageError(
-            f"{name} cannot be made like this: {fault}. It needs {wants}; its signature is {name}{signature}. "
+            f"{name} cannot be constructed like this: {fault}. It needs {wants}; its signature is {name}{signature}. "
             "Give them with --kwargs '{\"name\": value}' or --args '[value]'"
         ) from None
 
@@ -125,7 +127,7 @@ def _describe(parameter: inspect.Parameter) -> str:
 
 
 def _offers(module: ModuleType) -> str:
-    """The models a module has."""
+    """The models in a module."""
     import torch
 
     found = [

@@ -1,4 +1,4 @@
-"""What a stored tensor holds, taken in pieces so that a tensor larger than memory passes through."""
+"""Statistics of a stored tensor, computed in pieces so that it may be larger than memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 
 
 def stats_of(pieces: Iterator[Floats]) -> Stats:
-    """Statistics over pieces, merged without losing digits (Chan's formula). Those of the finite values."""
+    """Statistics over pieces, merged without losing digits (Chan's formula), of the finite values."""
     numel = nan = up = down = zeros = seen = 0
     low, high, mean, spread, square = math.inf, -math.inf, 0.0, 0.0, 0.0
     for piece in pieces:
@@ -48,7 +48,7 @@ def stats_of(pieces: Iterator[Floats]) -> Stats:
 
 
 def torch_pieces(tensor: Any) -> Iterator[Floats]:
-    """A torch tensor as float64, piece by piece; complex values by their size."""
+    """A torch tensor as float64, piece by piece; complex values by their magnitude."""
     import torch
 
     tensor = tensor.detach()

@@ -1,8 +1,8 @@
-"""`stepscope.time_steps`: how long each turn of a training loop takes, by phase, without recording its ops.
+"""`stepscope.time_steps`: the duration of each iteration of a training loop, by phase, without recording its ops.
 
 The loop needs no change: the outermost module call is forward, the autograd engine backward, an optimizer's step the
-update, and everything else (data, loss, logging) other. A step ends with the last update before the next forward; where
-several optimizers take turns (a GAN), with the last before one of them is due again.
+update, and everything else (data, loss, logging) other. A step ends with the last update before the next forward; if
+several optimizers alternate (a GAN), with the last one before the first comes again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMNS = ["step", *(f"{phase}_us" for phase in _PHASES), "total_us"]
 
 
 def time_steps(skip: int = 1) -> StepTimes:
-    """Time the steps of the loop inside the `with` block; the first `skip` are left out of the medians.
+    """Time the steps of the loop inside the `with` block; the first `skip` are excluded from the medians.
 
     >>> with stepscope.time_steps() as times:           # doctest: +SKIP
     ...     for x, y in loader:
@@ -52,7 +52,7 @@ class StepTimes:
         self._marks: list[list[Mark]] = [[]]
         """Per update: (phase that ended here, host time, device event)."""
         self._optimizers: list[set[int]] = [set()]
-        """Which ones made it."""
+        """Which optimizer made it."""
         self.steps: list[dict[str, float]] = []
 
     def __enter__(self) -> StepTimes:
@@ -98,7 +98,7 @@ class StepTimes:
             self._mark(self._stack.pop())
 
     def _forward_begins(self, call: Any) -> None:
-        if self._stack:  # run again by checkpointing in backward
+        if self._stack:  # rerun by checkpointing in backward
             return
         if self._updated:
             self._updated = False
@@ -133,7 +133,7 @@ class StepTimes:
             totals[f"{phase}_us"] = middle
             words.append(f"{phase} {micros_text(middle)} ± {micros_text(spread)}")
         left = f", without the first{f' {self._skip}' if self._skip > 1 else ''}" if len(counted) < len(rows) else ""
-        note = f"± is the distance between the quartiles of {len(counted)} steps{left}: {', '.join(words)}"
+        note = f"± is the interquartile range of {len(counted)} steps{left}: {', '.join(words)}"
         title = f"{len(rows)} step{'' if len(rows) == 1 else 's'}"
         return Table(COLUMNS, rows, totals, title, [note] if counted else [], foot="median")
 
@@ -166,7 +166,7 @@ def _cuda_runs() -> bool:
 
 
 def _turns(marks: list[list[Mark]], optimizers: list[set[int]]) -> list[list[Mark]]:
-    """The marks by turn of the loop: what other optimizers did before one came again belongs together."""
+    """The marks by iteration: updates of other optimizers before one comes again belong together."""
     turns: list[list[Mark]] = []
     updated: set[int] = set()
     for some, by in zip(marks, optimizers, strict=True):
@@ -180,7 +180,7 @@ def _turns(marks: list[list[Mark]], optimizers: list[set[int]]) -> list[list[Mar
 
 
 def _durations(steps: list[list[Mark]]) -> list[dict[str, float]]:
-    """Microseconds by phase: between device events where both ends have one, else by the host's clock."""
+    """Microseconds by phase: between device events if both ends have one, else by the host's clock."""
     found = []
     for marks in steps:
         times = dict.fromkeys(_PHASES, 0.0)

@@ -1,4 +1,4 @@
-"""Run somebody's model and leave it as it was: modes, buffers, attributes, gradients, weights, random numbers."""
+"""Run somebody's model and restore it: modes, buffers, attributes, gradients, weights, random numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["is_lazy", "layers_in_full", "left_as_it_was"]
 
 
 def is_lazy(model: Any) -> bool:
-    """Whether some parameters get their shape from the first input only."""
+    """Whether some parameters get their shape only from the first input."""
     lazy = (torch.nn.parameter.UninitializedParameter, torch.nn.parameter.UninitializedBuffer)
     kinds = {type(one) for module in model.modules() for held in _tensors_of(module) for one in held.values()}
     return any(issubclass(kind, lazy) for kind in kinds)
@@ -26,9 +26,9 @@ def _tensors_of(module: Any) -> tuple[Any, Any]:
 
 @contextmanager
 def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) -> Iterator[None]:
-    """Put everything back at the end, by value and by identity; `weights` when they will be written to.
+    """Restore everything at the end, by value and identity; `weights` if they will be written to.
 
-    Gradients are taken away meanwhile, so nothing can be added to them.
+    Gradients are removed meanwhile, so nothing can be added to them.
     """
     modules = [_Module(module) for module in model.modules()]
     parameters = [_Parameter(parameter, weights) for parameter in model.parameters()]
@@ -49,7 +49,7 @@ def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) 
 
 @contextmanager
 def layers_in_full() -> Iterator[None]:
-    """Have torch's transformer layers run layer by layer: in evaluation they are one fused kernel that hides them."""
+    """Make torch's transformer layers run one by one: in evaluation mode a fused kernel hides them."""
     backend = getattr(torch.backends, "mha", None)
     switch = getattr(backend, "set_fastpath_enabled", None)
     if backend is None or switch is None:
@@ -70,7 +70,7 @@ class _Module:
         self.module = module
         self.attributes = dict(module.__dict__)
         self.scripted = isinstance(module, torch.jit.ScriptModule)
-        """Its attributes live in C++, and `_buffers` can be read but not written to."""
+        """Its attributes are in C++, and `_buffers` can be read but not written to."""
         self.buffers = {name: (buffer, _Kept(buffer)) for name, buffer in module._buffers.items()}
 
     def put_back(self) -> None:
@@ -105,7 +105,7 @@ class _Parameter:
 
 
 class _Kept:
-    """A tensor's values, written back where they were changed. (Not told by `_version`: batch norm does not count.)"""
+    """A tensor's values, restored if they were changed. (`_version` does not tell: batch norm ignores it.)"""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor

@@ -1,4 +1,4 @@
-"""Walk through the ops of a step: `OpView` is what a visitor is handed for each."""
+"""Walk through the ops of a step: a visitor gets an `OpView` for each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Lookup", "OpView", "describe_stats", "describe_tensor", "place"]
 
 
 class Lookup:
-    """The indices of a step that several views need, each made on first use."""
+    """The indexes of a step that several views need, each built on first use."""
 
     def __init__(self, record: StepRecord) -> None:
         self.record = record
@@ -43,11 +43,11 @@ class Lookup:
 
     @cached_property
     def modules(self) -> dict[str, ModuleInfo]:
-        """By every path a module goes by."""
+        """By every path of a module."""
         return {path: module for module in self.record.modules for path in (module.path, *module.aliases)}
 
     def parent_of(self, path: str) -> str | None:
-        """The path around a path, inside its own tree of modules."""
+        """The parent of a path, inside its own module tree."""
         module = self.modules.get(path)
         if path == "" or (module is not None and path == module.root):
             return None
@@ -59,7 +59,7 @@ class Lookup:
 
     @cached_property
     def sources(self) -> dict[int, list[int]]:
-        """Op -> the ops that made what it reads."""
+        """Op -> the ops that produced its inputs."""
         found: dict[int, list[int]] = {}
         for maker, reader, _ in edges(self.record):
             if maker not in found.setdefault(reader, []):
@@ -82,7 +82,7 @@ class Lookup:
         return tuple(self.tensors[ref.id] for ref in refs if ref.id in self.tensors)
 
     def module_of(self, op: Op) -> str | None:
-        """The module an op belongs to; a backward op belongs to that of the forward op it differentiates."""
+        """The module an op belongs to; a backward op belongs to that of its forward op."""
         if op.module is not None:
             return op.module
         first = self.forward_of(op)
@@ -91,7 +91,7 @@ class Lookup:
         return self._module_of_gradient(op) if op.phase == "backward" else None
 
     def _module_of_gradient(self, op: Op) -> str | None:
-        """Where a parameter's gradient is added up, the module that owns the parameter."""
+        """For the accumulation of a parameter's gradient: the module that owns the parameter."""
         for tensor in self.infos(op.outputs):
             of = None if tensor.grad_of is None else self.tensors.get(tensor.grad_of)
             if of is not None and of.kind == "parameter" and of.name is not None:
@@ -106,16 +106,16 @@ class Lookup:
         return own if first is None else self.innermost_call(first)
 
     def forward_of(self, op: Op) -> Op | None:
-        """The forward op of a backward op. It came before; a damaged file may say otherwise."""
+        """The forward op of a backward op. It must come before; a damaged file may differ."""
         return self.record.ops[op.forward] if op.forward is not None and 0 <= op.forward < op.index else None
 
     def around(self, call: int) -> int | None:
-        """The call around a call. It began before; a damaged file may say otherwise."""
+        """The enclosing call. It must begin before; a damaged file may differ."""
         parent = self.record.calls[call].parent
         return parent if parent is not None and 0 <= parent < call else None
 
     def enclosing(self, call: int) -> Iterator[ModuleCall]:
-        """The calls around a call, from the inside out."""
+        """The enclosing calls, innermost first."""
         outer = self.around(call)
         while outer is not None:
             yield self.record.calls[outer]
@@ -123,7 +123,7 @@ class Lookup:
 
 
 class OpView:
-    """One op with everything about it looked up. Printed, it is one readable line."""
+    """One op with everything about it resolved. Prints as one readable line."""
 
     __slots__ = ("_lookup", "op")
 
@@ -161,7 +161,7 @@ class OpView:
 
     @property
     def site(self) -> Site | None:
-        """Where the user's code called it; a backward op stands where its forward op does."""
+        """Where the user's code called it; a backward op has its forward op's location."""
         own = self._lookup.site(self.op.site)
         return self.forward.site if own is None and self.forward is not None else own
 
@@ -221,12 +221,12 @@ class OpView:
 
     @property
     def sources(self) -> tuple[OpView, ...]:
-        """The ops that made its inputs."""
+        """The ops that produced its inputs."""
         numbers = self._lookup.sources.get(self.op.index, [])
         return tuple(OpView(self._lookup.record.ops[number], self._lookup) for number in numbers)
 
     def describe(self, tensor: TensorInfo) -> str:
-        """One of its tensors in a few words; a gradient says what of, where that has a name."""
+        """One of its tensors in a few words; a gradient names its tensor, if that has a name."""
         of = None if tensor.grad_of is None else self._lookup.tensors.get(tensor.grad_of)
         return ("grad of " + clean(of.name) + " " if of is not None and of.name else "") + describe_tensor(tensor)
 
@@ -253,12 +253,12 @@ class OpView:
 
 
 def place(site: Site) -> str:
-    """`train.py:12`, with the folder only where it says something."""
+    """`train.py:12`, with the folder only if it is informative."""
     return f"{clean(os.path.basename(site.file))}:{site.line}"
 
 
 def describe_tensor(tensor: TensorInfo) -> str:
-    """`fc.weight 10×784`, `32×784 float16`: the name where it has one, the dtype where it is not float32."""
+    """`fc.weight 10×784`, `32×784 float16`: with the name if it has one, and the dtype unless it is float32."""
     words = [clean(tensor.name)] if tensor.name else []
     words.append(shape(tensor.shape))
     if tensor.dtype != "float32":
@@ -269,7 +269,7 @@ def describe_tensor(tensor: TensorInfo) -> str:
 
 
 def describe_stats(stats: Stats) -> str:
-    """`mean 0.01 std 1.2 min -3 max 4`, and what is not finite first."""
+    """`mean 0.01 std 1.2 min -3 max 4`, with non-finite counts first."""
     bad = [f"{n} {word}" for n, word in ((stats.nan, "NaN"), (stats.pos_inf, "Inf"), (stats.neg_inf, "-Inf")) if n]
     least = "" if stats.counted else "at least "
     words = [f"{least}{' + '.join(bad)} of {stats.numel}"] if bad else []

@@ -1,1 +1,1 @@
-"""One file a package: loggers, callbacks and trackers. Imported by name, never by `import stepscope`."""
+"""One file per package: loggers, callbacks and trackers. Imported by name, never by `import stepscope`."""

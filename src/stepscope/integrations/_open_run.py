@@ -1,4 +1,4 @@
-"""The run an integration writes to: the one that is open, or one that it opens itself."""
+"""The run an integration writes to: the open one, or one that it opens itself."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from stepscope.track.run import Run
 __all__ = ["open_run"]
 
 _opened: dict[str, object] = {}
-"""The last run that an integration opened, by id, and for whom."""
+"""The last run that an integration opened, by id, and for which one."""
 
 
 def open_run(owner: object, named: Mapping[str, Any], *, afresh: bool = False) -> Run:
     """The open run, or else a new one named by `named` (the arguments of `stepscope.init`).
 
-    A run that the script or `stepscope run` opened is always used. One that another trainer's integration opened is
-    used as well, unless a new training begins (`afresh`): two trainings in one process are then two runs.
-    A mistake in `named` raises, as `stepscope.init` does; this is before the first step.
+    A run opened by the script or `stepscope run` is always used. One opened by another trainer's integration is used
+    too, unless a new training starts (`afresh`): two trainings in one process are then two runs. Invalid arguments in
+    `named` raise, as in `stepscope.init`; this is before the first step.
     """
     run = session.current()
     if run is not None and not (afresh and run.id in _opened and _opened[run.id] is not owner):

@@ -11,7 +11,7 @@ __all__ = ["recorded_graph"]
 
 
 def recorded_graph(model: Any, inputs: Any) -> Step:
-    """The model's graph. Modes, gradients and random numbers are afterward as they were before."""
+    """The model's graph. Modes, gradients and random numbers are restored afterward."""
     import torch
 
     modes = {module: module.training for module in model.modules()}

@@ -1,4 +1,4 @@
-"""What a script sends to TensorBoard's writers, kept with an open run as well: `wandb.init(sync_tensorboard=True)`."""
+"""Also records what a script sends to TensorBoard's writers: `wandb.init(sync_tensorboard=True)`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["hear_tensorboard"]
 
 
 def hear_tensorboard(run: Run) -> Callable[[], None]:
-    """Listen until the function that comes back is called. Under `stepscope run` the launcher does so already."""
+    """Listen until the returned function is called. Under `stepscope run` the launcher already does so."""
     if any(isinstance(finder, Imports) for finder in sys.meta_path):
         return lambda: None
     imports, installed = Imports(), Installed()
@@ -35,7 +35,7 @@ def hear_tensorboard(run: Run) -> Callable[[], None]:
 
 
 class _OwnNames(Hub):
-    """No launcher logs beside the script here, so that every name of the script's is free."""
+    """No launcher logs beside the script here, so all of the script's names are free."""
 
     def named(self, origin: Origin, name: str) -> str:
         given = super().named(origin, name)
@@ -43,7 +43,7 @@ class _OwnNames(Hub):
 
 
 class _Open:
-    """An open run. It counts its steps by itself: the writers' are noted beside them."""
+    """An open run. It counts its own steps: the writers' are recorded beside them."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

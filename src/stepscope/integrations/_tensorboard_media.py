@@ -1,7 +1,7 @@
-"""What TensorBoard's writer makes of images, sounds, histograms and curves, as media of ours.
+"""Images, sounds, histograms and curves of TensorBoard's writer, as Stepscope media.
 
-Each copies its data when it is made and does the work in `encode`, on another thread. The values are TensorBoard's: its
-bins, its clipping of pictures and sounds, its even thresholds.
+Each copies its data when created and does the work in `encode`, on another thread. The conventions are TensorBoard's:
+its bins, its clipping of images and sounds, its even thresholds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BINARY = "application/octet-stream"
 
 
 def default_bins() -> list[float]:
-    """TensorBoard's bins: from 1e-12 up, each ten percent wider than the one before, and the same below 0."""
+    """TensorBoard's bins: from 1e-12 up, each ten percent wider than the previous one, and mirrored below 0."""
     ends, end = [], 1e-12
     while end < 1e20:
         ends.append(end)
@@ -46,7 +46,7 @@ _DEFAULT = np.array(default_bins())
 
 @harmless
 class Bins:
-    """Values, counted in TensorBoard's bins or in those a rule of numpy's makes."""
+    """Values counted in TensorBoard's bins or in those of a numpy rule."""
 
     def __init__(self, values: Any, bins: Any = "tensorflow", max_bins: int | None = None) -> None:
         self._held = hold(values, "a histogram")
@@ -71,7 +71,7 @@ class Bins:
 
 
 def _merged(counts: Array, limits: Array, most: int | None) -> tuple[Array, Array]:
-    """At most so many bins: neighbors are put together, as TensorBoard does."""
+    """At most this many bins: neighbors are merged, as in TensorBoard."""
     if most is None or len(counts) <= most or most < 1:
         return counts, limits
     width = len(counts) // most
@@ -82,7 +82,7 @@ def _merged(counts: Array, limits: Array, most: int | None) -> tuple[Array, Arra
 
 @harmless
 class CountedBins:
-    """A histogram that was counted already."""
+    """A precomputed histogram."""
 
     def __init__(self, limits: Any, counts: Any, moments: Sequence[float]) -> None:
         ends, heights = (np.asarray(part, dtype=np.float64).reshape(-1) for part in (limits, counts))
@@ -98,7 +98,7 @@ class CountedBins:
 
 @harmless
 class Picture:
-    """A picture or, for four axes, a sheet of eight columns. Values beyond black and white are clipped."""
+    """An image or, for four axes, a sheet of eight columns. Out-of-range values are clipped."""
 
     def __init__(
         self, values: Any, axes: str, boxes: Any = None, labels: Sequence[str] | None = None, rescale: float = 1.0
@@ -142,7 +142,7 @@ def channels_last(values: Array, axes: str) -> Array:
 
 
 def clipped(values: Array) -> Array:
-    """Bytes as they are; everything else is taken to go from 0 to 1."""
+    """Bytes unchanged; everything else is assumed to range from 0 to 1."""
     if values.dtype == np.uint8:
         return values
     with np.errstate(all="ignore"):
@@ -182,7 +182,7 @@ class Clip:
 
 @harmless
 class Sound:
-    """One channel; what is louder than 1 is clipped."""
+    """One channel; amplitudes above 1 are clipped."""
 
     def __init__(self, values: Any, rate: Any) -> None:
         self._held = hold(values, "audio")
@@ -230,7 +230,7 @@ def _counted(truth: Array, scores: Array, count: int, weights: Any) -> Array:
 
 @harmless
 class Mesh:
-    """Meshes or point clouds, each kept as a PLY file."""
+    """Meshes or point clouds, each stored as a PLY file."""
 
     def __init__(self, vertices: Any, colors: Any = None, faces: Any = None) -> None:
         parts = {"vertices": vertices, "colors": colors, "faces": faces}
@@ -253,7 +253,7 @@ class Mesh:
 
 
 class RawFile:
-    """Bytes kept as a file."""
+    """Bytes stored as a file."""
 
     def __init__(self, name: str, data: bytes, mime: str = _BINARY) -> None:
         self._name, self._data, self._mime = name, data, mime

@@ -1,7 +1,7 @@
-"""Which run a writer writes to: each writer has one of its own, as each had a folder of its own.
+"""Which run a writer writes to: each writer has its own, as each had its own folder.
 
-The first writer of a process opens the process's run, with console, machine and environment; a run that the script or
-`stepscope run` has opened already is used instead, and left open. Writers beside it open runs that only they write to.
+The first writer of a process opens the process's run, with console, machine and environment; a run already opened by
+the script or `stepscope run` is used instead, and left open. Further writers open separate runs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _open: weakref.WeakSet[WriterRun] = weakref.WeakSet()
 
 
 def name_of(log_dir: str) -> str:
-    """What a run is called after its folder: without TensorBoard's usual `runs/`, and only the end of a long path.
+    """A run's name from its folder: without TensorBoard's usual `runs/`, and only the end of a long path.
 
     >>> [name_of(path) for path in ("runs/exp1", "logs/vae/wide", "/scratch/me/project/runs/a/b", ".")]
     ['exp1', 'logs/vae/wide', 'a/b', 'run']
@@ -40,7 +40,7 @@ def name_of(log_dir: str) -> str:
 
 
 class WriterRun:
-    """The run of one writer: opened with it, opened again when something comes after its close."""
+    """The run of one writer: opened with it, reopened if something is added after its close."""
 
     def __init__(self, log_dir: str, purge_step: int | None, *, records: bool = True) -> None:
         self._log_dir = log_dir
@@ -67,7 +67,7 @@ class WriterRun:
         return run
 
     def _earlier(self) -> Path | None:
-        """The run that the same folder had before, if it is still there."""
+        """The earlier run of the same folder, if it still exists."""
         try:
             path = Path((Path(self._log_dir) / _NOTE).read_text().strip())
         except OSError:

@@ -1,4 +1,4 @@
-"""Finished summaries (protocol buffers) that somebody hands to a writer: their scalars, texts and hyperparameters."""
+"""Serialized summaries (protocol buffers) passed to a writer: their scalars, texts and hyperparameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["log_summary"]
 
 
 def log_summary(writer: SummaryWriter, data: bytes, step: Any, walltime: float | None) -> None:
-    """Keep what can be kept of a serialized `Summary`; the rest is named by the run as not logged."""
+    """Log the supported parts of a serialized `Summary`; the run reports the rest as not logged."""
     for value in decode_event(put_bytes(5, data)).values:
         plugin = value.metadata.plugin if value.metadata is not None else ""
         if plugin == "hparams" and value.metadata is not None:

@@ -7,7 +7,7 @@
     accelerator.log({"loss": loss}, step=step)
     accelerator.end_training()
 
-Versions of Accelerate that know trackers by name take `log_with="stepscope"` once this module is imported.
+Versions of Accelerate with named trackers accept `log_with="stepscope"` once this module is imported.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ __all__ = ["StepscopeTracker", "register"]
 
 
 class StepscopeTracker(GeneralTracker):  # type: ignore[misc]
-    """Hands what an Accelerator logs to a run; on the main process only.
+    """Logs what an Accelerator logs to a run; on the main process only.
 
-    `project` and the rest are arguments of `stepscope.init`. A run that is open already is used, and then left open by
+    `project` and the rest are arguments of `stepscope.init`. A run that is already open is used, and left open by
     `end_training`.
     """
 
@@ -60,7 +60,7 @@ class StepscopeTracker(GeneralTracker):  # type: ignore[misc]
 
     @on_main_process  # type: ignore[untyped-decorator]
     def start(self) -> None:
-        """Open the run; `init_trackers` calls this, and older versions leave it to the first use."""
+        """Open the run; called by `init_trackers`, or in older versions on first use."""
         from stepscope.track.session import current
 
         before = current()
@@ -121,7 +121,7 @@ class StepscopeTracker(GeneralTracker):  # type: ignore[misc]
 
 
 def register() -> None:
-    """Make `log_with="stepscope"` known where Accelerate has names for trackers of others (since 1.14)."""
+    """Register `log_with="stepscope"` if Accelerate supports named third-party trackers (since 1.14)."""
     known = getattr(tracking, "LOGGER_TYPE_TO_CLASS", {})
     if hasattr(tracking, "register_tracker_class") and StepscopeTracker.name not in known:
         tracking.register_tracker_class(StepscopeTracker)

@@ -27,11 +27,11 @@ __all__ = ["StepscopeCallback"]
 
 
 class StepscopeCallback(Callback):  # type: ignore[misc]
-    """Losses and hyper-parameters of every batch, the recorder's row of every epoch, and the settings of the learner.
+    """Losses and hyperparameters of every batch, the recorder's row of every epoch, and the settings of the learner.
 
-    `project`, `name`, `tags`, `notes`, `group`, `dir` and `config` are those of `stepscope.init`; a run that is open
-    already is used. `watch=True` looks for bugs as `stepscope run` does. `show_results` pictures of the validation set
-    are drawn after each epoch with fastai's `show_results`, if it is above 0. A learning-rate search is not recorded.
+    `project`, `name`, `tags`, `notes`, `group`, `dir` and `config` are those of `stepscope.init`; a run that is already
+    open is used. `watch=True` looks for bugs like `stepscope run`. If above 0, `show_results` images of the validation
+    set are drawn after each epoch with fastai's `show_results`. A learning-rate search is not recorded.
     """
 
     order, remove_on_fetch = Recorder.order + 1, True
@@ -64,7 +64,7 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
 
     @property
     def findings(self) -> list[Finding]:
-        """Of the last fit."""
+        """The findings of the last fit."""
         return [] if self._inside is None else self._inside.findings
 
     # -- events ---------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
         self.tracked.log(values, max(self._steps - 1, 0))
 
     def _results(self) -> dict[str, Any]:
-        """What `learn.show_results` draws, as a picture; it draws random numbers, which are put back."""
+        """The output of `learn.show_results`, as an image; it draws random numbers, whose state is restored."""
         from stepscope.record import random_state
 
         before = random_state.taken()
@@ -139,7 +139,7 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
 
 
 def drawn(draw: Callable[[], Any]) -> dict[str, Any]:
-    """The figure that `draw` makes with pyplot."""
+    """The figure that `draw` creates with pyplot."""
     import matplotlib.pyplot as plt
 
     before = set(plt.get_fignums())

@@ -1,4 +1,4 @@
-"""Ignite: a logger with handlers, attached as Ignite's own are.
+"""Ignite: a logger with handlers, attached like Ignite's own.
 
 from stepscope.integrations.ignite import StepscopeLogger
 
@@ -46,7 +46,7 @@ __all__ = [
 
 
 class StepscopeLogger(BaseLogger):  # type: ignore[misc]
-    """Takes the arguments of `stepscope.init`; a run that is open already is used, and then left open by `close`."""
+    """Takes the arguments of `stepscope.init`; a run that is already open is used, and left open by `close`."""
 
     def __init__(self, project: str | None = None, name: str | None = None, **named: Any) -> None:
         from stepscope.track.session import current
@@ -103,7 +103,9 @@ class OutputHandler(BaseOutputHandler):  # type: ignore[misc]
         values = self._setup_output_metrics_state_attrs(engine, log_text=True, key_tuple=False)
         step = self.global_step_transform(engine, event_name)
         if not isinstance(step, int):
-            raise TypeError(f"global_step must be int, got {type(step)}; global_step_transform gives the step number")
+            raise TypeError(
+                f"global_step must be int, got {type(step)}; fix global_step_transform, which returns the step number"
+            )
         logger.log(values, step)
 
 
@@ -119,7 +121,7 @@ class OptimizerParamsHandler(BaseOptimizerParamsHandler):  # type: ignore[misc]
 
 
 class _WeightsHandler:
-    """What the four handlers of weights and gradients have in common."""
+    """The base of the four handlers of weights and gradients."""
 
     kind = "weights"
     of_gradient = False
@@ -138,7 +140,7 @@ class _WeightsHandler:
 
 
 class WeightsScalarHandler(BaseWeightsScalarHandler, _WeightsHandler):  # type: ignore[misc]
-    """A number for each parameter: its norm, or what `reduction` makes of it."""
+    """A number per parameter: its norm, or the result of `reduction`."""
 
     kind = "weights_norm"
 

@@ -4,7 +4,8 @@
 
     model.fit(x, y, epochs=5, validation_split=0.2, callbacks=[StepscopeCallback(project="digits")])
 
-The steps and findings of a training on the torch backend come from `stepscope run`; this keeps what Keras itself logs.
+The steps and findings of a training on the torch backend come from `stepscope run`; this records what Keras itself
+logs.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ __all__ = ["StepscopeCallback"]
 
 
 class StepscopeCallback(keras.callbacks.Callback):  # type: ignore[misc]
-    """Keeps the model's and the optimizer's settings, and the logs of every epoch and of every `every` batches.
+    """Records the model's and the optimizer's settings, and the logs of every epoch and of every `every` batches.
 
-    `every=0` keeps epochs only. The open run is used if there is one, else one is opened: the other arguments are those
-    of `stepscope.init`. A series `train/loss` holds one point a batch (a running mean over the epoch, as Keras prints
-    it); `epoch/loss` and `epoch/val_loss` hold one an epoch.
+    `every=0` records epochs only. The open run is used if there is one, else one is opened: the other arguments are
+    those of `stepscope.init`. The series `train/loss` has one point per batch (a running mean over the epoch, as Keras
+    prints it); `epoch/loss` and `epoch/val_loss` have one per epoch.
     """
 
     def __init__(
@@ -53,17 +54,19 @@ class StepscopeCallback(keras.callbacks.Callback):  # type: ignore[misc]
             "project": project, "name": name, "tags": tags, "notes": notes, "group": group, "dir": dir,
             "resume": resume,
         }  # fmt: skip
-        self.async_safe = True  # so that our looking on makes Keras wait for no device; it may call from a thread then
+        self.async_safe = (
+            True  # so that Keras does not wait for the device for us; it may then call from another thread
+        )
         self._run: Run | None = None
         self._lock = threading.Lock()
         self._before = 0
-        """Batches of the epochs that are over."""
+        """Batches of the finished epochs."""
         self._done = 0
         self._in_fit = False
 
     @property
     def run(self) -> Run | None:
-        """The run, once the training has begun."""
+        """The run, once the training has started."""
         return self._run
 
     # -- fit ------------------------------------------------------------------------------------------------------
@@ -114,6 +117,6 @@ class StepscopeCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
 
 def learning_rate(model: Any) -> float | None:
-    """The rate of the moment, read once an epoch."""
+    """The current rate, read once per epoch."""
     rate = getattr(getattr(model, "optimizer", None), "learning_rate", None)
     return None if rate is None or isinstance(rate, Mapping) else float(keras.ops.convert_to_numpy(rate))

@@ -1,7 +1,7 @@
 """Findings and their edits for editors, over the Language Server Protocol on stdin and stdout.
 
-A file shows what the newest run that ran it, or found something in it, has found there. A finding is shown as long as
-its line is as it was; its edit is offered as a quick fix as long as the whole file is.
+A file shows the findings of the newest run that executed it or has findings in it. A finding is shown while its line
+is unchanged; its edit is offered as a quick fix while the whole file is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["LanguageServer", "serve"]
 
 Message = dict[str, Any]
 _RUNS = 30
-"""The newest runs that are searched for a file."""
+"""Number of newest runs searched for a file."""
 _LEVELS = {"error": 1, "warning": 2, "info": 3}
 _CAPABILITIES = {
     "textDocumentSync": {"openClose": True, "change": 1, "save": True},
@@ -34,17 +34,17 @@ _METHOD_NOT_FOUND = -32601
 
 
 class LanguageServer:
-    """Answers an editor. `send` gets every message for it."""
+    """Answers an editor. `send` receives every message for it."""
 
     def __init__(self, stores: Sequence[Path], send: Callable[[Message], None]) -> None:
         self._stores = stores
         self._send = send
         self._texts: dict[str, str] = {}
-        """The open files as the editor has them, by URI."""
+        """The open files with the editor's content, by URI."""
         self._found: dict[str, list[Finding]] = {}
 
     def handle(self, message: Message) -> bool:
-        """One message of the editor; False when it was the last."""
+        """Handle one message; False if it was the last."""
         method, params = message.get("method"), message.get("params") or {}
         if method == "exit":
             return False
@@ -80,7 +80,7 @@ class LanguageServer:
         self._send({"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": params})
 
     def _shown(self, uri: str) -> Iterator[Finding]:
-        """The findings whose line is still there as it was."""
+        """The findings whose line is unchanged."""
         lines = self._texts.get(uri, "").splitlines()
         for finding in self._found.get(uri, []):
             number = finding.line or 1
@@ -105,7 +105,7 @@ class LanguageServer:
                     }
 
     def _changes(self, edit: Edit) -> dict[str, list[Message]] | None:
-        """An edit by file; None where one of its files is not as it was."""
+        """An edit by file; None if one of its files has changed."""
         opened = {_path(uri): uri for uri in self._texts}
         changes: dict[str, list[Message]] = {}
         for change in edit.changes:
@@ -124,7 +124,7 @@ class LanguageServer:
 
 
 def _found_in(path: str, stores: Sequence[Path]) -> list[Finding]:
-    """What the newest run that is about a file has found in it."""
+    """The findings in a file of the newest run about it."""
     folders = [found.path for store in stores for found in find_run_folders(store)]
     for folder in sorted(folders, key=os.path.basename, reverse=True)[:_RUNS]:  # ids begin with the time
         try:
@@ -165,7 +165,7 @@ def _path(uri: str) -> str:
 
 
 def serve(stores: Sequence[Path], read: BinaryIO, write: BinaryIO) -> None:
-    """Answer messages until the editor says `exit` or closes the pipe."""
+    """Handle messages until the editor sends `exit` or closes the pipe."""
 
     def send(message: Message) -> None:
         body = json.dumps(message).encode()

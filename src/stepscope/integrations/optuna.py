@@ -4,12 +4,12 @@
 
     stepscope_trials = StepscopeCallback(metric="val_loss")
 
-    @stepscope_trials.track                    # each trial is a run while it goes; stepscope.log() belongs to it
+    @stepscope_trials.track                    # each trial is a live run; stepscope.log() belongs to it
     def objective(trial): ...
 
     study.optimize(objective, n_trials=50, callbacks=[stepscope_trials])
 
-Without the decorator the callback alone writes each trial's run when the trial is over.
+Without the decorator, the callback writes each trial's run when the trial ends.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ class StepscopeCallback:
 
     @property
     def run(self) -> Run | None:
-        """The run of the trial that this thread is at: what to log to when `n_jobs` is above 1."""
+        """The run of this thread's trial: what to log to if `n_jobs` is above 1."""
         return getattr(self._here, "run", None)
 
     # -- while a trial goes ------------------------------------------------------------------------------------------
 
     def track(self, objective: Callable[[optuna.Trial], T]) -> Callable[[optuna.Trial], T]:
-        """Make each call of the objective a run. What it returns, raises and draws is untouched."""
+        """Make each call of the objective a run. Its return value, exceptions and random numbers are unaffected."""
 
         @functools.wraps(objective)
         def tracked(trial: optuna.Trial) -> T:
-            # `stepscope.log` has one current run: with n_jobs > 1 only one trial at a time can be it.
+            # `stepscope.log` has one current run: with n_jobs > 1 it can only be one trial at a time.
             is_current = self._own.acquire(blocking=False)
             fence.fenced("opening the trial's run")(self._begin)(trial, is_current)
             try:
@@ -101,7 +101,7 @@ class StepscopeCallback:
             as_ever(value, step)
             fence.call("recording an intermediate value", reports.take, value, step)
 
-        trial.report = report  # of this one trial: values are seen as they come
+        trial.report = report  # for this one trial: values are seen as they come
 
     def _end(self, trial: optuna.Trial, result: Any, error: BaseException | None) -> None:
         run: Run | None = self.run
@@ -121,7 +121,7 @@ class StepscopeCallback:
     # -- when it is over -----------------------------------------------------------------------------------------------
 
     def __call__(self, study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
-        """Optuna calls this after each trial. What was tracked while it went is written already."""
+        """Called by Optuna after each trial. Tracked trials are already written."""
         fence.call("recording the trial", self._record, study, trial)
 
     def _record(self, study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
@@ -169,7 +169,7 @@ class StepscopeCallback:
         values: Sequence[float] | None,
         ending: Ending,
     ) -> None:
-        """What a trial came to, and the run's end."""
+        """A trial's result, and the run's end."""
         reports.write()
         run.config.update(dict(params))
         run.summary.update(dict(attributes))
@@ -187,7 +187,7 @@ _PRUNED = Ending("stopped", error="the trial was pruned")
 
 
 def _numbers(result: Any) -> list[float] | None:
-    """What an objective returned, as numbers; None where Optuna would not take it."""
+    """The objective's return value as numbers; None if Optuna would reject it."""
     try:
         values = [float(value) for value in (result if isinstance(result, list | tuple) else [result])]
     except (TypeError, ValueError):
@@ -196,7 +196,7 @@ def _numbers(result: Any) -> list[float] | None:
 
 
 class Reports:
-    """A trial's intermediate values, written one behind: an objective that logs the same name itself is enough."""
+    """A trial's intermediate values, written one behind: if the objective logs the same name itself, that is enough."""
 
     def __init__(self, run: Run, metric: str) -> None:
         self._run = run
@@ -216,7 +216,7 @@ class Reports:
         self._waiting = None
 
     def conclude(self, name: str, value: float) -> None:
-        """The series ends with what the objective returned: the last report of a trial may be another number."""
+        """The series ends with the objective's return value: the last report of a trial may differ."""
         if name == self._metric and self._written is not None and self._written[0] != value:
             self._logger.log({name: value}, self._written[1] + 1)
 

@@ -4,7 +4,7 @@
 
     tuner = tune.Tuner(train, run_config=tune.RunConfig(callbacks=[StepscopeLoggerCallback()]))
 
-The callback lives in the driver, where Tune hears of all results, so that nothing is asked of the workers.
+The callback runs in the driver, where Tune receives all results, so that the workers are unaffected.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["StepscopeLoggerCallback"]
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 TIMES = ("time_this_iter_s", "time_total_s")
-"""What Tune adds to results and is worth a series."""
+"""Fields that Tune adds to results and that are worth a series."""
 
 
 class StepscopeLoggerCallback(LoggerCallback):  # type: ignore[misc]
     """Records trials as runs: config, results by iteration, and how each ended.
 
     `group` is the experiment's name unless given; results go to `dir`, to STEPSCOPE_DIR, or to `stepscope-runs` where
-    the driver was started. `exclude` names results to leave out.
+    the driver was started. `exclude` names results to exclude.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class StepscopeLoggerCallback(LoggerCallback):  # type: ignore[misc]
         self._project = project
         self._group = group
         self._tags = ["ray", *tags]
-        # Made whole here: Tune may work in another folder when the first trial starts.
+        # Absolute, because Tune may work in another folder when the first trial starts.
         self._dir = str(Path(dir or os.environ.get("STEPSCOPE_DIR") or "stepscope-runs").absolute())
         self._exclude = {*AUTO_RESULT_KEYS, DONE, *exclude} - set(TIMES)
         self._runs: dict[str, Run] = {}
@@ -90,13 +90,13 @@ class StepscopeLoggerCallback(LoggerCallback):  # type: ignore[misc]
             run._end(_failure(trial) if failed else Ending("finished"))
 
     def on_experiment_end(self, trials: Any = (), **info: Any) -> None:
-        """What Tune was told to stop is over too."""
+        """Trials that Tune stopped on request have ended too."""
         for run in self._runs.values():
             fence.call("ending the trial's run", run.finish, "stopped")
         self._runs.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Tune keeps the callback with the experiment; open runs stay with this process."""
+        """Tune stores the callback with the experiment; open runs stay with this process."""
         return {**self.__dict__, "_runs": {}}
 
 
@@ -109,7 +109,7 @@ def _kept(result: Mapping[str, Any], exclude: set[str]) -> dict[str, Any]:
 
 
 def _failure(trial: Any) -> Ending:
-    """The error, from the file in which Tune keeps its text."""
+    """The error, from the file in which Tune stores its text."""
     said = ""
     if trial.error_file is not None:
         try:

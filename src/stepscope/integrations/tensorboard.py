@@ -1,4 +1,4 @@
-"""TensorBoard's `SummaryWriter`, with every call it has, writing to runs of ours. TensorBoard is not needed.
+"""TensorBoard's complete `SummaryWriter` interface, writing to Stepscope runs. TensorBoard is not needed.
 
 from stepscope.tensorboard import SummaryWriter
 
@@ -31,7 +31,7 @@ __all__ = ["FileWriter", "SummaryWriter"]
 
 
 class FileWriter:
-    """What `SummaryWriter.file_writer` is: for code that hands over finished summaries (protocol buffers)."""
+    """`SummaryWriter.file_writer`: for code that passes serialized summaries (protocol buffers)."""
 
     def __init__(self, owner: SummaryWriter) -> None:
         self._owner = owner
@@ -41,20 +41,20 @@ class FileWriter:
 
     @fenced("add_event()")
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
-        """Keep the scalars, texts and hyperparameters of an event."""
+        """Log the scalars, texts and hyperparameters of an event."""
         summary = getattr(event, "summary", None)
         if summary is not None:
             self.add_summary(summary, step if step is not None else getattr(event, "step", None), walltime)
 
     @fenced("add_summary()")
     def add_summary(self, summary: Any, global_step: Any = None, walltime: float | None = None) -> None:
-        """Keep the scalars, texts and hyperparameters of a summary."""
+        """Log the scalars, texts and hyperparameters of a summary."""
         data = summary if isinstance(summary, bytes) else summary.SerializeToString()
         log_summary(self._owner, data, global_step, walltime)
 
     @property
     def event_writer(self) -> FileWriter:
-        """tensorboardX keeps the file in an object of its own."""
+        """tensorboardX keeps the file in a separate object."""
         return self
 
     def flush(self) -> None:
@@ -64,14 +64,14 @@ class FileWriter:
         self._owner.close()
 
     def reopen(self) -> None:
-        """Nothing to do: a writer that was closed opens again by itself."""
+        """Nothing to do: a closed writer reopens automatically."""
 
 
 class SummaryWriter:
-    """In the place of `torch.utils.tensorboard.SummaryWriter`. One writer is one run, named after its `log_dir`.
+    """A replacement for `torch.utils.tensorboard.SummaryWriter`. One writer is one run, named after its `log_dir`.
 
-    Values are kept in full precision and, from a GPU, without waiting for it. `flush_secs`, `max_queue` and
-    `filename_suffix` have no effect: what was added is on its way to the disk when the call returns. `logdir`,
+    Values are logged in full precision and, from a GPU, without waiting for it. `flush_secs`, `max_queue`
+    and `filename_suffix` have no effect: values are written when the call returns. `logdir`,
     `write_to_disk=False` (a rank that records nothing) and a few more are tensorboardX's.
     """
 
@@ -107,7 +107,7 @@ class SummaryWriter:
 
     @fenced("making the folder of a SummaryWriter")
     def _make_folder(self) -> None:
-        """Scripts keep checkpoints there."""
+        """Scripts store checkpoints there."""
         os.makedirs(self.log_dir, exist_ok=True)
 
     def _get_file_writer(self) -> FileWriter:
@@ -118,17 +118,17 @@ class SummaryWriter:
 
     @property
     def run(self) -> Run:
-        """The run that is written to, for what TensorBoard has no call for: `writer.run.config.update(...)`."""
+        """The run behind the writer, for what TensorBoard has no call for: `writer.run.config.update(...)`."""
         return self._mine.ready()
 
     def get_logdir(self) -> Any:
-        """The folder that was asked for. It is there; the values are in the run (`writer.run.path`)."""
+        """The requested folder. It exists; the values are in the run (`writer.run.path`)."""
         return self.log_dir
 
     # -- numbers --------------------------------------------------------------------------------------------------
 
     def _log(self, values: Mapping[str, Any], step: Any, walltime: float | None = None) -> None:
-        """As TensorBoard: without a step it is step 0."""
+        """As in TensorBoard: without a step it is step 0."""
         run = self._mine.ready()
         number = 0 if step is None else int(step)
         if walltime is None:
@@ -152,7 +152,7 @@ class SummaryWriter:
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
     ) -> None:
-        """Lines of one chart, named `main_tag/line` in this run (TensorBoard makes a run of each)."""
+        """Lines of one chart, named `main_tag/line` in this run (TensorBoard creates a run for each)."""
         values = {f"{main_tag}/{line}": value for line, value in tag_scalar_dict.items()}
         self._log(values, global_step, walltime)
 
@@ -166,7 +166,7 @@ class SummaryWriter:
         *,
         name: str | None = None,
     ) -> None:
-        """The first call's hyperparameters are this run's config; each further set becomes a run of its own."""
+        """The first call's hyperparameters become this run's config; each further set becomes a separate run."""
         if type(hparam_dict) is not dict or type(metric_dict) is not dict:
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
         self._add_hparams(hparam_dict, metric_dict, run_name or name, global_step)
@@ -188,7 +188,7 @@ class SummaryWriter:
 
     @fenced("add_tensor()")
     def add_tensor(self, tag: str, tensor: Any, global_step: Any = None, walltime: float | None = None) -> None:
-        """Kept as a file of numpy's."""
+        """Stored as a numpy file."""
         self._log({tag: media.RawFile.of_array(tensor)}, global_step, walltime)
 
     @fenced("add_histogram()")
@@ -256,7 +256,7 @@ class SummaryWriter:
         dataformats: str = "CHW",
         labels: Any = None,
     ) -> None:
-        """The boxes stay apart from the pixels: the page draws them, and can hide them."""
+        """The boxes are stored separately from the pixels: the page draws them, and can hide them."""
         if isinstance(labels, str):
             labels = [labels]
         if labels is not None and len(labels) != len(box_tensor):
@@ -300,7 +300,7 @@ class SummaryWriter:
 
     @fenced("add_onnx_graph()")
     def add_onnx_graph(self, prototxt: Any) -> None:
-        """Kept as a file."""
+        """Stored as a file."""
         self._log({"graph/onnx": File(prototxt)}, None)
 
     @fenced("add_graph()")
@@ -309,7 +309,7 @@ class SummaryWriter:
     ) -> None:
         """Record one forward pass of the model: its page shows the graph, the shapes and the cost of each layer.
 
-        As TensorBoard does, the model runs once in eval mode. Nothing is traced, so every model works.
+        As in TensorBoard, the model runs once in eval mode. Nothing is traced, so every model works.
         """
         step = recorded_graph(model, input_to_model)
         if verbose:
@@ -373,7 +373,7 @@ class SummaryWriter:
 
     @fenced("add_custom_scalars()")
     def add_custom_scalars(self, layout: Mapping[str, Any]) -> None:
-        """Kept with the run; charts of our page are arranged on the page itself."""
+        """Stored with the run; Stepscope arranges charts on the page itself."""
         self._log({"custom_scalars/json": media.RawFile.of_json("layout.json", layout)}, None)
 
     @fenced("add_mesh()")
@@ -387,7 +387,7 @@ class SummaryWriter:
         global_step: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """Kept as PLY files, which 3D viewers open."""
+        """Stored as PLY files, for 3D viewers."""
         self._log({tag: media.Mesh(vertices, colors, faces)}, global_step, walltime)
 
     # -- its end --------------------------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ class SummaryWriter:
             self._mine.run.flush()
 
     def close(self) -> None:
-        """End the run. Something added later goes on with it, as another attempt."""
+        """End the run. Later additions continue it, as another attempt."""
         self._leave()
 
     @fenced("close()")
@@ -414,7 +414,7 @@ class SummaryWriter:
 
 
 def _plain(value: Any) -> Any:
-    """A hyperparameter as the config takes it: one number out of a tensor."""
+    """A hyperparameter for the config: one number from a tensor."""
     if hasattr(value, "numel") and hasattr(value, "item"):
         return value.reshape(-1)[0].item()
     return value

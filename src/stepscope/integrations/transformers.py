@@ -1,13 +1,13 @@
-"""Hugging Face `Trainer`: what it logs, measures and saves, kept as a run.
+"""Hugging Face `Trainer`: what it logs, measures and saves, recorded as a run.
 
-    import stepscope.integrations.transformers                      # makes the name known
+    import stepscope.integrations.transformers                      # registers the name
     args = TrainingArguments(..., report_to="stepscope")
 
-or, with a say in it:
+or, with more control:
 
     trainer = Trainer(..., callbacks=[StepscopeCallback(project="bert", tags=["baseline"])])
 
-Under `stepscope run` the name is known without the import, and a script that asks for nothing is recorded as well.
+Under `stepscope run` the name is registered without the import, and a script without `report_to` is recorded too.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ CHECKPOINTS_VARIABLE = "STEPSCOPE_CHECKPOINTS"
 
 
 class StepscopeCallback(TrainerCallback):  # type: ignore[misc]
-    """Keeps a Trainer's arguments, model config, logs and evaluations as a run; its checkpoints when asked.
+    """Records a Trainer's arguments, model config, logs and evaluations as a run; optionally its checkpoints.
 
     The open run is used if there is one, else one is opened: the arguments are those of `stepscope.init`. With
     `checkpoints="copy"` every checkpoint becomes a version of the artifact `checkpoint`, with `"reference"` only its
-    place and hash are kept; the variable STEPSCOPE_CHECKPOINTS says the same where `report_to` makes the callback.
+    path and hash are recorded; the variable STEPSCOPE_CHECKPOINTS does the same if `report_to` creates the callback.
 
         Trainer(model, args, train_dataset=data, callbacks=[StepscopeCallback(project="bert", checkpoints="copy")])
     """
@@ -64,7 +64,7 @@ class StepscopeCallback(TrainerCallback):  # type: ignore[misc]
 
     @property
     def run(self) -> Run | None:
-        """The run, once the training has begun."""
+        """The run, once the training has started."""
         return self._run
 
     # -- the beginning --------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class StepscopeCallback(TrainerCallback):  # type: ignore[misc]
         if self._checkpoints == "no" or run is None or not state.is_world_process_zero:
             return
         folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-        if not folder.is_dir():  # a search puts each trial's into a folder of its own
+        if not folder.is_dir():  # a search puts each trial's into a separate folder
             folder = Path(args.output_dir) / f"run-{state.trial_name}" / folder.name
         if not folder.is_dir():
             return
@@ -159,13 +159,14 @@ def _checked(choice: str) -> str:
     choice = choice.lower()
     if choice not in CHECKPOINTS:
         raise UsageError(
-            f"checkpoints={choice!r} is unknown; give 'copy' (keep their files), 'reference' (note their place) or 'no'"
+            f"checkpoints={choice!r} is unknown; use 'copy' (store their files), 'reference' (record "
+            "their path) or 'no'"
         )
     return choice
 
 
 def _names_from(args: Any, state: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A name and a project from the training arguments, where the callback was given none."""
+    """A name and a project from the training arguments, if the callback was given none."""
     found: dict[str, Any] = {}
     run_name = args.run_name if args.run_name != args.output_dir else None  # some versions fill it in
     if state.trial_name is not None:
@@ -173,13 +174,13 @@ def _names_from(args: Any, state: Any, given: Mapping[str, Any]) -> dict[str, An
     elif run_name is not None and given["name"] is None:
         found["name"] = run_name
     project = getattr(args, "project", None)
-    if given["project"] is None and project not in (None, "huggingface"):  # which is everybody's default
+    if given["project"] is None and project not in (None, "huggingface"):  # which is the default for all
         found["project"] = project
     return found
 
 
 def register() -> None:
-    """Make `report_to="stepscope"` known to transformers; importing this module does it."""
+    """Register `report_to="stepscope"` with transformers; importing this module does it."""
     INTEGRATION_TO_CALLBACK["stepscope"] = StepscopeCallback
 
 

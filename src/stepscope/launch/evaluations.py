@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import torch
 
@@ -56,10 +56,13 @@ class Evaluations(Observer):
         self._told = told
         self._roles, self._printed = roles, printed
         self._pass: EvaluationPass | None = None
-        self._ready: list[dict[str, float]] = []
+        self._ready: list[tuple[Any, dict[str, float]]] = []
+        """Of each pass: its loader, weakly, and its results."""
         self._unfollow: Callable[[], None] | None = None
         self._prefixes: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._stage: str | None = None
+        self._loader: Any = None
+        """Of the pass that runs, weakly."""
 
     def install(self, installed: Installed) -> None:
         subscription = events.subscribe(
@@ -106,6 +109,7 @@ class Evaluations(Observer):
         if self._printed is not None and not self._ready:
             self._printed.forget()
         self._enter(EvaluationPass(self._prefix(loader), iterator, is_evaluation=role in ("val", "test")))
+        self._loader = ref(loader)
 
     def _role(self, loader: Any) -> str | None:
         if self._roles is None:
@@ -164,12 +168,11 @@ class Evaluations(Observer):
     def _keep(self, done: EvaluationPass) -> None:
         found = done.results()
         if found:
-            self._ready.append(found)
+            self._ready.append((self._loader, found))
 
     def _tell(self) -> None:
         """What was not printed; of several passes over one loader since the last step, the last."""
-        ready, self._ready = self._ready, []
-        values = {name: value for found in ready for name, value in found.items()}
+        values, self._ready = _of_one_loader(self._ready), []
         said = [] if self._printed is None else [name for name, _ in self._printed.latest]
         for kind, words in _KINDS.items():
             if any(words.search(name) for name in said):
@@ -187,6 +190,19 @@ class Evaluations(Observer):
             name, value = said[0]
             place = self._printed.places.get(name)
             self.watcher.printed_numbers.of(name, "accuracy", place).add(value, counted[0])
+
+
+def _of_one_loader(ready: list[tuple[Any, dict[str, float]]]) -> dict[str, float]:
+    """By their names; without those that several loaders share, which the script does not name, and differ in."""
+    latest: dict[str, tuple[Any, float]] = {}
+    unclear: set[str] = set()
+    for loader, found in ready:
+        for name, value in found.items():
+            before, known = latest.get(name, (loader, value))
+            if before is not loader and value != known:
+                unclear.add(name)
+            latest[name] = loader, value
+    return {name: value for name, (_, value) in latest.items() if name not in unclear}
 
 
 class _Operations:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER
+from stepscope.launch.flight_recorder import read_recorder
 from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.launch.rank_state import main_stack, state_of
 from stepscope.records.hang import Hang, RankState
@@ -183,7 +184,16 @@ class HangWatch:
             channel.put(f"state/{call.decode()}/{channel.rank}", msgspec.json.encode(self._own_state(channel.rank)))
 
     def _own_state(self, rank: int) -> RankState:
-        return state_of(rank, self._watcher(), main_stack(), idle_s=round(self.idle_s, 1), is_busy=self._is_busy)
+        recorded = read_recorder()
+        return state_of(
+            rank,
+            self._watcher(),
+            main_stack(),
+            idle_s=round(self.idle_s, 1),
+            is_busy=self._is_busy,
+            flights=recorded.flights,
+            enqueued=recorded.enqueued,
+        )
 
     def _hear(self, channel: Channel) -> None:
         assert self._asked is not None

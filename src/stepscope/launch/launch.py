@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.exit_handling import LastWord, say_uncaught, wait_for_threads, without_our_frames
 from stepscope.launch.limits import is_stop
 from stepscope.launch.options import Options
-from stepscope.launch.script import Script, run_as_main, take_place
+from stepscope.launch.script import Script, end_stacks_at_script, run_as_main, take_place
 from stepscope.launch.session import Session
 from stepscope.launch.sessions import run_session
 from stepscope.launch.verdict import is_success
@@ -58,10 +59,14 @@ def _spare_the_collector() -> None:
 
 def _ending_of(script: Script) -> BaseException | None:
     """Run it; what ended it, or None. Nothing may be raised while an exception is handled here: it would be linked."""
+    installed = Installed()
+    end_stacks_at_script(installed)
     try:
         run_as_main(script)
     except BaseException as error:
         return None if is_stop(error) else error
+    finally:
+        installed.remove()
     return None
 
 

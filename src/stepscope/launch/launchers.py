@@ -22,8 +22,9 @@ _PYTHONS = ("python", "python3")
 
 
 def is_launcher(name: str) -> bool:
-    """Whether this is the name of a program that starts ranks, and of no file here."""
-    return name in (*_MODULES, *_OTHERS, *_PYTHONS) and not os.path.exists(name)
+    """Whether this is the name of a program that starts ranks, and of no file here; or the path of such a program."""
+    folder, program = os.path.split(name)
+    return program in (*_MODULES, *_OTHERS, *_PYTHONS) and (bool(folder) or not os.path.exists(name))
 
 
 def launcher_command(name: str, words: Sequence[str], ours: Sequence[str]) -> list[str]:
@@ -32,6 +33,7 @@ def launcher_command(name: str, words: Sequence[str], ours: Sequence[str]) -> li
     >>> launcher_command("torchrun", ["--nproc-per-node", "2", "train.py", "--lr", "1"], ["--quiet"])[1:7]
     ['-m', 'torch.distributed.run', '--nproc-per-node', '2', '-m', 'stepscope']
     """
+    name = os.path.basename(name)
     if name in _PYTHONS:
         raise UsageError(f"leave out {name!r}: stepscope run {' '.join(words)}")
     if name in _OTHERS:

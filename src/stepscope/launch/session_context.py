@@ -70,6 +70,12 @@ class Around:
         run = self.tracking.run
         return None if run is None else run.path
 
+    def shared_folder(self) -> Path | None:
+        """The run's folder that all ranks share, also where this one's logs stay on its node."""
+        run = self.tracking.run
+        joining = None if run is None else run._joining
+        return self.run_folder() if joining is None else joining.shared or self.run_folder()
+
     def exit_code(self) -> int:
         """For a script that ended well."""
         return 1 if self.reporter.fails else 0

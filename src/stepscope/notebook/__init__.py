@@ -1,1 +1,1 @@
-"""Notebooks: the live panel of a run, `%load_ext stepscope` with its magics, and rich displays of our objects."""
+"""Notebooks: the live panel of a run, `%load_ext stepscope` with its magics, and rich displays."""

@@ -1,4 +1,4 @@
-"""Run a cell's code under the recorder, the profiler or the checks, in the kernel and its names as they are."""
+"""Run a cell's code under the recorder, the profiler or the checks, in the kernel's own namespace."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Cell:
         self._last = None if last is None else compile(ast.Interactive([last]), self.file, "single")
 
     def run(self) -> None:
-        """In the notebook's own names; the value of a last expression is shown, as ever."""
-        __tracebackhide__ = True  # IPython leaves such frames out of what it shows
+        """In the notebook's own namespace; the value of a last expression is shown, as usual."""
+        __tracebackhide__ = True  # IPython hides such frames
         names = self._shell.user_ns
         exec(self._main, names)
         if self._last is not None:
@@ -47,7 +47,9 @@ class Cell:
 
 
 def _number(shell: Any) -> int:
-    """Of the cell with the magic. IPython counts on before it runs a cell, or after: so ask the frame that called."""
+    """The number of the cell with the magic. IPython increments it before or after running a cell, so ask the caller's
+    frame.
+    """
     known = getattr(shell.compile, "_filename_map", {})
     frame = sys._getframe()
     while frame is not None:
@@ -60,7 +62,7 @@ def _number(shell: Any) -> int:
 
 
 def record_cell(shell: Any, code: str, display: Display, name: str | None, stats: bool) -> None:
-    """One step, op by op; kept under `name`, and shown."""
+    """Record one step, op by op; stored under `name`, and shown."""
     import stepscope
 
     __tracebackhide__ = True
@@ -74,7 +76,7 @@ def record_cell(shell: Any, code: str, display: Display, name: str | None, stats
 
 
 def profile_cell(shell: Any, code: str, display: Display, name: str | None) -> None:
-    """Where its time goes, and what to change; kept under `name`, and shown."""
+    """Profile the cell: where its time goes and what to change; stored under `name`, and shown."""
     import stepscope
 
     __tracebackhide__ = True
@@ -90,7 +92,7 @@ def profile_cell(shell: Any, code: str, display: Display, name: str | None) -> N
 
 
 def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: str | None = None) -> list[Finding]:
-    """Watch the cell's training as `stepscope check` does (a few batches), or as `stepscope run` (`whole`) does."""
+    """Watch the cell's training like `stepscope check` (a few batches), or like `stepscope run` (`whole`)."""
     from stepscope.launch.exit_handling import without_our_frames
     from stepscope.launch.limits import is_stop
     from stepscope.launch.options import Options
@@ -100,7 +102,9 @@ def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: st
 
     __tracebackhide__ = True
     if whole and current() is not None:
-        raise UsageError("a run is open already, and this cell would be another; end it with stepscope.finish() first")
+        raise UsageError(
+            "a run is already open, and this cell would open another; end it with stepscope.finish() first"
+        )
     cell = Cell(shell, code, "run" if whole else "check")
     here = os.getcwd()
     options = Options(check=not whole, quiet=True, capsule=False, name=name)
@@ -139,6 +143,6 @@ def _show_in_notebook(reporter: Reporter, display: Display, file: str, in_panel:
 
 
 def stores(words: list[str]) -> tuple[Path, ...]:
-    """The folders that were named, else the usual one."""
+    """The given folders, else the default one."""
     named = words or [str(usual_store())]
     return tuple(Path(word).expanduser().absolute() for word in named)

@@ -1,4 +1,4 @@
-"""A small chart: a few lines with their extremes, where they were not finite, and the ends of both axes."""
+"""A small chart: a few lines with their extremes, non-finite points, and the ends of both axes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepscope.notebook.parts import COLOURS, safe, sparkline
 __all__ = ["ChartLine", "chart_group", "chart_html", "image", "spark_html"]
 
 WIDTH, HEIGHT = 220, 118
-"""Four stand beside each other under a cell of JupyterLab on a usual screen."""
+"""Four fit side by side under a JupyterLab cell on a typical screen."""
 WIDE = 520
 """One alone."""
 _LEFT, _TOP, _BOTTOM = 6.0, 34.0, 100.0
@@ -24,7 +24,7 @@ _SMALL = 'font-size="10" fill="currentColor" fill-opacity=".7"'
 
 @dataclass(frozen=True)
 class ChartLine:
-    """One series, thinned: the mean and extremes of each stretch, and where it was not finite."""
+    """One series, downsampled: the mean and extremes of each interval, and where it was not finite."""
 
     name: str
     x: Sequence[float]
@@ -34,14 +34,14 @@ class ChartLine:
     bad: Sequence[float] = ()
     last: float | None = None
     ends: tuple[float, float] | None = None
-    """The first and last step; a stretch's own place is its middle."""
+    """The first and last step; an interval's own position is its middle."""
 
 
 def chart_html(title: str, lines: Sequence[ChartLine], width: int = WIDTH) -> str:
-    """The chart as a block of its own size: words of the page around a drawing.
+    """The chart as an HTML block: page text around an image.
 
-    A notebook that is not trusted loses every `<svg>` and keeps pictures, so the lines are a picture; a picture cannot
-    take the colors of the page, so the words stand outside of it.
+    An untrusted notebook drops every `<svg>` but keeps images, so the lines are an image; an image cannot use the
+    page's colors, so the text is outside it.
     """
     scale = _Scale(lines, width, 4.0, _DRAWN, edge=1.0)
     axis = f'<path d="M0 {_DRAWN + 4}H{width}" stroke="#888" stroke-opacity=".6" fill="none"/>'
@@ -69,7 +69,7 @@ def spark_html(values: Sequence[float | None], width: int = 110, height: int = 2
 
 
 def _picture(inner: str, width: int, height: int, words: str) -> str:
-    """A drawing as an image; its words say the same where images are not shown."""
+    """A drawing as an image, with equivalent alt text."""
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
         f"{inner}</svg>"
@@ -78,14 +78,14 @@ def _picture(inner: str, width: int, height: int, words: str) -> str:
 
 
 def image(drawn: str, words: str, size: str = "") -> str:
-    """An SVG as an `<img>` that needs nothing from outside."""
+    """An SVG as a self-contained `<img>`."""
     data = b64encode(drawn.encode("utf-8", "replace")).decode()
     style = "max-width:100%;vertical-align:middle;display:inline-block;margin:0"
     return f'<img src="data:image/svg+xml;base64,{data}" {size}alt="{safe(words, 120)}" style="{style}">'
 
 
 def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float = 0) -> str:
-    """The chart, words and all, inside a drawing."""
+    """The chart, including its text, inside a drawing."""
     scale = _Scale(lines, WIDTH, _TOP, _BOTTOM)
     right = WIDTH - _LEFT
     parts = [
@@ -101,7 +101,7 @@ def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float =
 
 
 class _Scale:
-    """From steps and values to places, between `top` and `bottom`; a log scale where the values span decades."""
+    """From steps and values to positions, between `top` and `bottom`; a log scale if the values span decades."""
 
     def __init__(self, lines: Sequence[ChartLine], width: float, top: float, bottom: float, edge: float = 6.0) -> None:
         values = [one for line in lines for side in (line.low, line.high) for one in side if math.isfinite(one)]
@@ -118,7 +118,7 @@ class _Scale:
 
 
 class _Way:
-    """From a value to a place; a log scale where the values span decades."""
+    """From a value to a position; a log scale if the values span decades."""
 
     def __init__(self, low: float, high: float, start: float, end: float, log: bool = False) -> None:
         self.low, self.high, self._start, self._end, self._log = low, high, start, end, log
@@ -136,7 +136,7 @@ def _colour(at: int) -> str:
 
 
 def _keys(lines: Sequence[ChartLine], tag: str, attribute: str, before: str) -> str:
-    """The newest value of each line, in its color; with names where there are several."""
+    """The newest value of each line, in its color; with names if there are several."""
     keys = []
     for at, line in enumerate(lines):
         named = f"{safe(line.name, 14)} " if len(lines) > 1 else ""
@@ -160,7 +160,7 @@ def _drawn(line: ChartLine, colour: str, scale: _Scale) -> str:
 
 
 def _bad(line: ChartLine, scale: _Scale) -> str:
-    """A cross where values stop being finite, and a bar for as long as they are not."""
+    """A cross where values stop being finite, and a bar while they are not."""
     across, bottom, odd, parts = scale.across, scale.bottom, set(line.bad), []
     begun: float | None = None
     for at, place in enumerate(line.x):
@@ -175,7 +175,7 @@ def _bad(line: ChartLine, scale: _Scale) -> str:
 
 
 def _stretches(line: ChartLine) -> list[list[int]]:
-    """The line is broken where nothing is finite."""
+    """The line is interrupted where nothing is finite."""
     found: list[list[int]] = [[]]
     for at, value in enumerate(line.value):
         if math.isfinite(value):

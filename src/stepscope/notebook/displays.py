@@ -1,6 +1,6 @@
-"""Rich displays of our objects in notebooks, told to IPython by the names of their types: nothing is imported for it.
+"""Rich displays of Stepscope's objects in notebooks, registered with IPython by type name: nothing is imported.
 
-Tables, steps, graphs and series bring their own; here are those of records and of what is read back, in one look.
+Tables, steps, graphs and series have their own; here are those of records and stored objects.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ __all__ = ["install", "install_here", "remove"]
 MOST_ROWS = 50
 _CELL = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py:(\d+)")
 MOST_LINES = 20
-"""Of a profile's table."""
+"""Maximum rows of a profile's table."""
 MOST_PICTURE = 200_000
-"""Letters of a drawing that is kept beside its frame."""
+"""Maximum size of a drawing that is stored beside its frame."""
 
 
 def install(shell: Any) -> None:
-    """Have the shell show our objects; once or often is the same."""
+    """Register the displays with the shell; idempotent."""
     html = shell.display_formatter.formatters["text/html"]
     text = shell.display_formatter.formatters["text/plain"]
     for (module, name), show in HTML.items():
@@ -51,7 +51,7 @@ def install(shell: Any) -> None:
 
 @fence.fenced("preparing displays")
 def install_here() -> None:
-    """The same in the shell around us, if there is one."""
+    """The same for the current shell, if there is one."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if shell is not None and getattr(shell, "kernel", None) is not None:
@@ -59,7 +59,7 @@ def install_here() -> None:
 
 
 def remove(shell: Any) -> None:
-    """Take them back."""
+    """Unregister them."""
     for kind, known in (("text/html", HTML), ("text/plain", TEXT)):
         formatter = shell.display_formatter.formatters[kind]
         for key in known:
@@ -80,7 +80,7 @@ def run_folder(run: RunFolder) -> str:
 
 
 def open_run(run: Run) -> str:
-    """The run that a script or cell holds: as its folder has it; without one, what it says of itself."""
+    """A script's or cell's run: as its folder has it; without one, its own description."""
     if run.path is None:
         return run._repr_html_()
     from stepscope.runs.read.folder import RunFolder
@@ -124,16 +124,16 @@ def _spark(values: list[float | None]) -> str:
 
 
 def framed(thing: Any) -> str:
-    """What brings its own table or picture, in the frame of the others."""
+    """Objects with their own table or drawing, in the common frame."""
     return box(thing._repr_html_())
 
 
 def graph(found: Graph) -> str:
-    """The viewer in a frame; below it the same as a picture, which is what a notebook that is not trusted can show."""
+    """The viewer in a frame; below it the same as an image, for untrusted notebooks."""
     from stepscope.notebook.chart import image
 
     drawn = found.svg()
-    picture = image(drawn, repr(found)) if len(drawn) < MOST_PICTURE else soft("too large for a picture in a notebook")
+    picture = image(drawn, repr(found)) if len(drawn) < MOST_PICTURE else soft("too large for an image in a notebook")
     return f"{found._repr_html_()}<details><summary>{soft('as a picture')}</summary>{picture}</details>"
 
 
@@ -167,7 +167,7 @@ def finding_text(one: Finding, printer: Any, cycle: bool) -> None:
 
 
 def checked(judged: ScriptVerdict) -> str:
-    """The verdict of a check: a line for people in a hurry, and every question with its answer."""
+    """The verdict of a check: a headline, and every question with its answer."""
     colours = {"passed": STATUS["finished"], "suspicious": SEVERITY["error"], "not checked": STATUS["stopped"]}
     colours |= {"failed": SEVERITY["error"], "running": STATUS["running"]}
     state = f"<div>{pill(judged.verdict, colours[judged.verdict])}&ensp;<b>{safe(judged.headline)}</b></div>"
@@ -240,7 +240,7 @@ def sheet(found: Sheet) -> str:
 
 
 def in_cells(text: str) -> str:
-    """A place in a cell, in words that a person knows.
+    """A location in a cell, in words.
 
     >>> in_cells("/tmp/ipykernel_17172/3563385665.py:4"), in_cells("train.py:4")
     ('a cell, line 4', 'train.py:4')

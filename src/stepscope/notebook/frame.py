@@ -18,7 +18,7 @@ _stack = ExitStack()
 
 
 def server_for(stores: tuple[Path, ...]) -> Any:
-    """The kernel's server for these stores: one that runs already, or a new one on a free port of this machine."""
+    """The kernel's server for these stores: a running one, or a new one on a free local port."""
     if stores not in _open:
         from stepscope.server.serve import running
         from stepscope.server.settings import Settings
@@ -37,7 +37,7 @@ def _new_token() -> str:
 
 
 def page_of(run: Path) -> str | None:
-    """The page of a run on a server of this kernel, if one has its store: for the browser with the app."""
+    """The page of a run on a server of this kernel, if one serves its store."""
     for known, server in _open.items():
         if run.parent.absolute() in known:
             return f"http://localhost:{server.url.rpartition(':')[2]}/run/{run.name}"
@@ -45,7 +45,7 @@ def page_of(run: Path) -> str | None:
 
 
 def stop() -> int:
-    """End the kernel's servers; how many there were."""
+    """Stop the kernel's servers; returns how many there were."""
     count = len(_open)
     _open.clear()
     _stack.close()
@@ -53,8 +53,8 @@ def stop() -> int:
 
 
 def open_frame(stores: tuple[Path, ...], height: int = HEIGHT, host: str = "localhost") -> str:
-    """HTML with the app in a frame. Its address holds a code that works once, for a minute: not the token, which would
-    stay in the saved notebook."""
+    """HTML with the app in a frame. Its address contains a code that works once, within a minute: not the token, which
+    would stay in the saved notebook."""
     server = server_for(stores)
     port = server.url.rpartition(":")[2]
     where = f"http://{host}:{port}"
@@ -72,4 +72,4 @@ def open_frame(stores: tuple[Path, ...], height: int = HEIGHT, host: str = "loca
     if frontend() == "colab":
         line = f"from google.colab import output; output.serve_kernel_port_as_window({port})"
         return box(f"Colab keeps frames from other ports out. Run <code>{safe(line)}</code>, or bring the folder home.")
-    return box(f"VS Code keeps cookies out of frames, so the app opens in a tab of its own: {words}")
+    return box(f"VS Code blocks cookies in frames, so the app opens in a separate tab: {words}")

@@ -1,4 +1,4 @@
-"""The notebook kernel around us, asked without importing IPython: who has a kernel has it loaded already."""
+"""The current notebook kernel, found without importing IPython: in a kernel it is already loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Frontend = Literal["jupyter", "vscode", "colab"]
 
 
 def shell() -> Any | None:
-    """The IPython shell of a notebook kernel with somebody in front of it; None in a terminal, a script, a daemon."""
+    """The IPython shell of an interactive notebook kernel; None in a terminal, a script, a daemon."""
     ipython = sys.modules.get("IPython")
     if ipython is None or ("ipykernel" not in sys.modules and "google.colab" not in sys.modules):
         return None
@@ -21,11 +21,11 @@ def shell() -> Any | None:
     publisher = getattr(found, "display_pub", None)
     if getattr(found, "kernel", None) is None or publisher is None:
         return None
-    return found if getattr(publisher, "parent_header", None) else None  # without one nobody asked for anything
+    return found if getattr(publisher, "parent_header", None) else None  # without one this is not interactive
 
 
 def frontend() -> Frontend:
-    """What shows the outputs, as far as a kernel can tell; each draws plain HTML, but frames differ."""
+    """The front end that shows the outputs, as far as a kernel can tell; each shows plain HTML, but frames differ."""
     if "google.colab" in sys.modules:
         return "colab"
     names = getattr(shell(), "user_ns", {})
@@ -33,10 +33,10 @@ def frontend() -> Frontend:
 
 
 def publish(bundle: dict[str, str], display_id: str, update: bool) -> bool:
-    """Show a bundle under the running cell, or in place of what was shown under this id. False: nobody is there.
+    """Show a bundle under the running cell, or replace the one with this id. False if there is no front end.
 
-    Through the shell's own publisher, which may be used from any thread and knows the cell that runs now: tools that
-    run notebooks without a browser take an update only from that one.
+    Uses the shell's own publisher, which is thread-safe and knows the running cell: tools that run notebooks without
+    a browser accept updates only from it.
     """
     found = shell()
     if found is None:

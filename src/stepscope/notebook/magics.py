@@ -27,14 +27,14 @@ HELP = """\
 
 
 def load(shell: Any) -> None:
-    """What `%load_ext stepscope` does."""
+    """Implements `%load_ext stepscope`."""
     magic = Magic(shell)
     shell.register_magic_function(magic, magic_kind="line_cell", magic_name="stepscope")
     displays.install(shell)
 
 
 def unload(shell: Any) -> None:
-    """What `%unload_ext stepscope` does."""
+    """Implements `%unload_ext stepscope`."""
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("stepscope", None)
     displays.remove(shell)
@@ -42,7 +42,7 @@ def unload(shell: Any) -> None:
 
 
 class Magic:
-    """One object for both kinds. Mistakes are told in a line, without a traceback of ours."""
+    """One object for both kinds. User errors are shown in one line, without a traceback."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -143,11 +143,11 @@ class Magic:
 
 
 def _taken(words: list[str], option: str) -> tuple[str | None, list[str]]:
-    """An option's value, and the words without both."""
+    """An option's value, and the words without either."""
     for at, word in enumerate(words):
         if word == option:
             if at + 1 == len(words):
-                raise UsageError(f"{option} needs a value")
+                raise UsageError(f"{option} needs a value; write it after the option")
             return words[at + 1], words[:at] + words[at + 2 :]
         if word.startswith(option + "="):
             return word.partition("=")[2], words[:at] + words[at + 1 :]

@@ -1,4 +1,4 @@
-"""The live panel under a cell: drawn by a thread of its own at a calm pace, left as a picture when the run is over."""
+"""The live panel under a cell: drawn by a separate thread at a slow pace, left as an image when the run ends."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ FIRST_S = 0.4
 EVERY_S = 1.0
 SLOWEST_S = 10.0
 PATIENCE_S = 1.0
-"""How long the end of a cell waits for a drawing that is under way."""
+"""How long the end of a cell waits for a drawing in progress."""
 SHARE = 0.02
-"""Of the time that may go into drawing: a panel that took 50 ms comes again after 2.5 s."""
+"""Fraction of time that may be spent on drawing: a panel that took 50 ms is redrawn after 2.5 s."""
 _CALM = ((60.0, 1.0), (600.0, 2.0), (float("inf"), 5.0))
-"""Up to this age of the run, a new picture no more often than this."""
+"""Minimum interval between redraws, up to this age of the run."""
 _shown: set[Panel] = set()
 
 
 def is_shown() -> bool:
-    """Whether the panel of an open run is there to be looked at."""
+    """Whether the panel of an open run is visible."""
     return bool(_shown)
 
 
 def switch(on: bool) -> None:
-    """Panels from the next run on, or none; child processes and later kernels are not concerned."""
+    """Enable or disable panels from the next run on; child processes and later kernels are unaffected."""
     os.environ[VARIABLE] = "on" if on else "off"
 
 
 def show(run: Run, wanted: bool | None, word: str = "") -> Panel | None:
-    """Begin a panel for a run that was just opened, if a notebook is there to show it.
+    """Start a panel for a run that was just opened, if there is a notebook to show it.
 
-    `wanted` is what `init(panel=...)` was told; without it STEPSCOPE_PANEL decides, and without that there is one.
+    `wanted` is the argument of `init(panel=...)`; the default is STEPSCOPE_PANEL, else on.
     """
     if wanted is None:
         wanted = os.environ.get(VARIABLE, "on").lower() not in ("off", "0", "no", "false")
@@ -59,7 +59,7 @@ def show(run: Run, wanted: bool | None, word: str = "") -> Panel | None:
 
 
 class Panel:
-    """One run's panel. Everything in it is fenced: what fails is said once and the training goes on."""
+    """One run's panel. Everything in it is fenced: an error is reported once and the training continues."""
 
     def __init__(self, path: Path, word: str = "") -> None:
         self._path = path
@@ -74,7 +74,7 @@ class Panel:
         self._shell: Any | None = None
         self._drawing = threading.Lock()
         self._failed = False
-        self._cell_end = self._at_cell_end  # a bound method is made anew at each look; the one that is registered
+        self._cell_end = self._at_cell_end  # a bound method is a new object at each access; this is the registered one
 
     def start(self) -> None:
         self._folder = RunFolder(self._path)  # here and not in the thread: nothing is imported beside the training
@@ -86,7 +86,7 @@ class Panel:
         _shown.add(self)
 
     def _at_cell_end(self, result: object) -> None:
-        """What a cell logged last stands in its panel, also when the notebook is saved right after."""
+        """Show what a cell logged last, even if the notebook is saved right after."""
         self._renew()
 
     def _follow(self) -> None:
@@ -97,7 +97,7 @@ class Panel:
             wait = self._pause(time.thread_time() - began)
 
     def _renew(self) -> None:
-        """Draw again; after a fault not once more: what failed now fails in a second, and was said."""
+        """Draw again; not after an error, which would recur and has been reported."""
         if not self._failed:
             self._failed = fence.call("drawing the panel", self._draw) is None
 
@@ -107,11 +107,11 @@ class Panel:
         return min(SLOWEST_S, max(EVERY_S, calm, cost_s / SHARE))
 
     def _draw(self, first: bool = False) -> bool:
-        """True, always: a fence gives None for a fault."""
+        """Always True: a fence returns None after an error."""
         folder = self._folder
-        if folder is None or os.getpid() != self._pid:  # in a forked child the notebook is not ours to write to
+        if folder is None or os.getpid() != self._pid:  # in a forked child the notebook belongs to the parent
             return True
-        if not self._drawing.acquire(timeout=PATIENCE_S):  # the thread draws just now, and waits for something
+        if not self._drawing.acquire(timeout=PATIENCE_S):  # the thread is drawing right now, and is blocked
             return True
         try:
             folder.refresh()
@@ -124,7 +124,7 @@ class Panel:
         return True
 
     def finish(self) -> None:
-        """The run is over: stop following, and leave a picture that stays with the notebook."""
+        """The run is over: stop updating, and leave an image that stays with the notebook."""
         if os.getpid() != self._pid:
             return
         self._stop.set()

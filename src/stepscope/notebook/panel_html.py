@@ -1,4 +1,4 @@
-"""The panel drawn: HTML for notebooks, one SVG for what shows no HTML, text for what shows neither."""
+"""The panel's output: HTML for notebooks, one SVG for viewers without HTML, text for viewers with neither."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_FINDINGS = 5
 
 
 def bundle(seen: Glance, word: str = "", link: str | None = None) -> dict[str, str]:
-    """What a notebook is given: it shows the richest form that it can. `word` is one more line, `link` its page."""
+    """The bundle for a notebook, which shows the richest form it supports. `word` is an extra line, `link` its page."""
     return {
         "text/plain": panel_text(seen),
         "text/html": panel_html(seen, word, source=seen.is_over, link=link),
@@ -26,7 +26,7 @@ def bundle(seen: Glance, word: str = "", link: str | None = None) -> dict[str, s
 
 
 def panel_html(seen: Glance, word: str = "", source: bool = False, link: str | None = None) -> str:
-    """The panel; with the source of findings where it stands still."""
+    """The panel; with the source of findings once it is final."""
     charts = "".join(chart_html(one.title, one.lines) for one in seen.charts)
     return box(
         _head(seen),
@@ -58,7 +58,7 @@ def _values(seen: Glance) -> str:
 
 
 def finding_html(one: Finding, source: bool = False, top: int = 8) -> str:
-    """A finding in a few lines: what, how to mend it, where; with its source if that is wanted."""
+    """A finding in a few lines: what, fix, where; optionally with its source."""
     where = safe(place(one))
     head = f'<b style="color:{SEVERITY[one.severity]}">{one.severity}</b> {safe(one.message, 500)}'
     tail = " · ".join(part for part in (where, rule_name(one.rule)) if part)
@@ -72,7 +72,7 @@ def rule_name(rule: str) -> str:
 
 
 def _source(one: Finding) -> str:
-    """The numbered lines around the place, the one in question marked, and what was seen there."""
+    """The numbered lines around the location, the one in question marked, and the evidence."""
     if not one.source:
         return f"<div>{soft(safe(one.label, 400))}</div>" if one.label else ""
     colour, lines = SEVERITY[one.severity], []
@@ -87,7 +87,7 @@ def _source(one: Finding) -> str:
 
 
 def place(one: Finding) -> str:
-    """Where, as short as it is clear; a cell has no name that a person knows."""
+    """A short location; a cell has no name that users know."""
     if not one.file:
         return ""
     folder, name = os.path.split(one.file)
@@ -111,7 +111,7 @@ def _foot(seen: Glance, word: str, link: str | None) -> str:
     near = _near(store)
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seen.taken))  # a saved notebook may be read years later
     words = [safe(word)] if word else []
-    if link is not None and not seen.is_over:  # a picture that stays must not point to a server that does not
+    if link is not None and not seen.is_over:  # a permanent image must not link to a temporary server
         words.append(f'<a href="{safe(link)}" target="_blank" rel="noopener">open the run in the app</a>')
     else:
         words.append(f"all of it: <code>%stepscope ui</code>, or <code>stepscope ui {safe(near)}</code> in a terminal")
@@ -148,7 +148,7 @@ def safe_text(line: str) -> str:
 
 
 def panel_svg(seen: Glance) -> str:
-    """The whole panel as one picture that knows light and dark by itself."""
+    """The whole panel as one image that adapts to light and dark."""
     columns = max(1, min(len(seen.charts), 4))
     width, top = max(520, 12 + columns * (WIDTH + 12)), 46
     rows = -(-len(seen.charts) // columns) if seen.charts else 0

@@ -1,7 +1,7 @@
-"""The pieces that every display is made of: HTML that needs no script, no style sheet and no page around it.
+"""The building blocks of every display: HTML without scripts, style sheets or a surrounding page.
 
-Notebooks are light or dark, and tell us nothing about it; many strip `<style>` from what they did not run themselves.
-So text takes the page's color, lines and marks have colors that can be read on both, and all style is inline.
+Notebooks are light or dark without telling which, and many strip `<style>` from outputs they did not run themselves.
+So text uses the page's color, lines and marks have colors readable on both, and all style is inline.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 def safe(text: object, most: int = 300) -> str:
-    """A run's text inside HTML: escaped, without control characters, with a length.
+    """A run's text inside HTML: escaped, without control characters, truncated.
 
     >>> safe("<img onerror=x>\\x1b[0m")
     '&lt;img onerror=x&gt;'
@@ -50,7 +50,7 @@ def box(*parts: str) -> str:
 
 
 def soft(inner: str) -> str:
-    """Words that stand back; `inner` is HTML."""
+    """Secondary text; `inner` is HTML."""
     return f'<span style="opacity:.7">{inner}</span>'
 
 
@@ -60,7 +60,7 @@ def pill(text: str, colour: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool], head: bool = True) -> str:
-    """Cells are HTML; `right` says which columns hold numbers. What cells can inherit stands once, on the table."""
+    """Cells are HTML; `right` tells which columns are numeric. Inheritable style is set once, on the table."""
     sides = ["right" if one else "left" for one in right]
 
     def row(tag: str, cells: Sequence[str]) -> str:
@@ -76,7 +76,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[b
 
 
 def sparkline(values: Sequence[float | None], width: int = 24) -> str:
-    """A line of blocks, for where no picture is drawn; a cross is not finite.
+    """A line of blocks, for viewers without images; a cross marks non-finite values.
 
     >>> sparkline([4.0, 3.0, 2.0, 1.0, None], width=5)
     '█▆▃▁×'

@@ -1,4 +1,4 @@
-"""A run in one look: what the panel shows, gathered from the run folder so that the training is asked nothing."""
+"""A run at a glance: the panel's data, read from the run folder so that the training is not involved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_VALUES = 10
 POINTS = 80
 _RATE_POINTS = 200
 _LEAST_S = 0.2
-"""In less time no rate can be told."""
+"""In less time no rate can be computed."""
 _COUNTERS = {"epoch", "epochs", "step", "steps", "global_step", "iter", "iteration", "batch"}
 _BESIDE = ("system/", "time/", "memory/", "speed/")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
@@ -45,14 +45,14 @@ class Glance:
     duration_s: float
     step: int | None
     rate: float | None
-    """Steps a second: lately while it runs, over all of it when it is over."""
+    """Steps per second: recent while it runs, overall when it has ended."""
     charts: list[Chart]
     values: dict[str, float]
-    """The newest values of what has no chart."""
+    """The newest values of metrics without a chart."""
     more: int
-    """How many metrics have neither."""
+    """Number of metrics with neither."""
     findings: list[Finding]
-    """Errors and warnings, the gravest first."""
+    """Errors and warnings, most severe first."""
     alerts: list[Alert]
     dropped: int
     taken: float = field(default_factory=time.time)
@@ -63,12 +63,8 @@ class Glance:
 
 
 def glance(folder: RunFolder) -> Glance:
-    """How the run stands now; `folder.refresh()` first."""
-    own = [name for name in folder.metrics() if not name.startswith("system/")]
-    told = [name for name in own if not name.startswith(_BESIDE)] or own
-    ordered = metrics_in_order(told)
-    groups = _grouped([name for name in ordered if name.rpartition("/")[2].lower() not in _COUNTERS] or ordered)
-    charted = dict(list(groups.items())[:MOST_CHARTS])
+    """The run's current state; call `folder.refresh()` first."""
+    ordered, charted = _metrics_and_charts(folder)
     drawn = {name for names in charted.values() for name in names}
     rest = [name for name in ordered if name not in drawn]
     standing = folder.standing
@@ -88,16 +84,29 @@ def glance(folder: RunFolder) -> Glance:
         charts=[Chart(title, [line_of(title, series[name]) for name in names]) for title, names in charted.items()],
         values={name: folder.metric_summary(name).last for name in rest[:MOST_VALUES]},
         more=max(0, len(rest) - MOST_VALUES),
-        findings=sorted(
-            (one for one in folder.findings if one.severity != "info"), key=lambda one: _ORDER[one.severity]
-        ),
+        findings=_errors_and_warnings(folder),
         alerts=folder.alerts[-3:],
         dropped=folder.dropped,
     )
 
 
+def _metrics_and_charts(folder: RunFolder) -> tuple[list[str], dict[str, list[str]]]:
+    """The metrics in display order, and those with a chart by its title."""
+    own = [name for name in folder.metrics() if not name.startswith("system/")]
+    logged = [name for name in own if not name.startswith(_BESIDE)]
+    ordered = metrics_in_order(logged or own)
+    drawable = [name for name in ordered if name.rpartition("/")[2].lower() not in _COUNTERS]
+    groups = _grouped(drawable or ordered)
+    return ordered, dict(list(groups.items())[:MOST_CHARTS])
+
+
+def _errors_and_warnings(folder: RunFolder) -> list[Finding]:
+    serious = [one for one in folder.findings if one.severity != "info"]
+    return sorted(serious, key=lambda one: _ORDER[one.severity])
+
+
 def _grouped(names: list[str]) -> dict[str, list[str]]:
-    """Names with the same last part share a chart: `train/loss` and `val/loss`; in the order of the first of each."""
+    """Names with the same last part share a chart: `train/loss` and `val/loss`; ordered by first appearance."""
     found: dict[str, list[str]] = {}
     for name in names:
         leaf = name.rpartition("/")[2]
@@ -125,7 +134,7 @@ def line_of(title: str, series: Series) -> ChartLine:
 
 
 def _rate(series: Series | None, status: Status) -> float | None:
-    """Steps a second, from when points were logged."""
+    """Steps per second, from the times of points."""
     if series is None or len(series) < 2:
         return None
     steps, times = series.steps, series.times

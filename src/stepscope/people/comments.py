@@ -1,12 +1,16 @@
-"""Comments on runs, and on a step of a chart. A user is mentioned by `@name`, and sees where until they say so."""
+"""Comments on runs, on a step of a run's chart, and on reports.
+
+A user is mentioned by `@name`. The mention waits for them on the page until they have seen it; `tell` passes it on in
+the same transaction, so that no mention is kept without its mail and no mail is sent without its comment.
+"""
 
 from __future__ import annotations
 
 import re
 import secrets
 import time
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sql
@@ -17,20 +21,37 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.people.caller import EVERY
 from stepscope.people.roles import roles_in
 
-__all__ = ["Comment", "add_comment", "comments_on", "mark_seen", "mentions_of", "remove_comment"]
+__all__ = ["Comment", "Topic", "add_comment", "comment", "comments_on", "mark_seen", "mentions_of", "remove_comment"]
 
 LONGEST = 20_000
 MOST = 1000
 _MENTION = re.compile(r"(?<![\w@])@([A-Za-z0-9][A-Za-z0-9._@+-]{0,99})")
 
 
+Tell = Callable[[sql.Connection, str, Collection[str]], object]
+"""Is given the transaction, the comment's id and the ids of the users it mentions."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a comment is about: a run, a step of its chart, or a report."""
+
+    run: str | None = None
+    report: str | None = None
+    chart: str | None = None
+    step: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Names the page: the same for all comments on a run."""
+        return f"run:{self.run}" if self.run is not None else f"report:{self.report}"
+
+
 @dataclass(frozen=True)
 class Comment:
     id: str
     project: str
-    run: str
-    chart: str | None
-    step: int | None
+    topic: Topic
     user: str
     """The author's name."""
     text: str
@@ -38,36 +59,40 @@ class Comment:
 
 
 def add_comment(
-    database: Database,
-    user: str,
-    project: str,
-    run: str,
-    text: str,
-    *,
-    chart: str | None = None,
-    step: int | None = None,
-) -> str:
-    """Keep a comment of the user with this id; returns its id. Only people who may see the project are mentioned."""
+    database: Database, user: str, project: str, topic: Topic, text: str, tell: Tell = lambda *_: None
+) -> Comment:
+    """Keep a comment of the user with this id. Only people who may see the project are mentioned."""
     text = text.strip()
     if not text or len(text) > LONGEST:
         raise UsageError(f"a comment has 1 to {LONGEST:,} characters; this one has {len(text):,}")
-    if chart is not None and len(chart) > 1000:
+    if topic.chart is not None and len(topic.chart) > 1000:
         raise UsageError("the name of the chart is longer than 1,000 characters")
-    if step is not None and not -(2**62) < step < 2**62:
-        raise UsageError(f"{step} is not a step")
+    if topic.step is not None and not -(2**62) < topic.step < 2**62:
+        raise UsageError(f"{topic.step} is not a step")
     id = secrets.token_hex(8)
-    values = {"id": id, "project": project, "run": run, "chart": chart, "step": step, "user_id": user, "text": text}
+    values = {"id": id, "project": project, **asdict(topic), "user_id": user, "text": text}
     with database.writing() as connection:
         connection.execute(table.insert().values(**values, created=time.time()))
-        for mentioned in _mentioned(connection, text, project):
-            connection.execute(mention_table.insert().values(comment=id, user_id=mentioned))
-    return id
+        mentioned = _mentioned(connection, text, project)
+        for one in mentioned:
+            connection.execute(mention_table.insert().values(comment=id, user_id=one))
+        tell(connection, id, [one for one in mentioned if one != user])
+    return comment(database, id)
 
 
-def comments_on(database: Database, run: str) -> list[Comment]:
-    """The comments on a run, the oldest first."""
+def comment(database: Database, id: str) -> Comment:
     with database.reading() as connection:
-        rows = connection.execute(_all().where(table.c.run == run).order_by(table.c.created, table.c.id).limit(MOST))
+        row = connection.execute(_all().where(table.c.id == id)).first()
+    if row is None:
+        raise NotFound(f"there is no comment {id[:40]!r}")
+    return _comment(row)
+
+
+def comments_on(database: Database, topic: Topic) -> list[Comment]:
+    """The comments on a run with its charts, or on a report, the oldest first."""
+    which = table.c.run == topic.run if topic.run is not None else table.c.report == topic.report
+    with database.reading() as connection:
+        rows = connection.execute(_all().where(which).order_by(table.c.created, table.c.id).limit(MOST))
         return [_comment(row) for row in rows]
 
 
@@ -115,6 +140,7 @@ def _all() -> sql.Select[Any]:
         table.c.id,
         table.c.project,
         table.c.run,
+        table.c.report,
         table.c.chart,
         table.c.step,
         users.c.name.label("author"),
@@ -124,4 +150,5 @@ def _all() -> sql.Select[Any]:
 
 
 def _comment(row: sql.Row[Any]) -> Comment:
-    return Comment(row.id, row.project, row.run, row.chart, row.step, row.author, row.text, row.created)
+    topic = Topic(row.run, row.report, row.chart, row.step)
+    return Comment(row.id, row.project, topic, row.author, row.text, row.created)

@@ -1,6 +1,6 @@
 """The plain, frozen records in the middle: made inside the training process, read by everything else.
 
-`run.py` has what a run folder holds; `step.py` the operations of one recorded step, imported by those who need it.
+`run.py` has the contents of a run folder; `step.py` the operations of one recorded step, imported on demand.
 """
 
 from stepscope.records.run import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""What the name of a data type says."""
+"""Properties of a data type, from its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edges of a recorded step: which op made what another op reads."""
+"""Edges of a recorded step: which op produced another op's input."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["edges"]
 
 
 def edges(step: StepRecord) -> Iterator[tuple[int, int, TensorRef]]:
-    """(maker, reader, tensor) for every tensor an op reads that an earlier op made.
+    """(producer, reader, tensor) for every tensor an op reads that an earlier op produced.
 
-    The maker is the latest op before the reader that lists the tensor at that version among its outputs: an op that
-    hands a tensor through unchanged (a dropout in evaluation) stands between its maker and its readers.
+    The producer is the latest op before the reader that lists the tensor at that version among its outputs: an op
+    that passes a tensor through unchanged (a dropout in evaluation) comes between its producer and its readers.
     """
     makers: dict[TensorRef, int] = {}
     for op in step.ops:

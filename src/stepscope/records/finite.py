@@ -1,4 +1,4 @@
-"""Whether statistics tell of NaN or Inf, and how a sentence says what they hold."""
+"""Whether statistics include NaN or Inf, and a description of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["is_bad", "said_of"]
 
 
 def is_bad(stats: Stats | None, nan: bool = True, inf: bool = True) -> bool:
-    """Whether there was a value that is not finite.
+    """Whether there was a non-finite value.
 
     >>> is_bad(Stats(numel=3, nan=1)), is_bad(Stats(numel=3)), is_bad(None)
     (True, False, False)
@@ -21,7 +21,7 @@ def is_bad(stats: Stats | None, nan: bool = True, inf: bool = True) -> bool:
 def said_of(stats: Stats | None) -> str:
     """Statistics in a few words."""
     if stats is None:
-        return "not looked at"
+        return "not recorded"
     least = "" if stats.counted else "at least "
     parts = []
     for count, word in ((stats.nan, "NaN"), (stats.pos_inf, "+Inf"), (stats.neg_inf, "-Inf")):

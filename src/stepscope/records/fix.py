@@ -1,4 +1,4 @@
-"""What `stepscope fix` says, as programs read it: `--json` prints one `FixDocument`."""
+"""The output of `stepscope fix --json`: one `FixDocument`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Fate = Literal["gone", "still there", "not seen"]
 
 
 class FixVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """One version of the script: as it was, or with an edit."""
+    """One version of the script: the original, or with an edit."""
 
     label: str
     """`before`, `after`, or what a trial changes: `lr=0.01`."""
@@ -36,13 +36,13 @@ class FixOutcome(msgspec.Struct, frozen=True, kw_only=True):
     line: int | None = None
     message: str = ""
     label: str = ""
-    """What was chosen, where several values were tried."""
+    """The chosen value, if several were tried."""
     diff: str = ""
     finding: Fate = "not seen"
     new: list[str] = []
     """Findings that only the edited version has."""
     uncovered: list[str] = []
-    """Findings that were hidden before: by this one, or because the script crashed before it came to them."""
+    """Findings that were hidden before: by this one, or because the script crashed before reaching them."""
     proved: bool = False
     why_not: str = ""
     before: FixVersion | None = None
@@ -51,7 +51,7 @@ class FixOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FixDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it: what was tried in which order, the whole diff of what was proved, and what is left."""
+    """The complete result: what was tried in which order, the diff of everything proved, and what is left."""
 
     version: int = 1
     script: str

@@ -1,10 +1,10 @@
-"""A job that is stuck: what each rank was doing at that moment."""
+"""A stuck job: what each rank was doing at that moment."""
 
 from __future__ import annotations
 
 import msgspec
 
-__all__ = ["Call", "Hang", "RankState"]
+__all__ = ["Call", "Flight", "Hang", "RankState"]
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
@@ -16,11 +16,24 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     file: str
     line: int
     chain: int
-    """A digest of this call and all before it: the same on two ranks that have called the same."""
+    """A digest of this call and all before it: equal on two ranks that made the same calls."""
+
+
+class Flight(msgspec.Struct, frozen=True, array_like=True):
+    """A collective that torch's flight recorder has seen go out and not come back."""
+
+    number: int
+    """Among those of its group, counted from 1."""
+    name: str
+    """nccl:all_reduce, gloo:broadcast ..."""
+    shape: tuple[int, ...]
+    group: str
+    state: str
+    """scheduled: it waits for its turn on the device; started."""
 
 
 class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one rank does at a moment."""
+    """What one rank is doing at a moment."""
 
     rank: int
     host: str = ""
@@ -31,7 +44,7 @@ class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     doing: str = ""
     """all_reduce, DataLoader next, a function of the script ..."""
     number: int | None = None
-    """Of the collective."""
+    """The collective's arguments."""
     shape: tuple[int, ...] = ()
     file: str = ""
     line: int = 0
@@ -40,11 +53,15 @@ class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle_s: float = 0.0
     """How long it has made no progress."""
     is_busy: bool = False
-    """It computes: its stack moves, or it uses the processor."""
+    """It is computing: its stack changes, or it uses the processor."""
     stack: tuple[tuple[str, int, str], ...] = ()
     """File, line and function, the innermost last."""
     calls: tuple[Call, ...] = ()
     """The last collectives."""
+    flights: tuple[Flight, ...] = ()
+    """What torch's flight recorder has in flight, the oldest first."""
+    enqueued: dict[str, int] = {}
+    """By group: how many collectives have gone out, as the flight recorder counts."""
     error: str = ""
 
 
@@ -55,6 +72,6 @@ class Hang(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ranks: tuple[RankState, ...]
     idle_s: float = 0.0
     usual_s: float = 0.0
-    """How long a step usually takes."""
+    """The usual duration of a step."""
     resumed: float | None = None
     """When progress was seen again."""

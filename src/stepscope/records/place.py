@@ -1,4 +1,4 @@
-"""A place in somebody's source: an expression that ran, by file, line and columns."""
+"""A location in the user's source: an executed expression, by file, line and columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Place"]
 
 
 class Place:
-    """One expression that ran. There is one object for each, so two places are the same if they are identical.
+    """One executed expression. There is one object per expression, so places are compared by identity.
 
     >>> place = Place("train.py", "main", 3, Site(file="train.py", line=7, function="main"))
     >>> place, place.line
@@ -24,13 +24,13 @@ class Place:
         self.file = file
         self.function = function
         self.first_line = first_line
-        """The line on which the function begins."""
+        """The first line of the function."""
         self._site: Site | None = site if isinstance(site, Site) else None
         self._find = None if isinstance(site, Site) else site
 
     @property
     def site(self) -> Site:
-        """Its line and columns; looked up when they are first asked for."""
+        """Its line and columns; looked up on first use."""
         if self._site is None:
             assert self._find is not None
             self._site, self._find = self._find(), None
@@ -46,7 +46,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Of the function, without what it is part of."""
+        """The function's name without its qualifier."""
         return self.function.rpartition(".")[2]
 
     def is_beside(self, other: Place | None) -> bool:

@@ -1,7 +1,7 @@
-"""What a profile is made of: its description, and the tables and pictures that analyses make of it.
+"""A profile's records: its description, and the tables and charts that analyses produce.
 
-Every analysis answers with one of these, so that the terminal, the browser, the exports and the diff need to know
-only them. A `Sheet` says of each column what it is; a `Check` says that two ways to a number agree.
+Every analysis returns one of these, so that the terminal, the browser, the exports and the diff handle only them.
+A `Sheet` describes each of its columns; a `Check` records that two ways to compute a number agree.
 """
 
 from __future__ import annotations
@@ -28,26 +28,28 @@ __all__ = [
 PROFILE_FORMAT = 1
 
 Unit = Literal["text", "count", "ns", "bytes", "share", "flops", "number", "factor", "flag", "line"]
-"""ns: a time in nanoseconds, written as us, ms or s by whoever shows it · share: 0 to 1, written in percent ·
+"""ns: a time in nanoseconds, displayed as us, ms or s · share: 0 to 1, written in percent ·
 factor: 3.1 is written 3.1x · flag: true or false · line: "file.py:34", a place in the source · text, count, number."""
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     key: str
-    """Stable: exports and the diff go by it."""
+    """Stable: used by exports and the diff."""
     label: str
-    """The head of the column, short."""
+    """The heading, short."""
     unit: Unit = "text"
     help: str = ""
-    """What this number is, in one sentence; shown when hovered."""
+    """What this number is, in one sentence; the tooltip."""
     hidden: bool = False
-    """Left out at first; in exports, and shown when asked for."""
+    """Hidden by default; included in exports, and shown on request."""
     sums: bool = False
-    """Its rows may be added up (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is shown."""
+    """Whether its rows may be summed (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is
+    shown.
+    """
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An invariant: two ways to the same number, compared."""
+    """An invariant: the same number computed in two ways."""
 
     name: str
     """parts sum to the step"""
@@ -55,12 +57,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: float
     unit: Unit = "ns"
     ok: bool = True
-    """Within what the analysis allows."""
+    """Within the analysis' tolerance."""
     detail: str = ""
 
 
 class Sheet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A table that knows what its numbers are."""
+    """A table with typed columns."""
 
     id: str
     title: str
@@ -68,12 +70,12 @@ class Sheet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rows: list[list[Any]]
     """A cell is str, int, float, bool or None (unknown, shown as a dash, never as zero)."""
     levels: list[int] = []
-    """Of a tree: each row's depth, parents before their children. Empty: a flat table."""
+    """For a tree: each row's depth, parents before their children. Empty: a flat table."""
     sort: str = ""
-    """The column it is sorted by, largest first."""
+    """The sort column, largest first."""
     checks: list[Check] = []
     notes: list[str] = []
-    """What a reader must know: what is missing, estimated or cut off."""
+    """Caveats: what is missing, estimated or truncated."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -85,7 +87,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StepParts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Steps cut into parts that do not overlap and sum to the step."""
+    """Steps split into parts that do not overlap and sum to the step."""
 
     id: str
     title: str
@@ -94,11 +96,11 @@ class StepParts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Their numbers."""
     wall_ns: list[int]
     parts_ns: list[list[int]]
-    """One list a step, in the order of `parts`."""
+    """One list per step, in the order of `parts`."""
     first_is_odd: bool = False
-    """The first step is so much slower (warm-up, compilation) that it is left out of the typical step."""
+    """Whether the first step is so much slower (warm-up, compilation) that it is excluded from the typical step."""
     typical_ns: list[int] = []
-    """Of each part: its mean over the typical steps."""
+    """The mean of each part over the typical steps."""
     p50_ns: int = 0
     p90_ns: int = 0
     p99_ns: int = 0
@@ -107,12 +109,12 @@ class StepParts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Curve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Lines over time, cut down to what a screen shows (minimum and maximum of each stretch are kept)."""
+    """Lines over time, downsampled for the screen (minimum and maximum of each interval are kept)."""
 
     id: str
     title: str
     at_ns: list[int]
-    """From the beginning of the profile."""
+    """Since the start of the profile."""
     lines: dict[str, list[float]]
     unit: Unit = "bytes"
     stacked: bool = False
@@ -120,7 +122,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Stack(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A call tree, flattened: node i hangs under `parent[i]` (-1: a root); parents come before their children."""
+    """A flattened call tree: `parent[i]` is the parent of node i (-1: a root); parents come before their children."""
 
     id: str
     title: str
@@ -130,13 +132,13 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lines: list[int]
     parent: list[int]
     name: list[int]
-    """Of each node, an index into names, files and lines."""
+    """For each node, an index into names, files and lines."""
     total: list[float]
     own: list[float]
     calls: list[int] = []
     unit: Unit = "ns"
     by_line: list[list[float]] = []
-    """Of source lines, where they are known: index of the name, line, own, total."""
+    """For known source lines: index of the name, line, own, total."""
     notes: list[str] = []
 
 
@@ -153,7 +155,7 @@ class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class ProfileMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`profile.json` in `<run>/profiles/<id>/`: what was recorded, by what, of which steps."""
+    """`profile.json` in `<run>/profiles/<id>/`: what was recorded, by what, and which steps."""
 
     format: int = PROFILE_FORMAT
     id: str
@@ -163,23 +165,23 @@ class ProfileMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     first_step: int | None = None
     last_step: int | None = None
     why: str = ""
-    """steps 20:25 were asked for · the run was slow · a signal · imported from trace.json.gz"""
+    """steps 20:25 were requested · the run was slow · a signal · imported from trace.json.gz"""
     options: dict[str, Any] = {}
     host: str = ""
     world: int = 1
     files: list[ProfileFile] = []
     overhead: str = ""
-    """What taking it has cost, in words."""
+    """The cost of recording it, in words."""
     notes: list[str] = []
 
 
 class ProfileDiff(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Two profiles beside each other: what got slower, where, beyond the noise."""
+    """Two profiles side by side: what got slower, where, beyond the noise."""
 
     a: str
     b: str
     headline: str
     faster: bool | None = None
-    """b's step beside a's; None: no difference beyond the noise, or nothing to compare."""
+    """b's step relative to a's; None: no difference beyond the noise, or nothing to compare."""
     sheets: list[Sheet] = []
     notes: list[str] = []

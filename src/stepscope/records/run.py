@@ -1,6 +1,6 @@
 """The plain, frozen records in the middle: made inside the training process, read by everything else.
 
-They import nothing of ours, hold no behavior, and travel as msgpack inside frames (`runs/format/frames.py`) or as
+They import nothing else, have no behavior, and are stored as msgpack inside frames (`runs/format/frames.py`) or sent as
 JSON over HTTP. Fields are only ever added, with a default, so that old readers skip them and old files still load.
 """
 
@@ -33,6 +33,9 @@ __all__ = [
     "MetricRule",
     "NameChange",
     "NotesChange",
+    "RankGone",
+    "RankJoined",
+    "RankSaid",
     "Related",
     "RunMeta",
     "Severity",
@@ -43,7 +46,7 @@ __all__ = [
 ]
 
 FORMAT = 1
-"""The run-folder format this code writes. A reader refuses a higher major number with a clear message."""
+"""The run-folder format this code writes. A reader rejects a higher major number with a clear message."""
 
 Status = Literal["running", "finished", "stopped", "preempted", "failed", "killed", "lost"]
 """running: alive by its heartbeat · finished: ended by itself · stopped: Ctrl-C · preempted: SIGTERM ·
@@ -57,23 +60,23 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A record of named fields; unknown fields of a newer writer are ignored."""
 
 
-# -- what a run is: meta.json ---------------------------------------------------------------------------------
+# -- a run's description: meta.json ---------------------------------------------------------------------------
 
 
 class GitState(_Record, frozen=True, kw_only=True):
-    """The code a run was made from."""
+    """The code of a run."""
 
     commit: str
     branch: str | None = None
     remote: str | None = None
     dirty: bool = False
     diff: str | None = None
-    """Uncommitted changes, secrets masked, cut at 1 MiB."""
+    """Uncommitted changes, secrets masked, truncated at 1 MiB."""
     diff_truncated: bool = False
 
 
 class RunMeta(_Record, frozen=True, kw_only=True):
-    """`meta.json`: written once when a run is made. Later changes are events in the logs, never edits here."""
+    """`meta.json`: written once when a run is created. Later changes are events in the logs, never edits here."""
 
     format: int = FORMAT
     id: str
@@ -102,25 +105,26 @@ class RunMeta(_Record, frozen=True, kw_only=True):
     stepscope: str = ""
 
 
-# -- what stands in the logs ----------------------------------------------------------------------------------
+# -- records in the logs --------------------------------------------------------------------------------------
 
 
 class FileHeader(_Record, frozen=True, kw_only=True):
-    """The first frame of every log file: who writes it. The file name only keeps files apart."""
+    """The first frame of every log file: its writer. The file name only keeps files apart."""
 
     format: int = FORMAT
     run_id: str
     file_id: str
     """Unique per file: the key under which frames are merged and synced once."""
-    role: Literal["run", "worker", "system", "edit"] = "run"
+    role: Literal["run", "worker", "system", "edit", "node"] = "run"
     """run: the training process, whose life is the run's status · worker: a child process of it ·
-    system: the sampler of machine metrics · edit: tags and notes changed later by a person."""
+    system: the sampler of machine metrics · edit: tags and notes changed later by a person ·
+    node: what a node's leader keeps of ranks whose own logs stay on that node."""
     kind: Literal["points", "media"] = "points"
     host: str
     rank: int = 0
     pid: int
     pid_started: float = 0.0
-    """Start time of the process (psutil's create_time), so that a reused pid is not taken for it."""
+    """Start time of the process (psutil's create_time), to recognize a reused pid."""
     boot_id: str = ""
     attempt: int = 0
     """0 for the first start of a run; each `resume` adds one."""
@@ -128,12 +132,12 @@ class FileHeader(_Record, frozen=True, kw_only=True):
     base_time: float
     """Unix seconds; a row's time is this plus its ticks."""
     first_step: int | None = None
-    """On a resume: the step the attempt starts from, when it is known."""
+    """On a resume: the step the attempt starts from, if known."""
     heartbeat_s: float = 10.0
 
 
 class Media(_Record, frozen=True, kw_only=True):
-    """One logged thing that is not a scalar, at one step. Small data is inline, larger data is found by its hash."""
+    """One logged non-scalar at one step. Small data is inline, larger data is found by its hash."""
 
     key: str
     step: int
@@ -142,9 +146,9 @@ class Media(_Record, frozen=True, kw_only=True):
     """histogram, image, figure, audio, video, text, table, curve, confusion, embedding, html, file ..."""
     mime: str = "application/octet-stream"
     index: int = 0
-    """Position among several things logged under one key at one step (a list of images)."""
+    """Index among several items logged under one key at one step (a list of images)."""
     place: int = 0
-    """Its key's place among those of the run, as they were logged; the file has them as they were ready. 0: unknown."""
+    """Its key's rank in logging order; the file has media in the order they were encoded. 0: unknown."""
     count: int = 1
     meta: dict[str, Any] = {}
     """Small and JSON-ready: width, height, caption, edges, columns ... per kind, see docs/design/001."""
@@ -154,13 +158,13 @@ class Media(_Record, frozen=True, kw_only=True):
 
 
 class Console(_Record, frozen=True, kw_only=True):
-    """A piece of what the script printed."""
+    """A piece of the script's output."""
 
     time: float
     stream: Literal["stdout", "stderr"]
     text: str
     rewrite: bool = False
-    """The line replaces the one before it (a progress bar's carriage return)."""
+    """The line replaces the previous one (a progress bar's carriage return)."""
     step: int | None = None
 
 
@@ -171,17 +175,17 @@ class _Event(_Record, frozen=True, kw_only=True, tag_field="event"):
 class ConfigUpdate(_Event, frozen=True, kw_only=True, tag="config"):
     values: dict[str, Any]
     origins: dict[str, str] = {}
-    """Where settings come from: command line, default, environment, script, or the name of a file."""
+    """The source of settings: command line, default, environment, script, or the name of a file."""
 
 
 class SummaryUpdate(_Event, frozen=True, kw_only=True, tag="summary"):
-    """Summary values the user set by hand; they win over what the series say."""
+    """Summary values the user set by hand; they override those of the series."""
 
     values: dict[str, Any]
 
 
 class MetricRule(_Event, frozen=True, kw_only=True, tag="metric"):
-    """How one metric (or all that match `name` with a trailing `*`) is summed up and drawn."""
+    """How one metric (or all that match `name` with a trailing `*`) is summarized and drawn."""
 
     name: str
     summary: Literal["last", "min", "max", "mean", "first", "none"] | None = None
@@ -204,7 +208,7 @@ class NameChange(_Event, frozen=True, kw_only=True, tag="name"):
 
 
 class Environment(_Event, frozen=True, kw_only=True, tag="environment"):
-    """What takes too long to gather before training starts; completes `RunMeta`, field by field, where not empty."""
+    """What takes too long to collect before training starts; completes `RunMeta`, field by field, where not empty."""
 
     git: GitState | None = None
     """With its diff; replaces the one in `meta.json`, which has only what is read from files."""
@@ -218,6 +222,8 @@ class Alert(_Event, frozen=True, kw_only=True, tag="alert"):
     text: str = ""
     level: Severity = "warning"
     step: int | None = None
+    quiet: bool = False
+    """Only for the run's page: no notification is sent."""
 
 
 class ArtifactFile(_Record, frozen=True, kw_only=True):
@@ -226,11 +232,11 @@ class ArtifactFile(_Record, frozen=True, kw_only=True):
     size: int
     mime: str = "application/octet-stream"
     reference: str | None = None
-    """Where the file is, when only a reference to it was kept."""
+    """The file's location, if only a reference was stored."""
 
 
 class Artifact(_Event, frozen=True, kw_only=True, tag="artifact"):
-    """A named, versioned set of files; the same content keeps its version."""
+    """A named, versioned set of files; equal content keeps its version."""
 
     name: str
     type: str = "file"
@@ -243,13 +249,13 @@ class Artifact(_Event, frozen=True, kw_only=True, tag="artifact"):
 
 
 class ArtifactUse(_Event, frozen=True, kw_only=True, tag="artifact_use"):
-    """A run took an artifact as an input; its content is known by `digest`, whoever made it."""
+    """A run used an artifact as an input; its content is identified by `digest`."""
 
     name: str
     type: str = "file"
     digest: str
     wanted: str = ""
-    """What was asked for: `model:best`."""
+    """The requested reference: `model:best`."""
     run: str = ""
     """The id of the run that made it."""
     version: int = 0
@@ -258,7 +264,7 @@ class ArtifactUse(_Event, frozen=True, kw_only=True, tag="artifact_use"):
 
 
 class Related(_Record, frozen=True, kw_only=True):
-    """Another place that belongs to a finding: where the layer was built, where the graph was cut."""
+    """Another location that belongs to a finding: where the layer was built, where the graph was cut."""
 
     file: str
     line: int
@@ -268,28 +274,28 @@ class Related(_Record, frozen=True, kw_only=True):
 
 
 class TextChange(_Record, frozen=True, kw_only=True):
-    """Whole lines of one file, replaced by others. Nothing in `old` inserts before `line`."""
+    """Whole lines of one file, replaced by others. Empty `old` inserts before `line`."""
 
     file: str
     line: int
-    """The first line that is replaced, counted from 1."""
+    """The first replaced line, counted from 1."""
     old: list[str] = []
-    """The lines as they were, without their ends."""
+    """The original lines, without line breaks."""
     new: list[str] = []
     sha256: str = ""
-    """Of the file's text when the finding was made, with `\\n` at the end of each line."""
+    """Hash of the file's text when the finding was made, with `\\n` line endings."""
 
 
 class Edit(_Record, frozen=True, kw_only=True):
-    """A fix as a change of text. Its changes belong together: all are made or none."""
+    """A fix as a text change. Its changes are applied together or not at all."""
 
     changes: list[TextChange] = []
     label: str = ""
-    """What it tries, where several edits are worth a trial: `lr=0.001`."""
+    """What it tries, if several edits are worth a trial: `lr=0.001`."""
 
 
 class Finding(_Record, frozen=True, kw_only=True):
-    """Something wrong with a run: where its cause is, what proves it, and what mends it."""
+    """Something wrong with a run: the location of its cause, the evidence, and the fix."""
 
     rule: str
     severity: Severity
@@ -300,18 +306,18 @@ class Finding(_Record, frozen=True, kw_only=True):
     fix: str = ""
     step: int | None = None
     column: int | None = None
-    """Of the expression on `line`, counted from 0; `end_column` is after its last letter."""
+    """Of the expression on `line`, counted from 0; `end_column` is after its last character."""
     end_column: int | None = None
     label: str = ""
-    """The evidence in a few words, written under the expression."""
+    """The evidence in a few words, printed below the expression."""
     function: str = ""
     related: list[Related] = []
     source: list[tuple[int, str]] = []
-    """The numbered lines around `line` as they were when it was found, so that it can be read without the file."""
+    """The numbered lines around `line` when it was found, so that it can be read without the file."""
     source_changed: bool = False
-    """The file was edited after the script began: these may not be the lines that ran."""
+    """The file was edited after the script started: these may not be the lines that ran."""
     edits: list[Edit] = []
-    """The fix as text. One is certain; of several, only a trial tells which is right (a learning rate)."""
+    """The fix as text. A single one is certain; of several, only a trial tells which is right (a learning rate)."""
 
 
 class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
@@ -319,15 +325,15 @@ class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
 
 
 class Dropped(_Event, frozen=True, kw_only=True, tag="dropped"):
-    """What had to be given up: shown to the user, never hidden."""
+    """Lost values: shown to the user, never hidden."""
 
     count: int
-    """How many values (points or media) were lost since the last such event."""
+    """Number of values (points or media) lost since the last such event."""
     reason: str
 
 
 class FaultNote(_Event, frozen=True, kw_only=True, tag="fault"):
-    """A fault inside Stepscope that the fence caught."""
+    """An internal error that the fence caught."""
 
     where: str
     error: str
@@ -335,22 +341,22 @@ class FaultNote(_Event, frozen=True, kw_only=True, tag="fault"):
 
 
 class WatchedSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """A stretch of steps that was looked at closely, and why."""
+    """An interval of steps that was recorded in depth, and why."""
 
     first: int
     last: int
     steps: int = 0
-    """How many an optimizer made in it; 0 for an evaluation."""
+    """Number of optimizer steps in it; 0 for an evaluation."""
     why: str = ""
-    """the first steps; step 100; a loader's pass; the loss jumped from 1.2 to 9 at step 412; asked for"""
+    """the first steps; step 100; a loader's pass; the loss jumped from 1.2 to 9 at step 412; requested"""
     ended: str = ""
-    """complete; the budget; the reason why nothing may be looked at any more"""
+    """complete; the budget; the reason why nothing can be recorded in depth any more"""
     alarm: bool = False
-    """Something looked wrong, or somebody asked."""
+    """Something looked wrong, or the user asked."""
 
 
 class Unproven(msgspec.Struct, frozen=True, kw_only=True):
-    """Rules that were not shown what they need."""
+    """Rules that did not get the data they need."""
 
     need: str
     """steps, operations, loader, epoch, evaluation, files, ranks"""
@@ -359,24 +365,48 @@ class Unproven(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
-    """Which steps of a training were looked at closely; the rules can only have seen those."""
+    """Which steps of a training were recorded in depth; the rules saw only those."""
 
     steps: int
-    """How many there were."""
+    """The total number of steps."""
     closely: list[tuple[int, int]] = []
-    """First and last of each stretch, counted from 1."""
+    """First and last step of each interval, counted from 1."""
     windows: list[WatchedSteps] = []
-    """The stretches one by one, those without a step too."""
+    """The intervals one by one, including those without a step."""
     closed: str = ""
-    """Why nothing could be looked at closely from some step on: compiled code."""
+    """Why nothing could be recorded in depth from some step on: compiled code."""
     aside: dict[str, int] = {}
     """What Stepscope stepped aside for (tracing, export, modes of the script), and how often."""
     unproven: list[Unproven] = []
     """Rules that found nothing and could not have: their silence proves nothing."""
 
 
+class RankJoined(_Event, frozen=True, kw_only=True, tag="rank_joined"):
+    """In a node's log: a rank of the node writes a log of its own that stays there."""
+
+    header: FileHeader
+
+
+class RankSaid(_Event, frozen=True, kw_only=True, tag="rank_said"):
+    """In a node's log: an event of such a rank."""
+
+    log: str
+    """The id of the rank's log: the part of its `file_id` before the first dot."""
+    segment: int
+    seq: int
+    """Its place in the rank's log: an event that was passed on twice counts once."""
+    content: bytes
+    """As it stands in the rank's log."""
+
+
+class RankGone(_Event, frozen=True, kw_only=True, tag="rank_gone"):
+    """In a node's log: the process of such a rank is gone, and it said nothing."""
+
+    log: str
+
+
 class End(_Event, frozen=True, kw_only=True, tag="end"):
-    """A process said goodbye. Without this event a run is running, killed or lost, never finished."""
+    """A process ended. Without this event a run is running, killed or lost, never finished."""
 
     status: Literal["finished", "stopped", "preempted", "failed"]
     exit_code: int | None = None
@@ -399,5 +429,8 @@ Event = (
     | Dropped
     | FaultNote
     | Coverage
+    | RankJoined
+    | RankSaid
+    | RankGone
     | End
 )

@@ -1,8 +1,8 @@
-"""The recorded step: every operation of one turn of the training loop, as plain data that reads back without torch.
+"""The recorded step: every operation of one training iteration, as plain data that can be read without torch.
 
-Tensors are known by identity: `TensorInfo.id` is the same wherever the same tensor object appears, so edges are exact.
-An in-place write gives the tensor a new *version*; an edge runs from the op that made (id, version) to the op that
-reads it. Views share a `storage` with their base.
+Tensors are identified by object: `TensorInfo.id` is the same wherever the same tensor object appears, so edges are
+exact. An in-place write gives the tensor a new *version*; an edge runs from the op that produced (id, version) to the
+op that reads it. Views share a `storage` with their base.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ backward · optimizer: inside an optimizer's step · other: zero_grad, clipping,
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A place in the user's source. Columns point at the sub-expression where Python knows it (3.11 and later)."""
+    """A location in the user's source. Columns point at the sub-expression if Python provides it (3.11 and later)."""
 
     file: str
     line: int
@@ -43,11 +43,11 @@ class Site(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     column: int | None = None
     end_column: int | None = None
     text: str = ""
-    """The source line, stripped, as it was when recorded."""
+    """The source line, stripped, when recorded."""
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a tensor held. Minimum, maximum, mean, std and norm are over its finite values."""
+    """Statistics of a tensor. Minimum, maximum, mean, std and norm are over its finite values."""
 
     numel: int
     nan: int = 0
@@ -60,11 +60,11 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     std: float | None = None
     norm: float | None = None
     counted: bool = True
-    """False: only looked at, so the counts of NaN and Inf mean "at least"."""
+    """False: only sampled, so the counts of NaN and Inf mean "at least"."""
 
 
 class TensorInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One tensor object, as it was when first seen."""
+    """One tensor object, as first seen."""
 
     id: int
     shape: tuple[int, ...]
@@ -75,7 +75,7 @@ class TensorInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """input: came from outside the step (data, targets) · constant: made by the user's code from no tensor ·
     gradient: a grad of something · state: optimizer state."""
     name: str | None = None
-    """The qualified name of a parameter or buffer (the first one, when it is shared)."""
+    """The qualified name of a parameter or buffer (the first one, if it is shared)."""
     aliases: tuple[str, ...] = ()
     """The other names of a shared (tied) parameter."""
     requires_grad: bool = False
@@ -88,7 +88,7 @@ class TensorInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     grad_of: int | None = None
     bytes: int = 0
     site: int | None = None
-    """Where it was made: an index into `StepRecord.sites`."""
+    """Where it was created: an index into `StepRecord.sites`."""
 
 
 class TensorRef(msgspec.Struct, frozen=True, array_like=True):
@@ -104,10 +104,10 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     device_us: float | None = None
     """Time on the accelerator, by events; None on a CPU."""
     flops: int | None = None
-    """None: no formula for this op (counted in the table's footnote, never taken for zero)."""
+    """None: no formula for this op (listed in the table's footnote, never counted as zero)."""
     macs: int | None = None
     saved_bytes: int = 0
-    """Kept for backward by this op, each storage counted once over the step; parameters not counted."""
+    """Saved for backward by this op, each storage counted once per step; without parameters."""
 
 
 class Op(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -119,10 +119,10 @@ class Op(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     module: str | None = None
     """Qualified path of the innermost module being run; "" is the root, None outside any module."""
     call: int = 0
-    """Which call of that module (0 for the first): tells repeated calls and shared modules apart."""
+    """Which call of that module (0 for the first): distinguishes repeated calls and shared modules."""
     site: int | None = None
     args: dict[str, Any] = {}
-    """Non-tensor arguments, JSON-ready; tensors inside stand as `{"tensor": id}`."""
+    """Non-tensor arguments, JSON-ready; tensors inside appear as `{"tensor": id}`."""
     inputs: tuple[TensorRef, ...] = ()
     outputs: tuple[TensorRef, ...] = ()
     inplace: bool = False
@@ -146,7 +146,7 @@ class ModuleInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     aliases: tuple[str, ...] = ()
     """Other paths of the same object (a shared module)."""
     parameters: int = 0
-    """Own parameters only, each shared one counted at its first place."""
+    """Own parameters only, each shared one counted at its first occurrence."""
     trainable: int = 0
     parameter_bytes: int = 0
     buffers: int = 0
@@ -156,7 +156,7 @@ class ModuleInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     site: int | None = None
     """Where it was constructed."""
     root: str = ""
-    """The path of the tree it belongs to: "" is the model; a module beside it (a loss) is a tree of its own."""
+    """The path of its tree: "" is the model; a module beside it (a loss) is a separate tree."""
     structure: str = ""
     """A hash of type, arguments and children, without names: equal blocks have equal hashes."""
     training: bool = True
@@ -171,18 +171,18 @@ class ModuleCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Index of the enclosing ModuleCall."""
     first_op: int = 0
     last_op: int = -1
-    """Ops of this call are first_op..last_op, children included; last < first when it ran none."""
+    """Ops of this call are first_op..last_op, children included; last < first if it ran none."""
     inputs: tuple[TensorRef, ...] = ()
     outputs: tuple[TensorRef, ...] = ()
     host_us: float | None = None
     device_us: float | None = None
     recomputed: bool = False
-    """Run again during backward by activation checkpointing."""
+    """Rerun during backward by activation checkpointing."""
     error: str | None = None
 
 
 class Unseen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the recording knows it did not see, in words a user understands."""
+    """What the recording is known to have missed, in words."""
 
     what: str
     """scripted, compiled, vmap, custom autograd backward, another thread ..."""
@@ -206,7 +206,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls: tuple[ModuleCall, ...] = ()
     sites: tuple[Site, ...] = ()
     loss: TensorRef | None = None
-    """The tensor `backward()` was called on, when it was."""
+    """The tensor `backward()` was called on, if it was."""
     unseen: tuple[Unseen, ...] = ()
     error: str | None = None
     notes: dict[str, Any] = {}

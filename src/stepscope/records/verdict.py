@@ -1,4 +1,4 @@
-"""What a check says of scripts, as programs read it: `stepscope check --json` prints one `CheckDocument`."""
+"""The output of `stepscope check --json`: one `CheckDocument`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Answer", "CheckDocument", "ScriptVerdict", "State", "Verdict"]
 State = Literal["passed", "suspicious", "not checked"]
 Verdict = Literal["running", "passed", "suspicious", "failed", "not checked"]
 """`suspicious`: an error or a warning was found, or a probe has a doubt. `failed`: the script crashed, or exited with
-another code than 0. `running` in the file of a process that is no more: it was killed."""
+another code than 0. `running` in the file of a process that no longer exists means that it was killed."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -25,22 +25,22 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class ScriptVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """How one script came off."""
+    """The result for one script."""
 
     script: str
     verdict: Verdict = "running"
     headline: str = ""
     tried: str = ""
     watched: str = ""
-    """Which of its steps were looked at closely; empty for all of them."""
+    """Which of its steps were recorded in depth; empty for all of them."""
     steps: int = 0
     exit_code: int | None = None
     answers: list[Answer] = []
-    """Of a check; `run` asks no questions."""
+    """Only for a check; `run` has no questions."""
 
 
 class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it: the worst verdict of the scripts, how many findings of each severity, and the findings."""
+    """The complete result: the worst verdict of the scripts, the number of findings per severity, and the findings."""
 
     version: int = 1
     command: str

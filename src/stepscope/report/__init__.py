@@ -1,1 +1,1 @@
-"""Reports: Markdown with live panels, their versions, their shares, and the files they are told in."""
+"""Reports: Markdown with live panels, their versions, their shares, and their file formats."""

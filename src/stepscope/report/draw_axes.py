@@ -1,4 +1,4 @@
-"""The frame of a drawn chart: scales, round numbers for the ticks, and a style that suits light and dark pages."""
+"""The frame of a chart: scales, rounded ticks, and a style for light and dark pages."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _FONT = "Inter,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-s
 _LIGHT = {"page": "#ffffff", "text": "#17181c", "soft": "#55575f", "grid": "#ececf0", "axis": "#c6c7d0"}
 _DARK = {"page": "#121316", "text": "#ececef", "soft": "#a9abb4", "grid": "#26282e", "axis": "#474a54"}
 _LARGEST = 1e270
-"""Beyond this the arithmetic of an axis would overflow; such values stand at its end."""
+"""Beyond this the arithmetic of an axis would overflow; such values are drawn at its end."""
 _LETTER = 6.6
-"""About how wide a letter of the legend is."""
+"""Approximate width of a character in the legend."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """From a value to a place, straight or logarithmic."""
+    """From a value to a position, linear or logarithmic."""
 
     low: float
     high: float
@@ -60,7 +60,7 @@ class Scale:
 
 
 def scale_for(values: Sequence[float], start: float, end: float, log: bool = False, pad: float = 0.04) -> Scale:
-    """A scale that shows all of these values, with a little room around them."""
+    """A scale that shows all of these values, with a little margin."""
     finite = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
     low, high = min(finite, default=1.0 if log else 0.0), max(finite, default=1.0)
     least = 1 / _LARGEST if log else -_LARGEST
@@ -94,7 +94,7 @@ def nice_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def number(value: float) -> str:
-    """A number under a tick.
+    """A tick label.
 
     >>> [number(value) for value in (0.0, 1500.0, 2000000.0, 0.00012, 0.25)]
     ['0', '1.5k', '2M', '0.00012', '0.25']
@@ -106,7 +106,7 @@ def number(value: float) -> str:
 
 
 def frame(x: Scale, y: Scale, x_words: str, seconds: bool = False, numbers: bool = True) -> list[str]:
-    """Grid, numbers and the axis' name; without `numbers` the y axis stays bare."""
+    """Grid, tick labels and the axis' name; without `numbers` the y axis has no labels."""
     parts = []
     for tick in y.ticks(5) if numbers else []:
         at = y.place(tick)
@@ -123,7 +123,7 @@ def frame(x: Scale, y: Scale, x_words: str, seconds: bool = False, numbers: bool
 
 
 def legend(names: Sequence[tuple[str, str]], left: float, top: float, width: float) -> tuple[list[str], float]:
-    """Names with their class, in as many rows as they need; and how high that is."""
+    """Names with their class, in as many rows as needed; returns the height."""
     parts, x, y = [], left, top
     for name, look in names:
         shown = _shortened(name)
@@ -137,7 +137,7 @@ def legend(names: Sequence[tuple[str, str]], left: float, top: float, width: flo
 
 
 def style(hues: Sequence[int]) -> str:
-    """The rules of a drawing; `hues` are the places in the palette that it uses."""
+    """The style rules of a drawing; `hues` are the palette indices it uses."""
     rules = [
         ".g{stroke:var(--grid)}.a{stroke:var(--axis)}.n{fill:var(--soft);font-size:11px}.k{fill:var(--soft);font-size:12px}"
         ".t{fill:var(--text);font-size:14px;font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}"

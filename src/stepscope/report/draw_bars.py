@@ -13,7 +13,7 @@ _ROW, _TOP = 26, 44
 
 
 def draw_bars(bars: Sequence[tuple[str, int, float | None]], title: str, width: int = 760) -> str:
-    """Name, hue and value of each, in this order from the top."""
+    """Name, hue and value of each, from the top."""
     names = max((len(name[:32]) for name, _, _ in bars), default=0)
     left, right = 16 + names * 6.8 + 10, width - 80.0
     values = [value for _, _, value in bars if value is not None and math.isfinite(value)]

@@ -1,4 +1,4 @@
-"""A line chart as SVG, for Markdown: the same lines, bands and colors as in the app, without its mouse."""
+"""A line chart as SVG, for Markdown: the same lines, bands and colors as in the app, without interaction."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["DrawnLine", "draw_lines"]
 
 _LEFT, _RIGHT, _BOTTOM = 64, 20, 48
 _MARK_APART = 9.0
-"""Marks nearer than this would run into each other."""
+"""Marks closer than this would overlap."""
 
 Numbers = Sequence[float | None]
 
 
 @dataclass(frozen=True)
 class DrawnLine:
-    """One line. `low` and `high` draw a band around it; `faint` is the line before it was smoothed."""
+    """One line. `low` and `high` draw a band around it; `faint` is the unsmoothed line."""
 
     name: str
     hue: int
@@ -69,7 +69,7 @@ def draw_lines(
 
 
 def _from_zero(scale: Scale) -> Scale:
-    """A bucket's place is its middle: a chart that begins a little after zero begins at zero."""
+    """A bucket's position is its middle: a chart that begins slightly after zero begins at zero."""
     near = 0 < scale.low < 0.02 * (scale.high - scale.low)
     return Scale(0.0, scale.high, scale.start, scale.end, scale.log) if near else scale
 
@@ -81,7 +81,7 @@ def _ranged(scale: Scale, given: tuple[float | None, float | None]) -> Scale:
 
 
 def _inside(line: DrawnLine, across: Scale) -> list[float]:
-    """The values the y axis has to show: those of the part that is drawn."""
+    """The values the y axis must show: those of the visible part."""
     found = []
     for values in (line.value, line.low, line.high):
         for at, value in zip(line.x, values or (), strict=False):
@@ -128,7 +128,7 @@ def _paths(line: DrawnLine, values: Numbers, across: Scale, up: Scale) -> list[s
 
 
 def _stretches(values: Numbers, log: bool) -> list[tuple[int, int]]:
-    """Where the line goes on without a gap: start, and the place after its end."""
+    """The ranges where the line has no gap: start, and the position after its end."""
     found, start = [], None
     for at, value in enumerate([*values, None]):
         there = value is not None and math.isfinite(value) and (value > 0 or not log)

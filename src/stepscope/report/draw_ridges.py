@@ -1,4 +1,4 @@
-"""Histograms over time as ridges, as SVG: one curve for each step, the newest in front."""
+"""Histograms over time as ridges, as SVG: one curve per step, the newest in front."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def draw_ridges(
     hue: int = 0,
     width: int = 760,
 ) -> str:
-    """The counts of each step between the common edges; at most thirty of the steps are drawn."""
+    """The counts of each step between the common edges; at most thirty steps are drawn."""
     every = max(1, -(-len(steps) // 30))
     rows = list(zip(steps, counts, strict=True))[::-1][::every][::-1]
     left, right = 24.0, width - 64.0

@@ -1,4 +1,4 @@
-"""A report as one HTML file: the viewer's template with what the report carries put into it."""
+"""A report as one HTML file: the viewer's template with the report's data inserted."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _TITLE = re.compile(r"<title>[^<]*</title>")
 
 
 def viewer_path() -> Path:
-    """The built viewer, which lies beside the app; `$STEPSCOPE_STATIC` names another build of both."""
+    """The built viewer, which is stored beside the app; `$STEPSCOPE_STATIC` names another build of both."""
     static = os.environ.get("STEPSCOPE_STATIC") or Path(stepscope.__file__).parent / "server" / "static"
     return Path(static) / "report-viewer.html"
 
 
 def page(pack: Any, title: str, template: Path | None = None) -> bytes:
-    """The HTML document. It needs no network, and what it carries cannot become markup: base64, or escaped JSON."""
+    """The HTML document. It needs no network, and its data cannot become markup: base64, or escaped JSON."""
     path = template or viewer_path()
     html = _template(path)
     html = _TITLE.sub(lambda _: f"<title>{escape(clean(title))}</title>", html, count=1)
@@ -42,7 +42,7 @@ def page(pack: Any, title: str, template: Path | None = None) -> bytes:
 
 
 def packed_bytes(value: Any) -> int:
-    """What a value takes in the file, or a little more: at the level that is quick."""
+    """The approximate size of a value in the file, or slightly more, using fast compression."""
     return len(zlib.compress(msgspec.json.encode(value), 1)) * 4 // 3
 
 
@@ -61,7 +61,7 @@ def _template(path: Path) -> str:
 
 
 def _slot(pack: Any) -> str:
-    """As JSON, or squeezed where that is smaller."""
+    """As JSON, or compressed if that is smaller."""
     data = msgspec.json.encode(pack)
     squeezed = base64.b64encode(zlib.compress(data, 6)).decode()
     if len(squeezed) < len(data):

@@ -1,4 +1,4 @@
-"""A report as PDF: its self-contained page, printed by a browser of this machine that is given no network."""
+"""A report as PDF: its self-contained page, printed by a local browser without network access."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _ELSEWHERE = [
 _LARGEST = 1 << 30
 TIMEOUT_S = 90.0
 _DRAWING_MS = 15_000
-"""How much of the page's own time it gets to draw everything; it does not take that long by the clock."""
+"""Virtual time the page gets to draw everything; the real time is shorter."""
 
 
 _printing = threading.Lock()
-"""One at a time: a browser takes a core and half a gigabyte."""
+"""One at a time: a browser uses a core and half a gigabyte."""
 
 
 class NoBrowser(MissingExtra):
-    """Printing needs a browser, and there is none."""
+    """Printing needs a browser, and none was found."""
 
     def __init__(self) -> None:
         StepscopeError.__init__(
@@ -58,7 +58,7 @@ class NoBrowser(MissingExtra):
 
 
 def find_browser() -> str | None:
-    """A browser of the Chromium family: what `$STEPSCOPE_BROWSER` names, else the first known one."""
+    """A Chromium-based browser: `$STEPSCOPE_BROWSER`, else the first known one."""
     chosen = os.environ.get("STEPSCOPE_BROWSER")
     if chosen:
         return shutil.which(chosen)
@@ -69,7 +69,7 @@ def find_browser() -> str | None:
 
 
 def print_pdf(page: bytes, timeout_s: float = TIMEOUT_S) -> bytes:
-    """The page as PDF. The browser has a profile of its own, which is thrown away, and reaches no network."""
+    """The page as PDF. The browser gets a temporary profile and no network."""
     browser = find_browser()
     if browser is None:
         raise NoBrowser()
@@ -103,7 +103,7 @@ def _switches(folder: Path, target: Path) -> list[str]:
         "--disable-dev-shm-usage",
         "--hide-scrollbars",
         "--host-resolver-rules=MAP * ~NOTFOUND",
-        "--proxy-server=127.0.0.1:9",  # where nobody listens
+        "--proxy-server=127.0.0.1:9",  # an address where nothing listens
         f"--user-data-dir={folder / 'profile'}",
         f"--virtual-time-budget={_DRAWING_MS}",
         "--run-all-compositor-stages-before-draw",
@@ -116,7 +116,7 @@ def _switches(folder: Path, target: Path) -> list[str]:
 
 
 def _run(command: list[str], timeout_s: float) -> str:
-    """Run the browser to its end, or end it with all its children; what it said last."""
+    """Run the browser to its end, or kill it with all its children; returns its last output."""
     quiet = {name: value for name, value in os.environ.items() if name not in ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY")}
     try:
         process = subprocess.Popen(
@@ -128,12 +128,17 @@ def _run(command: list[str], timeout_s: float) -> str:
             start_new_session=os.name == "posix",
         )
     except OSError as error:
-        raise StorageError(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise StorageError(
+            f"{command[0]} cannot be started: {error.strerror}; set $STEPSCOPE_BROWSER to another browser"
+        ) from error
     try:
         _, said = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         _end(process)
-        raise StorageError(f"{command[0]} took longer than {timeout_s:.0f} s to print the report") from None
+        raise StorageError(
+            f"{command[0]} took longer than {timeout_s:.0f} s to print the report; save it as .html "
+            "and print it from there"
+        ) from None
     lines = said.decode("utf-8", "replace").strip().splitlines()
     return lines[-1][:300] if lines and process.returncode else ""
 

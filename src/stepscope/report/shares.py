@@ -1,7 +1,7 @@
-"""View-only links to a report. What is kept is the hash of a link's token, so the folder gives no link away.
+"""View-only links to a report. Only the hash of a link's token is stored, so the folder reveals no link.
 
-`<report>/shares.log` has a line of JSON for each link that was made and each that was revoked, and is only ever added
-to. A line that cannot be read is passed over: it can open nothing.
+`<report>/shares.log` has a line of JSON for each link that was created or revoked, and is append-only. Unreadable
+lines are ignored: they open nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LARGEST = 4 << 20
 
 
 class Share(msgspec.Struct, frozen=True):
-    """A link somebody was given."""
+    """A link that was given out."""
 
     id: str
     sha256: str
@@ -47,18 +47,18 @@ class _Line(msgspec.Struct, omit_defaults=True):
     revoked: str | None = None
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _line_decoder = msgspec.json.Decoder(_Line)
 
 
 def make_share(found: Found, label: str = "", days: float | None = None) -> tuple[Share, str]:
-    """A new link: what is kept of it, and its token, which nobody can read again later."""
+    """A new link: its record, and its token, which cannot be read again later."""
     if days is not None and not 0 < days <= MAX_DAYS:
-        raise UsageError(f"a link is good for up to {MAX_DAYS:.0f} days, not {days:g}; leave it out for no end")
+        raise UsageError(f"a link is valid for up to {MAX_DAYS:.0f} days, not {days:g}; omit it for no limit")
     if len(label) > MAX_LABEL:
-        raise UsageError(f"the label has {len(label)} characters; at most {MAX_LABEL} are kept")
+        raise UsageError(f"the label has {len(label)} characters; the maximum is {MAX_LABEL}")
     if len(active_shares(found)) >= MAX_SHARES:
-        raise UsageError(f"the report has {MAX_SHARES} links already; revoke some first")
+        raise UsageError(f"the report already has {MAX_SHARES} links; revoke some first")
     token, now = secrets.token_urlsafe(32), time.time()
     share = Share(
         id=secrets.token_hex(6),
@@ -72,20 +72,20 @@ def make_share(found: Found, label: str = "", days: float | None = None) -> tupl
 
 
 def revoke_share(found: Found, id: str) -> None:
-    """Close a link; who opens it from now on is told that there is no such page."""
+    """Revoke a link; from now on it leads to an error page."""
     if id not in {share.id for share in _shares(found)}:
-        raise NotFound("the report has no such link; it may be revoked already")
+        raise NotFound("the report has no such link; it may already be revoked")
     _append(found.path, _Line(revoked=id))
 
 
 def active_shares(found: Found) -> list[Share]:
-    """The links that open the report now, oldest first. A deleted report has none."""
+    """The currently valid links, oldest first. A deleted report has none."""
     now = time.time()
     return [] if found.deleted else [one for one in _shares(found) if one.expires is None or one.expires > now]
 
 
 def report_of_token(stores: Iterable[Path], token: str) -> Found | None:
-    """The report that a token opens. Takes as long for a wrong token as for a right one."""
+    """The report that a token opens. Takes the same time for wrong and right tokens."""
     given = _hash(token)
     opened: Found | None = None
     for found in reports_in(stores):
@@ -125,10 +125,12 @@ def _append(folder: Path, line: _Line) -> None:
     try:
         handle = os.open(folder / FILE, flags, 0o600)
         with os.fdopen(handle, "ab") as file:
-            # A line of its own, whatever a crash has left of the one before.
+            # On a new line, whatever a crash has left of the previous one.
             file.write(b"\n" + msgspec.json.encode(line) + b"\n")
             file.flush()
             os.fsync(file.fileno())
         sync_folder(folder)
     except OSError as error:
-        raise StorageError(f"the link could not be written down: {error.strerror}") from error
+        raise StorageError(
+            f"the link could not be saved: {error.strerror}; make the report's folder writable"
+        ) from error

@@ -1,4 +1,4 @@
-"""The first page of a static site: its runs in a table, its reports, and the ways to each. Plain HTML, no script."""
+"""The index page of a static site: its runs in a table, its reports, and links to each. Plain HTML, no script."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SiteRun(NamedTuple):
     status: str
     created: float
     page: str | None
-    """Where its page is; None where it was left out."""
+    """Its page; None if it was omitted."""
     cells: Sequence[str]
     findings: int = 0
 
@@ -49,7 +49,7 @@ class SiteReport(NamedTuple):
 def site_index(
     title: str, columns: Sequence[str], runs: Sequence[SiteRun], reports: Sequence[SiteReport], notes: Sequence[str]
 ) -> bytes:
-    """The page. Whatever runs and people wrote is text here, never markup."""
+    """The page. Text from runs and people is escaped, never markup."""
     parts = [
         f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{_text(title)}</title>",
         "<meta name=viewport content='width=device-width'>",

@@ -1,7 +1,7 @@
-"""Reports on the disk: `<store>/reports/<id>/000001.md`, one file for each version, never changed once written.
+"""Reports on disk: `<store>/reports/<id>/000001.md`, one file per version, never changed once written.
 
-So a folder under git or on a share shows the history, any editor can read it, and two people who save at once get two
-versions and a clear word. A deleted report is moved to `reports/.trash` and can be brought back.
+So a folder under git or on a share shows the history, any editor can read it, and concurrent saves get two versions
+and a clear message. A deleted report is moved to `reports/.trash` and can be restored.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ __all__ = [
 FOLDER = "reports"
 TRASH = ".trash"
 MAX_BYTES = 2_000_000
-"""Of one version's text."""
+"""Maximum size of one version's text."""
 MAX_REPORTS = 10_000
-_CHANGED = "> **Not as it was saved:** this version was changed later, by hand or by a fault of the disk."
+_CHANGED = "> **Not as saved:** this version was changed later, by hand or by a disk error."
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,70}[a-z0-9])?")
 _VERSION = re.compile(r"(\d{6,9})\.md")
 _LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
@@ -66,7 +66,7 @@ class Found:
     deleted: bool = False
 
     def versions(self) -> list[Version]:
-        """Oldest first. What is no plain file is not one of ours."""
+        """Oldest first. Only plain files count."""
         found = []
         for entry in _listing(self.path):
             match = _VERSION.fullmatch(entry.name)
@@ -74,7 +74,7 @@ class Found:
                 continue
             try:
                 about = entry.stat(follow_symlinks=False)
-            except OSError:  # gone meanwhile
+            except OSError:  # deleted meanwhile
                 continue
             if stat.S_ISREG(about.st_mode):
                 path = Path(entry.path)
@@ -82,10 +82,10 @@ class Found:
         return sorted(found, key=lambda one: one.number)
 
     def version(self, number: int | None = None) -> Version:
-        """One version; the newest when none is named."""
+        """One version; the newest by default."""
         versions = self.versions()
         if not versions:
-            raise NotFound(f"the report {self.id!r} has no version that can be read")
+            raise NotFound(f"the report {self.id!r} has no version that can be read; restore its folder from a backup")
         if number is None:
             return versions[-1]
         for one in versions:
@@ -95,7 +95,7 @@ class Found:
 
 
 def read(version: Version) -> str:
-    """The text of a version, whoever wrote the file: bytes that are no UTF-8 become visible signs."""
+    """The text of a version, even if another program wrote the file: invalid UTF-8 becomes visible."""
     try:
         data = read_file(version.path, MAX_BYTES, within=version.path.parent)
     except OSError as error:
@@ -105,18 +105,18 @@ def read(version: Version) -> str:
 
 
 def is_report_id(text: str) -> bool:
-    """Whether `text` has the shape of an id, and so is safe as the name of a folder."""
+    """Whether `text` has the shape of an id, and so is safe as a folder name."""
     return _ID.fullmatch(text) is not None
 
 
 def folders_of(stores: Iterable[Path]) -> list[Path]:
-    """Where the reports of some stores lie. A store that is a single run has its reports beside that run."""
+    """Where the reports of some stores are. A store that is a single run has its reports beside that run."""
     found = [(store.parent if is_run_folder(store) else store) / FOLDER for store in stores]
     return list(dict.fromkeys(found))
 
 
 def reports_in(stores: Iterable[Path], deleted: bool = False) -> list[Found]:
-    """All reports, or all deleted ones. The same id in two stores is the one of the first."""
+    """All reports, or all deleted ones. If two stores have the same id, the first counts."""
     found: dict[str, Found] = {}
     for folder in folders_of(stores):
         for entry in _listing(folder / TRASH if deleted else folder):
@@ -136,10 +136,10 @@ def find(stores: Iterable[Path], id: str, deleted: bool = False) -> Found:
 
 
 def save(stores: Sequence[Path], text: str, title: str, id: str | None = None, base: int = 0) -> tuple[Found, Version]:
-    """Keep a text: as a new report, or as the next version of one. `base` is the version it was made from."""
+    """Save a text: as a new report, or as the next version of one. `base` is the version it is based on."""
     data = text.encode("utf-8", "replace")
     if len(data) > MAX_BYTES:
-        raise UsageError(f"the report has {len(data):,} bytes; at most {MAX_BYTES:,} are kept; split it in two")
+        raise UsageError(f"the report has {len(data):,} bytes; the maximum is {MAX_BYTES:,}; split it in two")
     try:
         if id is None:
             return _first(stores, data, title)
@@ -164,7 +164,7 @@ def delete(stores: Sequence[Path], id: str) -> Found:
 
 
 def restore(stores: Sequence[Path], id: str) -> Found:
-    """Bring a deleted report back."""
+    """Restore a deleted report."""
     found = find(stores, id, deleted=True)
     try:
         return _moved(found, found.path.parent.parent, deleted=False)
@@ -173,7 +173,7 @@ def restore(stores: Sequence[Path], id: str) -> Found:
 
 
 def writable(stores: Iterable[Path]) -> bool:
-    """Whether a new report can be kept somewhere."""
+    """Whether a new report can be saved somewhere."""
     return any(_can_write(folder) for folder in folders_of(stores))
 
 
@@ -199,11 +199,13 @@ def _first(stores: Sequence[Path], data: bytes, title: str) -> tuple[Found, Vers
             make_folder(folder / id)
             found = Found(id, folder / id)
             return found, _write(found, 1, data)
-    raise Forbidden("none of the folders with runs can be written to, so no report can be kept here")
+    raise Forbidden(
+        "none of the folders with runs is writable, so no report can be saved here; make one of them writable"
+    )
 
 
 def _write(found: Found, number: int, data: bytes) -> Version:
-    """The file appears whole, or not at all; a number that is taken is never written over."""
+    """Write the file atomically; an existing number is never overwritten."""
     path = found.path / f"{number:06d}.md"
     temporary = found.path / f".{secrets.token_hex(8)}.tmp"
     handle = create_file(temporary)
@@ -238,20 +240,20 @@ def _put(temporary: Path, path: Path, data: bytes) -> None:
 
 
 def new_id(title: str) -> str:
-    """A fresh id that tells a person what it is, and is never taken for a run's."""
+    """A new id that is meaningful to people, and never mistaken for a run's."""
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "report"
     return f"{words}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
 
 
 def _newer(newest: int, base: int) -> str:
     return (
-        f"version {newest} of this report was saved after version {base}, which you began with; "
-        "look at it, bring both texts together and save again"
+        f"version {newest} of this report was saved after version {base}, which you started from; "
+        "open it, merge both texts and save again"
     )
 
 
 def _can_write(folder: Path) -> bool:
-    """Of the nearest folder above that is there: the others can be made."""
+    """Of the nearest existing parent folder: the others can be created."""
     for path in (folder, *folder.parents):
         if path.exists():
             return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
@@ -262,12 +264,12 @@ def _listing(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
-    except OSError:  # not there (yet), or not ours to look into
+    except OSError:  # not there (yet), or not accessible
         return []
 
 
 def _owner(about: os.stat_result) -> str:
-    """Whose file it is, by name."""
+    """The file's owner, by name."""
     try:
         import pwd
 

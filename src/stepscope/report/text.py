@@ -1,12 +1,12 @@
-"""A report's text, cut into what it is made of: front matter, Markdown, and fenced blocks that name a panel.
+"""A report's text, split into its parts: front matter, Markdown, and fenced blocks that name a panel.
 
     ```stepscope chart
     key: train/loss
     smooth: ema:0.6
     ```
 
-The text is cut here for the page, the file and the command alike. Nothing is lost: the pieces put together again are
-the text, character by character, whatever it holds.
+The page, the file and the command all split the text here. Nothing is lost: the pieces joined again are exactly the
+text.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any, Literal
 __all__ = ["Fault", "Piece", "ReportText", "cut", "fence", "panel_text"]
 
 WORD = "stepscope"
-"""What a fence's first word has to be for its block to be a panel."""
+"""The first word of a fence that makes its block a panel."""
 UNTITLED = "Untitled report"
 MAX_OPTIONS = 100
 MAX_PANELS = 500
-"""Beyond this a block is shown as the code it is: no page draws so many."""
+"""Blocks beyond this are shown as code: no page draws this many."""
 MAX_FRONT_LINES = 200
 MAX_TITLE = 200
 
-# Lines are stripped before they are matched: a pattern that looks for the end of spaces takes for ever on a long line.
+# Lines are stripped before matching: a pattern for trailing spaces is very slow on a long line.
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 
@@ -44,7 +44,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of lines. `line` is its first, `end` the one after its last, counted from 0 in the whole text."""
+    """A range of lines. `line` is its first, `end` the one after its last, counted from 0 in the whole text."""
 
     kind: Literal["front", "markdown", "panel"]
     text: str
@@ -57,14 +57,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class ReportText:
-    """A report as it was written."""
+    """A parsed report."""
 
     text: str
     pieces: list[Piece]
 
     @property
     def front(self) -> dict[str, Any]:
-        """What the front matter says: `title`, `runs` or `query`, `project`, `author`."""
+        """The fields of the front matter: `title`, `runs` or `query`, `project`, `author`."""
         return self.pieces[0].options if self.pieces and self.pieces[0].kind == "front" else {}
 
     @property
@@ -87,7 +87,7 @@ class ReportText:
 
 
 def cut(text: str) -> ReportText:
-    r"""Cut a text into pieces.
+    r"""Split a text into pieces.
 
     >>> [(piece.kind, piece.panel, piece.options) for piece in cut("# Hi\n```stepscope chart\nkey: loss\n```\n").pieces]
     [('markdown', '', {}), ('panel', 'chart', {'key': 'loss'})]
@@ -109,7 +109,7 @@ def cut(text: str) -> ReportText:
 
 
 def panel_text(panel: str, options: dict[str, Any]) -> str:
-    """A panel's block as one would write it by hand.
+    """A panel's block as written by hand.
 
     >>> print(panel_text("chart", {"key": "train/loss", "log": True, "title": "12"}), end="")
     ```stepscope chart
@@ -124,19 +124,19 @@ def panel_text(panel: str, options: dict[str, Any]) -> str:
 
 
 def fence(text: str) -> str:
-    """Backticks that a text can stand between."""
+    """A fence of backticks longer than any in the text."""
     return "`" * (1 + max([2, *(len(run) for run in re.findall(r"`{3,}", text))]))
 
 
 def _spelled(value: Any) -> str:
-    """A value that reads back as itself: bare text where that is text, JSON elsewhere."""
+    """A value that reads back as itself: bare text if possible, JSON otherwise."""
     if isinstance(value, str) and value == value.strip() and value and _value(value) == value and "\n" not in value:
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 def _front_end(lines: Sequence[str]) -> int:
-    """The line after the front matter; 0 when there is none."""
+    """The line after the front matter; 0 if there is none."""
     if lines[0].lstrip("\ufeff").rstrip() != "---":
         return 0
     for number, line in enumerate(lines[1:MAX_FRONT_LINES], 1):
@@ -188,7 +188,7 @@ def _panel(lines: Sequence[str], first: int, last: int, closed: bool) -> Piece:
 
 
 def _options(lines: Sequence[str], start: int) -> tuple[dict[str, Any], list[Fault]]:
-    """`name: value` on each line. Empty lines and lines that begin with # say nothing."""
+    """`name: value` on each line. Empty lines and lines that begin with # are ignored."""
     options: dict[str, Any] = {}
     faults: list[Fault] = []
     for number, line in enumerate(lines, start):
@@ -226,5 +226,5 @@ def _short(text: str) -> str:
 
 
 def _joined(lines: Sequence[str], first: int, last: int) -> str:
-    """Those lines as they stood, with the line break after each but the text's last."""
+    """Those lines verbatim, each with its line break except the text's last."""
     return "\n".join(lines[first:last]) + ("\n" if last < len(lines) else "")

@@ -1,4 +1,4 @@
-"""The run folder: write, read, catalogue, query, downsample. Knows nothing of torch.
+"""The run folder: write, read, catalog, query, downsample. Does not import torch.
 
 Called as a function, `stepscope.runs("dir", "config.lr < 0.01")` lists the runs of a store.
 """

@@ -1,4 +1,4 @@
-"""Artifacts of all runs of a store: which version and alias a name like `project/model:best` means."""
+"""Look up artifacts across a store: resolve a reference like `project/model:best` to a version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kept(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a reference to an artifact asks for."""
+    """A parsed reference to an artifact."""
 
     project: str | None
     name: str
@@ -54,26 +54,26 @@ def _of_run(run: Path, project: str | None) -> Iterator[Kept]:
         if project in (None, theirs):
             for record in read_artifacts(run):
                 yield Kept(run, theirs, record)
-    except (StepscopeError, OSError):  # a damaged neighbor must not hide the others
+    except (StepscopeError, OSError):  # one damaged run must not hide the others
         return
 
 
 def version_of(kept: list[Kept], one: Kept) -> int:
-    """The place of its content among all that its project has had under its name."""
+    """The version number of an artifact's content within its project and name."""
     same = [each.record for each in kept if each.project == one.project]
     digests = [record.digest for record in history(same, one.record.name)]
     return digests.index(one.record.digest) if one.record.digest in digests else one.record.version
 
 
 def find(store: Path, reference: str, project: str | None) -> tuple[Kept, int]:
-    """The artifact that a reference means, and its version; in `project` unless the reference names another."""
+    """The artifact a reference names, and its version; in `project` unless the reference names another."""
     wanted = parse(reference)
     place = wanted.project or project
     return choose_kept(all_kept(store, place), wanted, f"project '{place}' of {store}")
 
 
 def choose_kept(kept: list[Kept], wanted: Wanted, place: str) -> tuple[Kept, int]:
-    """The same among all artifacts of a project, oldest first; `place` is what a message calls it."""
+    """The same lookup among all artifacts of a project, oldest first; `place` is used in error messages."""
     named = [each for each in kept if each.record.name == wanted.name]
     if not named:
         known = ", ".join(sorted({each.record.name for each in kept})) or "none"

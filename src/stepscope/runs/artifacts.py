@@ -1,4 +1,4 @@
-"""Artifacts read back: which ones a run has, which version a name means, and their files written out safely.
+"""Read artifacts back: list them, resolve a version, and write their files out safely.
 
 Versions count from 0 for each name within a run. The same content has the same digest in every run, so a project's
 history of a name is its runs' artifacts by time, each digest once: `history`.
@@ -31,12 +31,12 @@ _LARGEST_HEADER = 64 << 10
 _LONGEST_PATH = 1024
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _header_decoder = msgspec.msgpack.Decoder(FileHeader)
 
 
 class HasPath(Protocol):
-    """Anything that knows its run folder."""
+    """Anything with a run folder."""
 
     @property
     def path(self) -> Path: ...
@@ -51,13 +51,13 @@ class Process(NamedTuple):
 
 
 def digest_of(files: Iterable[ArtifactFile]) -> str:
-    """One hash for a set of files: of their names and contents, in any order."""
+    """One hash over file names and contents, independent of order."""
     lines = sorted(f"{file.path}\0{file.sha256 or file.reference}\n" for file in files)
     return hashlib.sha256("".join(lines).encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def read_artifacts(run: Path, *, but_of: Process | None = None) -> list[Artifact]:
-    """All artifacts of a run, oldest first; `but_of` leaves out the logs of one process."""
+    """All artifacts of a run, oldest first; `but_of` excludes one process's logs."""
     found: dict[tuple[float, str, str], Artifact] = {}
     logs = [(path, False) for path in log_files(run)] + [(path, True) for path in log_files(run / COMPACT)]
     for path, sections in logs:
@@ -71,7 +71,7 @@ def read_artifacts(run: Path, *, but_of: Process | None = None) -> list[Artifact
 
 
 def _process(path: Path) -> Process | None:
-    """Who writes a log, from its first frame alone: the rest may be large."""
+    """The writer of a log, from its first frame only: the rest may be large."""
     try:
         with open_file(path, within=path.parent) as stream:
             frame = decode_at(memoryview(read_window(stream, 0, _LARGEST_HEADER)), 0)
@@ -86,7 +86,7 @@ def _process(path: Path) -> Process | None:
 def choose(artifacts: Sequence[Artifact], wanted: str) -> Artifact:
     """The artifact that `name`, `name:v3`, `name:latest` or `name:alias` means.
 
-    An alias belongs to the newest artifact that was given it.
+    An alias refers to the newest artifact it was assigned to.
     """
     name, _, tag = wanted.rpartition(":") if ":" in wanted else (wanted, "", "latest")
     named = [artifact for artifact in artifacts if artifact.name == name]
@@ -103,7 +103,7 @@ def choose(artifacts: Sequence[Artifact], wanted: str) -> Artifact:
 
 
 def history(artifacts: Iterable[Artifact], name: str) -> list[Artifact]:
-    """The different contents a name has had, oldest first: over several runs, the place in this list is the version."""
+    """The distinct contents of a name, oldest first; across runs, the index in this list is the version."""
     seen: dict[str, Artifact] = {}
     for artifact in sorted(artifacts, key=lambda artifact: artifact.time):
         if artifact.name == name:
@@ -112,7 +112,7 @@ def history(artifacts: Iterable[Artifact], name: str) -> list[Artifact]:
 
 
 def check_inner_path(path: str) -> PurePosixPath:
-    """A path inside an artifact: relative, without `..`, nothing a system could read as another place."""
+    """Check a path inside an artifact: relative, without `..`, with no platform-specific escape."""
     parts = path.split("/")
     bad = not path or len(path) > _LONGEST_PATH or any(part in ("", ".", "..") for part in parts)
     if bad or "\\" in path or "\0" in path or (len(parts[0]) > 1 and parts[0][1] == ":"):
@@ -126,11 +126,11 @@ def check_inner_path(path: str) -> PurePosixPath:
 def restore(
     run: Path | HasPath, artifact: Artifact, dest: str | os.PathLike[str], *, overwrite: bool = False
 ) -> list[Path]:
-    """Write an artifact's files under `dest`, each checked against its hash; the paths that were written.
+    """Write an artifact's files under `dest`, each checked against its hash; returns the written paths.
 
     `run` is a run as `stepscope.run(...)` gives it, or its folder.
-    Nothing is ever written outside `dest`, whatever the record says. References are not fetched: their files stay
-    where they are, and are not in the result.
+    Nothing is ever written outside `dest`, whatever the record contains. References are not fetched and are not
+    in the result.
     """
     root = Path(dest)
     try:
@@ -138,7 +138,7 @@ def restore(
     except (FileExistsError, NotADirectoryError):
         raise UsageError(f"'{root}' is a file; choose a folder to write to") from None
     except OSError as fault:
-        raise StorageError(f"cannot write to '{root}': {fault.strerror or fault}") from None
+        raise StorageError(f"cannot write to '{root}': {fault.strerror or fault}; choose another dest") from None
     root = root.resolve()
     folder = run if isinstance(run, Path) else Path(run.path)
     written = []
@@ -148,7 +148,7 @@ def restore(
         try:
             target = root / check_inner_path(file.path)
         except UsageError as fault:
-            raise BadData(f"artifact '{artifact.name}' is not to be trusted: {fault}") from None
+            raise BadData(f"artifact '{artifact.name}' has an unsafe record: {fault}") from None
         source = blob_path(folder, file.sha256)
         _write_out(folder, source, target, root, file, overwrite)
         written.append(target)
@@ -157,18 +157,21 @@ def restore(
 
 def _write_out(run: Path, source: Path, target: Path, root: Path, file: ArtifactFile, overwrite: bool) -> None:
     folder = target.parent
-    if not folder.resolve().is_relative_to(root):  # before anything is made
+    if not folder.resolve().is_relative_to(root):  # before any folder is created
         raise BadData(f"'{target}' leads out of '{root}' through a symbolic link; choose an empty dest")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise UsageError(f"'{folder}' is in the way: a file where a folder is needed; choose another dest") from None
+        raise UsageError(f"'{folder}' is a file where a folder is needed; choose another dest") from None
     if not overwrite and os.path.lexists(target):
         raise UsageError(f"'{target}' exists already; choose another dest, or overwrite=True")
     try:
         stream = open_file(source, within=run)
     except FileNotFoundError:
-        raise NotFound(f"the content of '{file.path}' is missing: there is no blob {file.sha256}") from None
+        raise NotFound(
+            f"the content of '{file.path}' is missing: there is no blob {file.sha256}; restore the "
+            "run folder from a backup"
+        ) from None
     temporary = target.with_name(f".{new_run_id()}.tmp")
     try:
         with stream, open(temporary, "xb") as out:

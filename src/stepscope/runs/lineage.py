@@ -1,4 +1,4 @@
-"""Which run made an artifact, and which runs used it: content is followed by its digest through a project's runs."""
+"""Which run made an artifact, and which runs used it: content is tracked by digest across a project's runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["RunArtifacts", "artifacts_of", "needed_by"]
 
 CAPSULE = "capsule"
-"""Saved steps of a run are artifacts too, which nothing is made of."""
+"""Saved steps of a run are artifacts too; nothing derives from them."""
 
 
 class RunArtifacts(NamedTuple):
@@ -25,7 +25,7 @@ class RunArtifacts(NamedTuple):
 
     @property
     def made(self) -> list[Artifact]:
-        """A run that logs again what it used, to give it an alias for instance, has not made it."""
+        """A run that logs an artifact it used, for example to add an alias, did not make it."""
         inputs = {one.digest for one in self.used}
         return [one for one in self.logged if one.digest not in inputs]
 
@@ -35,7 +35,7 @@ def artifacts_of(run: RunFolder) -> RunArtifacts:
 
 
 def needed_by(runs: Iterable[RunArtifacts]) -> Callable[[Artifact], bool]:
-    """Whether an artifact is used by one of these runs, or is the newest of its name among all that they logged."""
+    """Whether one of these runs uses an artifact, or it is the newest of its name among those they logged."""
     every = list(runs)
     used = {one.digest for run in every for one in run.used}
     newest: dict[str, Artifact] = {}

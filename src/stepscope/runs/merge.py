@@ -1,4 +1,4 @@
-"""Join the folders that ranks of one job wrote apart: log files have names of their own, so joining is moving files."""
+"""Join the folders that the ranks of one job wrote separately: log names are unique, so joining means moving files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from stepscope.runs.read.folder import open_run
 __all__ = ["JOB", "copy_in", "note_job", "parts_of", "take_in"]
 
 JOB = "job.json"
-"""In the folder of a rank that recorded apart: of which run it is a part."""
+"""In the folder of a rank that recorded separately: the run it belongs to."""
 _LARGEST = 1 << 16
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of the job that a part belongs to."""
+    """The job that a part belongs to."""
 
     run_id: str
     """The run of rank 0."""
@@ -32,12 +32,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def note_job(part: Path, run_id: str, rank: int) -> None:
-    """Write down of which run this folder is a part, once the rank has heard of it."""
+    """Record which run this folder is a part of, once the rank knows it."""
     write_file(part / JOB, msgspec.json.encode(Job(run_id=run_id, rank=rank)))
 
 
 def parts_of(run_id: str, places: list[Path]) -> list[Path]:
-    """The folders that are parts of a run: those named, and in each named store those that say so."""
+    """The folders that are parts of a run: the named ones, and matching ones in each named store."""
     found: list[Path] = []
     for place in places:
         if is_run_folder(place):
@@ -55,7 +55,7 @@ def _job_of(part: Path) -> str | None:
 
 
 def take_in(run: Path, part: Path) -> int:
-    """Move everything of an ended part into the run, then remove the part; how many files that were."""
+    """Move everything from an ended part into the run, then remove the part; returns the number of files."""
     count = 0
     for path in _files(part):
         target = run / path.relative_to(part)
@@ -73,7 +73,7 @@ def take_in(run: Path, part: Path) -> int:
 
 
 def copy_in(run: Path, part: Path) -> int:
-    """Copy what the run does not have yet of a part; how many files that were. May be repeated at any time."""
+    """Copy what the run lacks from a part; returns the number of files. Safe to repeat."""
     if run.resolve() == part.resolve():
         return 0
     if open_run(part).status == "running":
@@ -90,7 +90,7 @@ def copy_in(run: Path, part: Path) -> int:
 
 
 def _files(part: Path) -> Iterator[Path]:
-    """All files of a part but those that only say what it is."""
+    """All files of a part except those that only describe it."""
     for folder, _, names in os.walk(part):
         for name in sorted(names):
             path = Path(folder, name)
@@ -107,14 +107,14 @@ def _is_there(target: Path, path: Path) -> bool:
 
 
 def _free(target: Path, path: Path) -> Path:
-    """Names of logs are unique; anything else that is taken by other content gets one of its own."""
+    """Log names are unique; any other name taken by different content gets a new one."""
     if not target.exists() or _is_there(target, path):
         return target
     return target.with_name(f"{target.stem}.{new_run_id()}{target.suffix}")
 
 
 def _copy(path: Path, target: Path, within: Path) -> None:
-    """Put a whole copy in place at once."""
+    """Copy a file atomically."""
     temporary = target.with_name(f".{new_run_id()}.tmp")
     try:
         with open_file(path, within=within) as source, open(create_file(temporary), "wb") as copy:

@@ -1,4 +1,4 @@
-"""Which folder holds the runs when nobody names one: the same for those who write and those who read."""
+"""The default folder for runs, the same for writers and readers."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ USUAL = "stepscope-runs"
 
 
 def usual_store() -> Path:
-    """The folder in STEPSCOPE_DIR, else `stepscope-runs` where we are; an empty variable counts as none."""
+    """The folder in STEPSCOPE_DIR, else `stepscope-runs` in the current folder; an empty variable is ignored."""
     return Path(os.environ.get("STEPSCOPE_DIR") or USUAL)

@@ -1,7 +1,7 @@
-"""The trash of a store: deleted runs lie in `.trash` beside the others, and can come back for a week.
+"""The trash of a store: deleted runs move to `.trash` beside the others, and can be restored for a week.
 
-Deleting is one rename on the same file system: quick for any size, and all or nothing. What is known of the deletion
-(when, which run) is a small file beside the folder, so that the trash can be listed without opening runs.
+Deleting is one rename on the same file system: quick for any size, and atomic. A small note beside the folder (when,
+which run) lets the trash be listed without opening runs.
 
     trashed = move_to_trash(path)
     restore(trashed)
@@ -42,11 +42,11 @@ __all__ = [
 ]
 
 TRASH = ".trash"
-"""The catalogue passes over names with a dot, so what is in there is in no list."""
+"""Catalogs skip names that begin with a dot, so trashed runs are not listed."""
 KEPT_S = 7 * 86400.0
 _LARGEST_NOTE = 1 << 16
 _RESTORED = ".restored"
-"""In the run's folder: when it came back."""
+"""In the run's folder: when it was restored."""
 
 
 class Trashed(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class Trashed(msgspec.Struct, frozen=True):
     home: str
     """The folder it was in."""
     folder: str
-    """The name of its own folder there: its id, unless somebody renamed it."""
+    """The name of its own folder there: its id, unless renamed."""
 
     @property
     def path(self) -> Path:
@@ -69,12 +69,12 @@ class Trashed(msgspec.Struct, frozen=True):
 
     @property
     def purged(self) -> float:
-        """When it goes for good."""
+        """When it is removed permanently."""
         return self.deleted + KEPT_S
 
 
 class _Note(msgspec.Struct):
-    """What is written beside a folder in the trash."""
+    """The note beside a folder in the trash."""
 
     id: str
     name: str
@@ -83,12 +83,12 @@ class _Note(msgspec.Struct):
     bytes: int
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _note_decoder = msgspec.json.Decoder(_Note)
 
 
 def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trashed:
-    """Delete a run so that it can come back; `name` where a later name than the one in `meta.json` is known."""
+    """Move a run to the trash; `name` is a later name than the one in `meta.json`, if known."""
     meta = read_meta(path)
     home, bin_ = path.parent, path.parent / TRASH
     deleted = time.time() if now is None else now
@@ -96,29 +96,31 @@ def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trash
     note = _Note(gone.id, gone.name, gone.project, gone.deleted, gone.bytes)
     try:
         make_common_folder(bin_)
-        sync_folder(home)  # before anything is moved there: a power cut could keep the move and lose the folder
-        # The note first: a crash in between leaves a note without a folder, which is passed over.
+        sync_folder(home)  # before anything is moved there: a power loss could keep the move and lose the folder
+        # The note first: a crash in between leaves a note without a folder, which is ignored.
         write_file(_note_of(gone.path), sealed(msgspec.json.encode(note)))
         path.rename(gone.path)
         sync_folder(bin_)
         sync_folder(home)
     except OSError as fault:
         if fault.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise StorageError(f"{gone.path} is in the trash already; restore or purge that one first") from None
+            raise StorageError(f"{gone.path} is already in the trash; restore or purge that one first") from None
         if path.exists():
             _note_of(gone.path).unlink(missing_ok=True)
-        raise StorageError(f"{path} could not be moved to the trash: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{path} could not be moved to the trash: {fault.strerror or fault}; check the folder's permissions"
+        ) from None
     return gone
 
 
 def trashed_runs(homes: Iterable[Path]) -> list[Trashed]:
-    """What is in the trash of these folders, the latest first."""
+    """The trash of these folders, latest first."""
     found = {one.path: one for home in homes for one in _trashed_in(home)}
     return sorted(found.values(), key=lambda one: one.deleted, reverse=True)
 
 
 def restored_at(path: Path) -> float | None:
-    """When a run came back from the trash, for those who keep copies of it; None if it never did."""
+    """When a run was restored, for those who have copies of it; None if never."""
     try:
         return float(read_file(path / _RESTORED, 64, within=path))
     except (OSError, ValueError):
@@ -126,17 +128,19 @@ def restored_at(path: Path) -> float | None:
 
 
 def restore(one: Trashed, now: float | None = None) -> Path:
-    """Put a deleted run back where it was."""
+    """Restore a deleted run to its old place."""
     home = Path(one.home) / one.folder
     if home.exists():
-        raise StorageError(f"{home} is there again; move it away first")
+        raise StorageError(f"{home} exists again; move it away first")
     try:
         one.path.rename(home)
     except FileNotFoundError:
-        raise NotFound(f"run {one.id} is no longer in the trash") from None
+        raise NotFound(f"run {one.id} is no longer in the trash; `stepscope trash` lists its contents") from None
     except OSError as fault:
-        raise StorageError(f"{home} could not be restored: {fault.strerror or fault}") from None
-    sync_folder(home.parent)  # before the trash goes: a power cut must not lose both
+        raise StorageError(
+            f"{home} could not be restored: {fault.strerror or fault}; check the folder's permissions"
+        ) from None
+    sync_folder(home.parent)  # before the trash is removed: a power loss must not lose both
     with suppress(OSError):
         write_file(home / _RESTORED, repr(time.time() if now is None else now).encode())
     _note_of(one.path).unlink(missing_ok=True)
@@ -145,19 +149,21 @@ def restore(one: Trashed, now: float | None = None) -> Path:
 
 
 def purge(one: Trashed) -> None:
-    """Remove a deleted run for good."""
+    """Remove a deleted run permanently."""
     try:
         shutil.rmtree(one.path)
         _note_of(one.path).unlink(missing_ok=True)
     except FileNotFoundError:
-        return  # somebody else was faster
+        return  # another process was faster
     except OSError as fault:
-        raise StorageError(f"{one.path} could not be removed: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{one.path} could not be removed: {fault.strerror or fault}; check the folder's permissions"
+        ) from None
     _drop_if_empty(one.path.parent)
 
 
 def purge_old(homes: Iterable[Path], now: float | None = None) -> int:
-    """Remove for good what was deleted a week ago; how many. What cannot be removed is left for the next time."""
+    """Permanently remove runs deleted a week ago; returns how many. Failures are retried next time."""
     limit = (time.time() if now is None else now) - KEPT_S
     count = 0
     for one in trashed_runs(homes):
@@ -178,13 +184,13 @@ def folder_size(path: Path) -> int:
         for name in names:
             try:
                 total += os.lstat(os.path.join(folder, name)).st_size
-            except OSError:  # gone meanwhile
+            except OSError:  # deleted meanwhile
                 continue
     return total
 
 
 def _drop_if_empty(folder: Path) -> None:
-    """The last run takes the trash with it, so that a store without deleted runs holds runs only."""
+    """Remove an empty trash, so that a store without deleted runs contains only runs."""
     with suppress(OSError):
         folder.rmdir()
 
@@ -204,7 +210,7 @@ def _trashed_in(home: Path) -> list[Trashed]:
 
 
 def _read(home: Path, folder: str) -> Trashed | None:
-    """A folder of the trash; one without its note is still a run that somebody may want back."""
+    """A folder in the trash; without its note it is still a run that somebody may want back."""
     path = home / TRASH / folder
     try:
         data = read_file(_note_of(path), _LARGEST_NOTE, within=path.parent)
@@ -216,7 +222,7 @@ def _read(home: Path, folder: str) -> Trashed | None:
         pass
     try:
         meta = read_meta(path)
-        deleted = path.stat().st_ctime  # a rename touches it
+        deleted = path.stat().st_ctime  # a rename updates it
     except (StepscopeError, OSError):
         return None
     if not is_run_id(meta.id):

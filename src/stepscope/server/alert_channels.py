@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, get_args
 
 from stepscope.errors import ConfigError
 from stepscope.fence import fenced
+from stepscope.importers.lock import ImportLock
 from stepscope.server.desktop import Desktop
 from stepscope.server.settings import Settings
 from stepscope.server.webhook import Webhook
@@ -34,8 +35,12 @@ class Outlet(Protocol):
 class Outlets:
     """Some outlets and the thread that serves them."""
 
-    def __init__(self, outlets: Sequence[Outlet], kinds: Iterable[str]) -> None:
+    def __init__(
+        self, outlets: Sequence[Outlet], kinds: Iterable[str], is_ours: Callable[[], bool] = lambda: True
+    ) -> None:
+        """`is_ours` says whether this process, of several that notice the same, is the one to send it."""
         self._outlets = outlets
+        self._is_ours = is_ours
         self._kinds = frozenset(kinds)
         self._waiting: queue.Queue[Notice | None] = queue.Queue(MOST_WAITING)
         self._thread: threading.Thread | None = None
@@ -64,11 +69,10 @@ class Outlets:
 
     def tell(self, notices: Iterable[Notice]) -> None:
         """Hand on what is worth it; never waits."""
-        if not self._outlets:
+        wanted = [notice for notice in notices if notice.kind in self._kinds]
+        if not self._outlets or not wanted or not self._is_ours():
             return
-        for notice in notices:
-            if notice.kind not in self._kinds:
-                continue
+        for notice in wanted:
             try:
                 self._waiting.put_nowait(notice)
             except queue.Full:
@@ -92,7 +96,10 @@ def outlets_of(settings: Settings) -> Outlets:
     chosen: list[Outlet] = [Desktop()] if settings.notify else []
     if settings.webhook is not None:
         chosen.append(Webhook(settings.webhook))
-    return Outlets(chosen, settings.tell or USUAL)
+    kinds = settings.tell or USUAL
+    if settings.ingest is None:
+        return Outlets(chosen, kinds)
+    return Outlets(chosen, kinds, ImportLock(settings.ingest, "alerts").take)
 
 
 def kinds_of(text: str) -> tuple[str, ...]:

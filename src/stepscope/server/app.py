@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from stepscope.server.settings import Settings
 from stepscope.server.sync_access import SyncAccess
 from stepscope.server.sync_routes import sync_routes
 from stepscope.server.watch import Watch
+from stepscope.server.webhook import Webhook
 from stepscope.sync.keep import Keep
 from stepscope.views.alert_log import AlertLog, alert_file
 from stepscope.views.context import Context
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.server.bell import Bell
     from stepscope.server.housekeeper import Housekeeper
+    from stepscope.server.messenger import Messenger
 
 __all__ = ["create_app"]
 
@@ -75,7 +77,9 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         meters.watch(catalogue, hub)
         meters.gauge("stepscope_runs_moved", "Runs moved to the object store.", lambda: keeper.moved)
 
-    helpers = [one for one in (watch, _bell(settings, watch), keeper) if one is not None]
+    bell = _bell(settings, watch, hub)
+    messenger = _messenger(settings, hub.commented if bell is None else bell.send)
+    helpers = [one for one in (watch, bell, keeper, messenger) if one is not None]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -87,7 +91,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
 
     app = Starlette(
         lifespan=lifespan,
-        routes=[protected(route) for route in _routes(ctx, settings, watch, meters)],
+        routes=[protected(route) for route in _routes(ctx, settings, watch, meters, messenger)],
         middleware=[  # the outermost first: the headers cover the guard's refusals too
             Middleware(Monitor, health=health, meters=meters),
             Middleware(SafeHeaders, framed=settings.framed),
@@ -117,13 +121,23 @@ def _housekeeper(catalogue: Catalogue, settings: Settings) -> Housekeeper | None
     )
 
 
-def _bell(settings: Settings, watch: Watch) -> Bell | None:
+def _messenger(settings: Settings, announce: Callable[[str], object]) -> Messenger | None:
+    """Passes mentions on, where there are people."""
+    if settings.people is None:
+        return None
+    from stepscope.server.messenger import Messenger
+
+    webhook = Webhook(settings.webhook) if settings.webhook is not None else None
+    return Messenger(settings.people, settings.mail, webhook, settings.public_url, announce)
+
+
+def _bell(settings: Settings, watch: Watch, hub: Hub) -> Bell | None:
     """Hears of what other processes took in, where they share a PostgreSQL."""
     if settings.people is None or not settings.people.is_postgresql:
         return None
     from stepscope.server.bell import Bell
 
-    bell = Bell(settings.people, watch.wake)
+    bell = Bell(settings.people, watch.wake, hub.commented)
     watch.on_change = bell.ring
     return bell
 
@@ -134,14 +148,16 @@ def _door(settings: Settings, codes: Codes) -> Door:
     return PeopleDoor(settings.people, provider=settings.oidc is not None)
 
 
-def _routes(ctx: Context, settings: Settings, watch: Watch, meters: Meters | None) -> list[Route]:
+def _routes(
+    ctx: Context, settings: Settings, watch: Watch, meters: Meters | None, messenger: Messenger | None
+) -> list[Route]:
     """Every view under its address, what a team's server has besides, and the pages under all others."""
     contexts, team = Contexts(ctx), None
-    if settings.people is not None:
+    if settings.people is not None and messenger is not None:
         from stepscope.server.team_app import TeamApp, still_valid
 
         contexts = Contexts(ctx, partial(still_valid, settings.people))
-        team = TeamApp(settings.people, contexts, settings)
+        team = TeamApp(settings.people, contexts, settings, messenger)
     found = []
     for view in all_routes():
         # msgspec (0.22) makes what it knows of a struct on first use; two threads that do so at once end the process.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -23,14 +24,23 @@ log = logging.getLogger("stepscope.server")
 TURN_S = 0.1
 """How long a ring may wait for others to be rung with it."""
 AWAY_S = 1.0
+WORDS = "stepscope_words"
+MOST_WORDS = 1000
+"""That wait while the database is away; the oldest go first."""
 
 
 class Bell:
-    """`start` and `stop` bracket its thread. `hear` is called in it, in every process, some time after a `ring`."""
+    """`start` and `stop` bracket its thread. `hear` is called in it, in every process, some time after a `ring`.
 
-    def __init__(self, database: Database, hear: Callable[[], object]) -> None:
-        self._url, self._hear = database.url, hear
+    `read` is called for each word that a process has sent around.
+    """
+
+    def __init__(
+        self, database: Database, hear: Callable[[], object], read: Callable[[str], object] = lambda _: None
+    ) -> None:
+        self._url, self._hear, self._read = database.url, hear, read
         self._rung = threading.Event()
+        self._words: deque[str] = deque(maxlen=MOST_WORDS)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.listening = threading.Event()
@@ -39,6 +49,10 @@ class Bell:
     def ring(self) -> None:
         """Never waits: the thread passes it on."""
         self._rung.set()
+
+    def send(self, word: str) -> None:
+        """The same with a word."""
+        self._words.append(word)
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, name="stepscope-bell", daemon=True)
@@ -67,15 +81,21 @@ class Bell:
                 self._stopping.wait(AWAY_S)
 
     def _listen(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute(f"LISTEN {CHANNEL}".encode())
+        for channel in (CHANNEL, WORDS):
+            connection.execute(f"LISTEN {channel}".encode())
         self.listening.set()
         self._hear()  # what happened while nobody listened
         while not self._stopping.is_set():
             if self._rung.is_set():
                 self._rung.clear()
                 connection.execute(f"NOTIFY {CHANNEL}".encode())
+            while self._words:
+                connection.execute("SELECT pg_notify(%s, %s)", (WORDS, self._words.popleft()))
             heard = False
-            for _ in connection.notifies(timeout=TURN_S):
-                heard = True
+            for one in connection.notifies(timeout=TURN_S):
+                if one.channel == WORDS:
+                    self._read(one.payload)
+                else:
+                    heard = True
             if heard:
                 self._hear()

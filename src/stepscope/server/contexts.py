@@ -108,7 +108,9 @@ class _VisibleHub(Hub):
     async def listen(self) -> AsyncGenerator[Live, None]:
         async for news in self._inner.listen():
             seen = [change for change in news.changed if _sees(self._catalogue, change.id)]
-            yield msgspec.structs.replace(news, changed=seen, notices=_visible(self._catalogue, news.notices))
+            said = [topic for topic in news.comments if _sees(self._catalogue, topic.removeprefix("run:"))]
+            notices = _visible(self._catalogue, news.notices)
+            yield msgspec.structs.replace(news, changed=seen, notices=notices, comments=said)
 
 
 class _CheckedHub(Hub):

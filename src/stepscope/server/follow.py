@@ -1,4 +1,4 @@
-"""Folders of other tools, opened as if they were ours: imported into the user's cache, and followed while we serve.
+"""Folders of other tools and runs of a server, opened as if they were ours: read into the user's cache and followed.
 
 The other tool's folder is only read. The page opens at once; runs appear as they come in.
 """
@@ -18,6 +18,7 @@ from stepscope.errors import Conflict, StepscopeError, StorageError
 from stepscope.fence import fenced
 from stepscope.runs.catalogue.discover import find_run_folders
 from stepscope.runs.catalogue.index import cache_folder
+from stepscope.server.mirror import Mirror, is_address
 
 if TYPE_CHECKING:
     from stepscope.importers.foreign import Source
@@ -42,10 +43,18 @@ def imported_store(source: Source) -> Path:
 
 @contextmanager
 def followed_stores(dirs: Sequence[str | Path], say: Callable[[str], object] | None = None) -> Iterator[list[Path]]:
-    """The stores to serve: folders of ours as they are, and for each folder of another tool its import."""
+    """The stores to serve: folders of ours as they are, for each folder of another tool its import, for each server's
+    address a copy of its runs."""
     stores: list[Path] = []
     sources: list[Source] = []
+    mirrors: list[Mirror] = []
     for place in dirs:
+        if is_address(place):
+            mirrors.append(Mirror(str(place)))
+            stores.append(_made(mirrors[-1].store))
+            if say is not None:
+                say(f"Runs of {mirrors[-1].url} are read into {mirrors[-1].store} and followed.")
+            continue
         found = _foreign(place)
         if not found:
             stores.append(Path(place))
@@ -55,12 +64,14 @@ def followed_stores(dirs: Sequence[str | Path], say: Callable[[str], object] | N
             if say is not None:
                 name = _NAMES.get(source.kind, source.kind)
                 say(f"{source.path} holds runs of {name}: they are read into your cache and followed.")
-    follower = _Follower(sources)
-    follower.start()
+    followers: list[_Follower | Mirror] = [_Follower(sources), *mirrors]
+    for one in followers:
+        one.start()
     try:
         yield list(dict.fromkeys(stores))
     finally:
-        follower.stop()
+        for one in followers:
+            one.stop()
 
 
 def _made(store: Path) -> Path:

@@ -87,7 +87,7 @@ class Housekeeper:
         """Find what is to be done, and do it until nothing is left."""
         self._fates.note()
         self._find()
-        while not self._stopping.is_set() and (job := self._jobs.take()) is not None:
+        while not self._stopping.is_set() and (job := self._jobs.take("run", "purge")) is not None:
             self._do(job)
 
     def _find(self) -> None:

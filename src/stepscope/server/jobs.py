@@ -1,7 +1,7 @@
 """Work that any process of a server may do: a table of jobs, each taken by one process at a time.
 
     jobs.add("run", "01JCQ4...")
-    while job := jobs.take():
+    while job := jobs.take("run"):
         try: work(job)
         except Exception as fault: jobs.failed(job, str(fault))
         else: jobs.done(job)
@@ -17,6 +17,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import sqlalchemy as sql
@@ -48,8 +49,11 @@ class Jobs:
         self._clock = clock
         self.worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
-    def add(self, kind: str, subjects: Iterable[str]) -> None:
-        """Have it done for each of these; one that waits already, or is being done, is not added again."""
+    def add(self, kind: str, subjects: Iterable[str], connection: sql.Connection | None = None) -> None:
+        """Have it done for each of these; one that waits already, or is being done, is not added again.
+
+        With a connection, as part of its transaction.
+        """
         rows = [
             {"kind": kind, "subject": one, "due": self._clock(), "tries": 0, "error": ""}
             for one in dict.fromkeys(subjects)
@@ -57,15 +61,19 @@ class Jobs:
         if not rows:
             return
         insert = postgresql.insert if self._database.is_postgresql else sqlite.insert
-        with self._database.writing() as connection:
-            connection.execute(insert(table).on_conflict_do_nothing(), rows)
+        with self._database.writing() if connection is None else nullcontext(connection) as mine:
+            mine.execute(insert(table).on_conflict_do_nothing(), rows)
 
-    def take(self) -> Job | None:
-        """The next job, for this process alone; None when there is nothing to do now."""
+    def take(self, *kinds: str) -> Job | None:
+        """The next job of these kinds, for this process alone; None when there is nothing to do now."""
         now = self._clock()
         free = sql.or_(table.c.leased.is_(None), table.c.leased < now)
         columns = (table.c.id, table.c.kind, table.c.subject, table.c.tries, table.c.error)
-        find = sql.select(*columns).where(table.c.due <= now, free).order_by(table.c.due, table.c.id)
+        find = (
+            sql.select(*columns)
+            .where(table.c.due <= now, free, table.c.kind.in_(kinds))
+            .order_by(table.c.due, table.c.id)
+        )
         with self._database.reading() as connection:  # mostly there is none, and no need for a write lock
             if connection.execute(find.limit(1)).first() is None:
                 return None

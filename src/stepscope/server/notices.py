@@ -113,6 +113,7 @@ class Notices:
                    id=f"{entry.id}/alert/{one.time}/{one.title}"[:200], time=one.time, name=entry.name,
                    project=entry.project)
             for one in alerts
+            if not one.quiet
         ]  # fmt: skip
         for event in findings:
             one = event.finding

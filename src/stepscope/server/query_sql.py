@@ -20,7 +20,7 @@ from stepscope.runs.query.literals import Literal
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, Word
 from stepscope.server.run_rows import BETWEEN
 
-__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "narrowed", "order_sql", "stat_sql"]
+__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "order_sql", "stat_sql"]
 
 NUMBER_FACTS = {
     "created": "r.created",
@@ -34,7 +34,6 @@ TEXT_COLUMNS = ("name", "project", "status", "id")
 """Text facts with a column of their own; all others are rows of `run_values`."""
 _FLOATS = ("last", "first", "min", "max", "mean")
 _NEWEST = "r.created DESC, r.id DESC"
-_BOUNDS = ("<", "<=", ">", ">=")
 _FLIPPED = {"<=": "<", ">": ">="}
 
 
@@ -55,12 +54,17 @@ class _Cell:
 
 
 class _Compiler:
-    def __init__(self, has_field: Callable[[str], bool], has_metric: Callable[[str], bool]) -> None:
+    """`sorted_by` is a field whose row is at hand as `o`: it is tested directly, so an index is read only in part."""
+
+    def __init__(
+        self, has_field: Callable[[str], bool], has_metric: Callable[[str], bool], sorted_by: Field | None = None
+    ) -> None:
         self.values: dict[str, Any] = {}
-        self._has_field, self._has_metric = has_field, has_metric
+        self._has_field, self._has_metric, self._sorted_by = has_field, has_metric, sorted_by
+        self._prefix = "q" if sorted_by is None else "s"
 
     def bind(self, value: Any) -> str:
-        name = f"q{len(self.values)}"
+        name = f"{self._prefix}{len(self.values)}"
         self.values[name] = value.replace("\0", "\ufffd") if isinstance(value, str) else value
         return f":{name}"
 
@@ -113,7 +117,9 @@ class _Compiler:
             first = self._names(field)[0]
             return f"({rows[0]} OR (NOT {self._has_row(first)} AND {rows[1]}))"
         if field.source == "summary" and self._has_metric(field.name):
-            number = self._metric_row(field.name, lambda: self._numbers("m.last", kind, values, texts=True))
+            number = self._metric_row(
+                field.name, "last", lambda column: self._numbers(column, kind, values, texts=True)
+            )
             return f"({rows[0]} OR (NOT {self._has_row(self._names(field)[0])} AND {number}))"
         return rows[0]
 
@@ -128,13 +134,20 @@ class _Compiler:
 
     def _any_row(self, field: str, test: Callable[[_Cell], str], place: str = ">= 0") -> str:
         """Whether a value, or one in a list, passes. The row of a list itself is only there to be found and sorted."""
+        if self._is_at_hand(field):
+            return f"({test(_Cell('o'))})"
         name = self.bind(field)
         return (
             f"EXISTS (SELECT 1 FROM run_values v WHERE v.run = r.key AND v.field = {name} AND v.place {place} "
             f"AND v.kind <> 'l' AND {test(_Cell('v'))})"
         )
 
+    def _is_at_hand(self, field: str) -> bool:
+        return self._sorted_by is not None and field == f"{self._sorted_by.source}:{self._sorted_by.name}"
+
     def _has_row(self, field: str) -> str:
+        if self._is_at_hand(field):
+            return "TRUE"
         name = self.bind(field)
         return f"EXISTS (SELECT 1 FROM run_values v WHERE v.run = r.key AND v.field = {name} AND v.place = 0)"
 
@@ -147,21 +160,25 @@ class _Compiler:
             return "TRUE" if field.name in TEXT_COLUMNS or field.name == "tags" else self._has_row(f"run:{field.name}")
         rows = [self._has_row(name) for name in self._names(field)]
         if field.source == "summary":
-            rows.append(self._metric_row(field.name, lambda: "m.last IS NOT NULL"))
+            rows.append(self._metric_row(field.name, "last", lambda column: f"{column} IS NOT NULL"))
         return f"({' OR '.join(rows)})"
 
     def _metric(self, field: Field, test: Callable[[str], str]) -> str:
         stat = field.stat or "last"
-        own = self._metric_row(field.name, lambda: test(stat_sql("m", stat)))
+        own = self._metric_row(field.name, stat, test)
         whole = f"{field.name}.{stat}"  # a metric whose own name ends in .max, say
         if not self._has_metric(whole):
             return own
-        other = self._metric_row(whole, lambda: test("m.last"))
-        return f"({own} OR (NOT {self._metric_row(field.name, lambda: 'TRUE')} AND {other}))"
+        other = self._metric_row(whole, "last", test)
+        return f"({own} OR (NOT {self._metric_row(field.name, stat, lambda _: 'TRUE')} AND {other}))"
 
-    def _metric_row(self, name: str, test: Callable[[], str]) -> str:
-        bound = self.bind(name)
-        return f"EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = r.key AND m.name = {bound} AND {test()})"
+    def _metric_row(self, name: str, stat: str, test: Callable[[str], str]) -> str:
+        by = self._sorted_by
+        if by is not None and (by.source, by.name) == ("metric", name):
+            own = test(stat_sql("o", stat))
+            return own if stat == (by.stat or "last") else f"coalesce({own}, FALSE)"  # only the others may be NULL
+        bound, column = self.bind(name), stat_sql("m", stat)
+        return f"EXISTS (SELECT 1 FROM run_metrics m WHERE m.run = r.key AND m.name = {bound} AND {test(column)})"
 
     # -- comparisons ------------------------------------------------------------------------------------------
 
@@ -224,10 +241,16 @@ class _Compiler:
 
 
 def compile_sql(
-    tree: Node, has_field: Callable[[str], bool], has_metric: Callable[[str], bool]
+    tree: Node,
+    has_field: Callable[[str], bool],
+    has_metric: Callable[[str], bool],
+    sorted_by: Field | None = None,
 ) -> tuple[str, dict[str, Any]]:
-    """The condition for rows `r` of `runs`, and its values. `:now` is what `age` counts from."""
-    compiler = _Compiler(has_field, has_metric)
+    """The condition for rows `r` of `runs`, and its values. `:now` is what `age` counts from.
+
+    With `sorted_by` it is the condition for a segment `is_numeric` of that order.
+    """
+    compiler = _Compiler(has_field, has_metric, sorted_by)
     return compiler.node(tree), compiler.values
 
 
@@ -237,6 +260,8 @@ class Segment(NamedTuple):
     source: str
     where: str
     order: str
+    is_numeric: bool = False
+    """`o` is the row of the field that sorts, the only one of its run, with a number."""
 
 
 def order_sql(
@@ -265,28 +290,9 @@ def order_sql(
     raise NotInSql(field.key)
 
 
-def narrowed(tree: Node, field: Field, segments: list[Segment], values: dict[str, Any]) -> list[Segment]:
-    """Segments sorted by a field that the query bounds, with these bounds: only that part of the index is read.
-
-    They say nothing new, only of the row that sorts; the query's own condition is about a row that it looks for.
-    """
-    column = {"metric": stat_sql("o", field.stat or "last"), "config": "o.number"}.get(field.source, "")
-    parts = tree.parts if isinstance(tree, AllOf) else (tree,)
-    bounds = [one for one in parts if isinstance(one, Compare) and one.field == field and one.operator in _BOUNDS]
-    wanted = [one for one in bounds if one.values[0].kind in ("number", "duration")]
-    if not column or not wanted or len(segments) < 2:
-        return segments
-    more = []
-    for number, one in enumerate(wanted):
-        values[f"bound{number}"] = float(one.values[0].number)
-        more.append(f"{column} {one.operator} CAST(:bound{number} AS double precision)")
-    by_number = [one for one in segments if one.order.startswith(column)]
-    return [one._replace(where=" AND ".join((one.where, *more))) if one in by_number else one for one in segments]
-
-
 def _segments(table: str, parts: list[tuple[str, str]], any_of: str) -> list[Segment]:
     source = f"{table} o JOIN runs r ON r.key = o.run"
-    found = [Segment(source, where, f"{order}, {_NEWEST}") for where, order in parts]
+    found = [Segment(source, where, f"{order}, {_NEWEST}", "o.natural" not in order) for where, order in parts]
     missing = f"NOT EXISTS (SELECT 1 FROM {table} o WHERE o.run = r.key AND {any_of})"
     return [*found, Segment("runs r", missing, _NEWEST)]
 

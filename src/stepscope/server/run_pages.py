@@ -22,7 +22,7 @@ from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.catalogue.selection import RunPage, Selection
 from stepscope.runs.query.query import Field, parse, parse_field
-from stepscope.server.query_sql import NotInSql, Segment, compile_sql, narrowed, order_sql, stat_sql
+from stepscope.server.query_sql import NotInSql, Segment, compile_sql, order_sql, stat_sql
 from stepscope.server.run_rows import sound
 
 __all__ = ["RunPages"]
@@ -57,10 +57,11 @@ class RunPages:
         condition = self._condition(asked, without, now)
         by = parse_field(asked.sort)
         segments, more = order_sql(by, asked.descending, self.has_metric)
-        values = {**condition.values, **more}
-        segments = narrowed(parse(asked.query).tree, by, segments, values)
+        direct = self._condition(asked, without, now, by if any(one.is_numeric for one in segments) else None)
+        values = {**condition.values, **direct.values, **more}
         with self._database.reading() as connection:
-            found = _rows_of(connection, segments, condition.where, values, offset, limit)
+            conditions = [direct.where if one.is_numeric else condition.where for one in segments]
+            found = _rows_of(connection, segments, conditions, values, offset, limit)
             if len(found) < limit and (found or not offset):  # the end was seen
                 return RunPage([_entry(*row) for row in found], offset + len(found))
             matched, exact = self._count(connection, condition)
@@ -150,10 +151,12 @@ class RunPages:
         self._estimates[question] = (time.monotonic() + ESTIMATE_S, estimate)
         return estimate, False
 
-    def _condition(self, asked: Selection, without: Collection[str], now: float) -> _Condition:
+    def _condition(
+        self, asked: Selection, without: Collection[str], now: float, sorted_by: Field | None = None
+    ) -> _Condition:
         if asked.group_by is not None:
             raise NotInSql("groups")
-        where, values = compile_sql(parse(asked.query).tree, self.has_field, self.has_metric)
+        where, values = compile_sql(parse(asked.query).tree, self.has_field, self.has_metric, sorted_by)
         limits = [where] if asked.archived else [where, "NOT r.archived"]
         for name, comparison, chosen in (
             ("stores", "r.store = ANY", self._stores or None),
@@ -184,14 +187,24 @@ def _entry(store: str, folder: str, head: bytes, names: bytes, stats: bytes) -> 
 
 
 def _rows_of(
-    connection: sql.Connection, segments: list[Segment], where: str, values: dict[str, Any], offset: int, limit: int
+    connection: sql.Connection,
+    segments: list[Segment],
+    conditions: list[str],
+    values: dict[str, Any],
+    offset: int,
+    limit: int,
 ) -> list[Any]:
     """A window of the segments, one after the other. One that ends before it is counted only as far as needed."""
     found: list[Any] = []
-    for segment in segments:
+    for segment, where in zip(segments, conditions, strict=True):
         having = f"FROM {segment.source} WHERE {segment.where} AND {where}"
         window = f"{having} ORDER BY {segment.order} LIMIT :limit OFFSET :offset"
         text = f"SELECT r.store, r.folder, r.head, r.names, r.stats {window}"
+        if segment.source == "runs r":  # what is skipped is then read from an index, without the wide rows themselves
+            text = (
+                "SELECT r.store, r.folder, r.head, r.names, r.stats FROM runs r "
+                f"WHERE r.key IN (SELECT r.key {window}) ORDER BY {segment.order}"
+            )
         more = connection.execute(sql.text(text), {**values, "limit": limit - len(found), "offset": offset}).all()
         found += more
         if len(found) >= limit:

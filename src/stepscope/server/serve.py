@@ -24,11 +24,13 @@ from stepscope.server.doors import Codes
 from stepscope.server.follow import followed_stores
 from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file
+from stepscope.server.workers import serve_by_workers
 from stepscope.sync.archive import read_from
 from stepscope.sync.objects import Objects
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
+    from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
 __all__ = ["PORT", "Running", "running", "serve"]
@@ -98,6 +100,11 @@ def serve(
     objects: Objects | None = None,
     people: Database | None = None,
     oidc: Oidc | None = None,
+    mail: Mail | None = None,
+    public_url: str = "",
+    listener: socket.socket | None = None,
+    workers: Sequence[str] | None = None,
+    count: int = 1,
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
@@ -108,6 +115,9 @@ def serve(
 
     Without a port: 7007 or the next one free. Without a token: a new one, unless `no_token`, which is refused where
     other machines could reach the server.
+
+    With `count` above 1, that many processes serve one address, each started by `stepscope WORKERS...`; a worker gets
+    the address's `listener`.
     """
     settings = Settings(
         host=host,
@@ -122,11 +132,23 @@ def serve(
         objects=objects,
         people=people,
         oidc=oidc,
+        mail=mail,
+        public_url=public_url,
     ).checked()
+    if workers is not None and count > 1:
+        listener, url = bind(settings.host, port)
+        secret = _say_address(settings, url, say)
+        if on_address is not None:
+            on_address(url, secret)
+        serve_by_workers(workers, listener, count)
+        return
     with _reading(settings), followed_stores(dirs, say) as stores, _catalogue(stores, settings) as catalogue:
         app = create_app(catalogue, settings)
+        if listener is not None:
+            _run(_made(app, settings), listener, say)
+            return
         listener, url = bind(settings.host, port)
-        for missing in (place for place in dirs if not Path(place).exists() and Path(place) in stores):
+        for missing in (place for place in dirs if Path(place) in stores and not Path(place).exists()):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
         secret = _say_address(settings, url, say)
         if on_address is not None:
@@ -135,15 +157,18 @@ def serve(
             say(f"Alerts go to the {' and the '.join(app.state.outlets)}.")
         if open_browser:
             _open_browser(app, url)
-        server = _made(app, settings)
-        collected = gc.get_threshold()
-        gc.set_threshold(*_COLLECT)
-        try:
-            server.run(sockets=[listener])
-        except KeyboardInterrupt:  # uvicorn has shut down by now and hands the signal on
-            say("Stopped.")
-        finally:
-            gc.set_threshold(*collected)
+        _run(_made(app, settings), listener, say)
+
+
+def _run(server: _Server, listener: socket.socket, say: Callable[[str], object]) -> None:
+    collected = gc.get_threshold()
+    gc.set_threshold(*_COLLECT)
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:  # uvicorn has shut down by now and hands the signal on
+        say("Stopped.")
+    finally:
+        gc.set_threshold(*collected)
 
 
 def _say_address(settings: Settings, url: str, say: Callable[[str], object]) -> str | None:

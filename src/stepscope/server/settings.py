@@ -18,6 +18,7 @@ from stepscope.sync.objects import Objects
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
+    from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
 __all__ = ["Settings", "is_loopback", "read_token_file"]
@@ -57,6 +58,10 @@ class Settings:
     """Show alerts on the desktop of this machine."""
     webhook: str | None = field(default=None, repr=False)
     """Send alerts there; the address is a secret."""
+    mail: Mail | None = None
+    """Sends people mail about comments that mention them."""
+    public_url: str = ""
+    """The address that browsers use, for links in messages."""
     tell: tuple[str, ...] = ()
     """The kinds of alerts that go out; the usual ones when empty."""
     ingest: Path | None = None

@@ -21,6 +21,7 @@ from stepscope.server.answers import json_response
 from stepscope.server.contexts import Contexts
 from stepscope.server.doors import CALLER
 from stepscope.server.endpoint import body_of, endpoint
+from stepscope.server.messenger import Messenger
 from stepscope.server.permissions import need_of, scope_of
 from stepscope.server.settings import Settings
 from stepscope.server.team.desk import Desk
@@ -33,10 +34,11 @@ _SUBJECTS = ("runs", "run", "id", "name")
 
 
 class TeamApp:
-    def __init__(self, database: Database, contexts: Contexts, settings: Settings) -> None:
+    def __init__(self, database: Database, contexts: Contexts, settings: Settings, messenger: Messenger) -> None:
         self._database = database
         self._contexts = contexts
         self._settings = settings
+        self._messenger = messenger
 
     def routes(self) -> list[Route]:
         found = [Route("/api/login", self._login, methods=["POST"])]
@@ -56,7 +58,7 @@ class TeamApp:
     def _desk(self, name: str, request: Request) -> Desk:
         caller: Caller = request.scope[CALLER]
         ctx = self._contexts.for_caller(caller, scope_of(need_of(name)))
-        return Desk(self._database, caller, ctx, _address(request))
+        return Desk(self._database, caller, ctx, self._messenger, _address(request))
 
     async def _login(self, request: Request) -> Response:
         """An invitation for a personal token: `stepscope login`."""

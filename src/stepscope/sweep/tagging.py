@@ -12,8 +12,9 @@ __all__ = ["tag_run"]
 
 
 def tag_run(folder: RunFolder, tag: str, reason: str) -> None:
-    """Add the tag, and the reason as an alert."""
+    """Add the tag, and the reason as an alert that notifies nobody: to prune is a sweep's everyday work."""
     writer = MaskedWriter(folder.path, run_id=folder.id, role="edit", heartbeat_s=0, fsync_s=0)
     writer.event(TagsChange(time=time.time(), add=[tag]))
-    writer.event(Alert(time=time.time(), title=f"stopped by the sweep: {tag}", text=reason, level="info"))
+    said = Alert(time=time.time(), title=f"stopped by the sweep: {tag}", text=reason, level="info", quiet=True)
+    writer.event(said)
     writer.close()

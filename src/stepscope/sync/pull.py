@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from stepscope.errors import BadData, Conflict, StepscopeError, StorageError
@@ -19,15 +19,22 @@ from stepscope.sync.wire import Fate, check_name, file_id, is_log
 __all__ = ["pull"]
 
 
-def pull(remote: Remote, store: Path, runs: Iterable[str] | None = None) -> Pushed:
-    """Fetch these runs, or all; those in the trash here stay there. `bytes` counts what was not here before."""
+def pull(
+    remote: Remote, store: Path, runs: Iterable[str] | None = None, stop: Callable[[], bool] = lambda: False
+) -> Pushed:
+    """Fetch these runs, or all, the newest first; those in the trash here stay there.
+
+    `bytes` counts what was not here before. `stop` is asked before each run.
+    """
     keep, done = Keep(store), Pushed()
     if runs is None:
         there = remote.runs()
-        runs = there.runs
+        runs = sorted(there.runs, reverse=True)  # ids begin with the time
         for run, when in there.deleted.items():
             done.deleted += _delete_too(run, when, keep)
     for run in runs:
+        if stop():
+            break
         if (store / TRASH / run).exists():
             continue
         _pull_run(run, remote, keep, done)

@@ -1,7 +1,7 @@
-"""What steps took before, on each machine: a JSON file beside the tests, compared with and renewed on request.
+"""Earlier step measurements, per machine: a JSON file beside the tests, compared with and updated on request.
 
-Times of one machine say nothing about another, so each has its own. Measured in the process that runs a test, kept by
-the one that ends the session: with xdist these are different ones.
+Times are not comparable between machines, so each has its own. Measured in the process that runs a test, written by
+the process that ends the session: with xdist these differ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LARGEST = 64 << 20
 
 @dataclass(frozen=True)
 class Measured:
-    """What the steps of one test take on one machine."""
+    """The measurements of one test's step on one machine."""
 
     file: str
     test: str
@@ -35,7 +35,7 @@ class Measured:
     ms: list[float]
     """Of each timed call."""
     reference_ms: float
-    """What a fixed computation took meanwhile: tells a slower step from a busier machine."""
+    """Time of a fixed computation meanwhile, to distinguish a slower step from a busier machine."""
     peak_bytes: int
 
 
@@ -44,14 +44,14 @@ def machine_key(machine: Mapping[str, Any]) -> str:
 
 
 def known(file: Path, test: str, machine: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
-    """The baseline of a test on this machine; without one, why."""
+    """The baseline of a test on this machine; without one, the reason."""
     whole = _read(file)
     here = whole["machines"].get(machine_key(machine))
     found = None if here is None else here.get("tests", {}).get(test)
     if found is not None:
         if not _is_row(found):
             raise BadData(
-                f"{file}: what it holds of {test!r} is not from Stepscope; renew it with --stepscope-update-baseline"
+                f"{file}: its entry for {test!r} is not from Stepscope; renew it with --stepscope-update-baseline"
             )
         return found, ""
     others = sum(test in one.get("tests", {}) for one in whole["machines"].values())
@@ -77,9 +77,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise BadData(f"{file} cannot be read as baselines ({fault}); fix it, or delete it and recreate it") from None
     machines = whole.get("machines") if isinstance(whole, dict) else None
     if not isinstance(machines, dict) or not all(isinstance(one, dict) for one in machines.values()):
-        raise BadData(
-            f"{file} holds no Stepscope baselines; delete it and recreate it with --stepscope-update-baseline"
-        )
+        raise BadData(f"{file} has no Stepscope baselines; delete it and recreate it with --stepscope-update-baseline")
     if whole.get("version", 0) > _VERSION:
         raise BadData(f"{file} was written by a newer version of Stepscope; update this one, or delete the file")
     found: dict[str, Any] = whole
@@ -87,7 +85,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 class Baselines:
-    """All that was measured in a session, and what there is to say about it."""
+    """All measurements of a session, and the messages about them."""
 
     def __init__(self) -> None:
         self._new: list[Measured] = []
@@ -101,7 +99,7 @@ class Baselines:
         self._notes.setdefault(words, []).append(test)
 
     def write(self) -> None:
-        """Add what was measured to the files; what they hold of other tests and machines stays."""
+        """Add the measurements to the files; entries of other tests and machines are kept."""
         for file in dict.fromkeys(one.file for one in self._new):
             path = Path(file)
             whole = _read(path)
@@ -138,7 +136,9 @@ def _replace(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except OSError as fault:
-        raise StorageError(f"{path} could not be written: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"{path} could not be written: {fault.strerror or fault}; choose another file with --stepscope-baseline"
+        ) from None
 
 
 def _shown(path: Path) -> str:
@@ -149,4 +149,4 @@ def _shown(path: Path) -> str:
 
 
 shelf = Baselines()
-"""The session's own: pytest's hooks are functions, and there is one session a process."""
+"""The session's own: pytest's hooks are functions, and there is one session per process."""

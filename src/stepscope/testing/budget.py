@@ -1,4 +1,4 @@
-"""Whether a step stays within its time and memory: measured, compared, and said."""
+"""Whether a step stays within its time and memory budget: measured, compared, reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Budget:
     notes: list[str] = field(default_factory=list)
     _base: dict[str, Any] | None = None
     _busy: float = 1.0
-    """How many times as long a fixed computation takes as when the baseline was made; at least 1."""
+    """The slowdown of a fixed computation since the baseline was made; at least 1."""
 
     @property
     def file(self) -> Path:
@@ -50,7 +50,7 @@ class Budget:
 
     @property
     def test(self) -> str:
-        """The test's name in the file: from the file's folder, so that both can be moved together."""
+        """The test's name in the file: relative to its folder, so that both can be moved together."""
         tail = self.item.nodeid.partition("::")[2]
         return f"{os.path.relpath(self.item.path, self.file.parent).replace(os.sep, '/')}::{tail}"
 
@@ -59,7 +59,7 @@ class Budget:
         return bool(self.item.config.getoption("stepscope_update_baseline"))
 
     def measure(self, step: Callable[[], Any]) -> None:
-        """Call the step until it is known what it takes."""
+        """Call the step until its cost is known."""
         wishes = self.wishes
         machine = machine_now()
         if wishes.baseline and not self.renews:
@@ -75,7 +75,7 @@ class Budget:
         self.measured = Measured(str(self.file), self.test, machine, taken, round(reference, 4), peak)
 
     def properties(self) -> list[tuple[str, str]]:
-        """What goes to the process that ends the session."""
+        """The result for the process that ends the session."""
         found = [(NOTED, note) for note in self.notes]
         if self.wishes.baseline and self.renews and self.measured is not None:
             found.append((MEASURED, json.dumps(asdict(self.measured))))
@@ -97,7 +97,7 @@ class Budget:
     # -- the verdict ------------------------------------------------------------------------------------------------
 
     def complaints(self) -> list[str]:
-        """What is over the budget, each as a paragraph; none is fine."""
+        """What exceeds the budget, one paragraph each; empty if nothing does."""
         if not self.wishes.has_budget:
             return []
         if self.measured is None:

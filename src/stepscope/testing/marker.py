@@ -1,4 +1,4 @@
-"""What a test's marker asks for."""
+"""The options of a test's marker."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Wishes:
     """The arguments of `@pytest.mark.stepscope(...)`, checked."""
 
     allow: tuple[str, ...] = ()
-    """Rules, groups or patterns that may find something here."""
+    """Rules, groups or patterns whose findings are allowed here."""
     steps: int = 5
     """Watched calls of `training_step`."""
     max_ms: float | None = None
     max_bytes: int | None = None
     baseline: bool = False
     tolerance: float = 0.25
-    """A step may take so much more than the baseline; machines are never quite quiet."""
+    """Allowed slowdown relative to the baseline; machines are never quite idle."""
     repeats: int = 10
-    """Bare calls that are timed in a round."""
+    """Unwatched calls that are timed per round."""
 
     @property
     def has_budget(self) -> bool:
@@ -36,7 +36,7 @@ class Wishes:
 
 
 def wishes_of(item: pytest.Item) -> Wishes:
-    """The marker nearest to the test adds to those around it: a class may set steps, a test what it allows."""
+    """The innermost marker extends the outer ones: a class may set steps, a test what it allows."""
     given: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("stepscope"))):
         if marker.args:

@@ -1,4 +1,4 @@
-"""What a step takes when nobody watches it: time by the clock, and memory from the allocators."""
+"""The cost of an unwatched step: wall time, and memory from the allocators."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ROUNDS = 3
 
 
 def timed(step: Callable[[], Any], repeats: int, is_fine: Callable[[float], bool]) -> list[float]:
-    """Milliseconds of each call, of the best of up to three rounds.
+    """Milliseconds of each call, from the best of up to three rounds.
 
-    A machine that does something else meanwhile makes a round slow and never fast. So a round that looks too slow is
-    repeated, and only a step that is slow in all of them is.
+    Other load makes a round slower, never faster. So a slow round is repeated, and only a step that is slow in all
+    rounds counts as slow.
     """
     rounds: list[list[float]] = []
     while len(rounds) < ROUNDS and not (rounds and is_fine(median(rounds[-1]))):
@@ -47,7 +47,7 @@ def _round(step: Callable[[], Any], repeats: int) -> list[float]:
 
 
 def reference_ms() -> float:
-    """What a fixed piece of Python and of arithmetic takes now: the median of seven."""
+    """The current time of a fixed amount of Python and arithmetic: the median of seven."""
     square, taken = torch.ones(192, 192), []
     with _no_garbage(), torch.no_grad():
         for _ in range(8):
@@ -60,7 +60,7 @@ def reference_ms() -> float:
 
 
 def _wait() -> None:
-    """Let devices finish: else the time of the launches would be measured, not of the work."""
+    """Synchronize devices: otherwise the launches would be measured, not the work."""
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.synchronize()
     mps = getattr(torch.backends, "mps", None)
@@ -81,9 +81,9 @@ def _no_garbage() -> Iterator[None]:
 
 
 def peak_bytes(step: Callable[[], Any]) -> int:
-    """The most memory that tensors took at once during a step, beyond what there was before it.
+    """The peak memory of tensors during a step, beyond what was allocated before.
 
-    On CUDA it is the allocator's own peak, else the sum of allocations the profiler hears of; both are exact.
+    On CUDA it is the allocator's own peak, else the sum of allocations the profiler reports; both are exact.
     """
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return _cuda_peak(step)

@@ -1,6 +1,6 @@
-"""What pytest sees of us: a marker, a fixture, three options. Nothing of torch is imported until a test asks.
+"""The pytest plugin's interface: a marker, a fixture, three options. torch is imported only when a test needs it.
 
-The watch begins before the fixtures of a test are made and ends with its body, as if the test were a script.
+Watching starts before a test's fixtures are created and ends with its body, as if the test were a script.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--stepscope-update-baseline",
         action="store_true",
-        help="keep what steps take now as the baseline of this machine, for tests with baseline=True",
+        help="store the current measurements as the baseline of this machine, for tests with baseline=True",
     )
     group.addoption(
         "--stepscope-baseline",
@@ -46,13 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def is_ours(item: pytest.Item) -> bool:
-    """Whether a test asks for us, by the marker or by the fixture."""
+    """Whether a test uses Stepscope, by the marker or the fixture."""
     if item.get_closest_marker(MARK) is None and not set(FIXTURES) & set(getattr(item, "fixturenames", ())):
         return False
     return not item.config.getoption("no_stepscope")
 
 
-@pytest.hookimpl(wrapper=True, trylast=True)  # pytest has its own things in place, and no fixture is made yet
+@pytest.hookimpl(wrapper=True, trylast=True)  # pytest is set up, and no fixture is created yet
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
     if is_ours(item):
         item.stash[_watched] = _watch_of(item)
@@ -61,7 +61,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _watch_of(item: pytest.Item) -> Any:
-    """A mistake in the marker, or no torch, is an error of the test's set-up, in one line."""
+    """An invalid marker, or missing torch, is an error in the test's set-up, in one line."""
     from stepscope.errors import StepscopeError
 
     try:
@@ -87,7 +87,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         result = yield
     except BaseException as error:
         watched.broke(error)
-        raise error  # with its traceback as it is now: without our frames
+        raise error  # with its current traceback: without Stepscope's frames
     watched.judge()
     return result
 
@@ -101,7 +101,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
     return (yield)
 
 
-# -- baselines: measured where the test runs, kept where the session ends ----------------------------------------------
+# -- baselines: measured where the test runs, written where the session ends -------------------------------------------
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -140,9 +140,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture
 def training_step(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
-    """Calls a function that makes one training step several times, watched; then, for a budget, bare and by the clock.
+    """Calls a function that makes one training step several times, watched; then, for a budget, unwatched and timed.
 
-    losses = training_step(step)     # what each of the watched calls gave back
+    losses = training_step(step)     # the return values of the watched calls
     """
     watched = request.node.stash.get(_watched, None)
     if watched is None:  # --no-stepscope
@@ -159,5 +159,5 @@ def training_step(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
 
 @pytest.fixture
 def stepscope_step(training_step: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-    """`training_step` by another name, where a project has a fixture of that name."""
+    """`training_step` under another name, for projects that have a fixture of that name."""
     return training_step

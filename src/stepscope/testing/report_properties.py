@@ -1,4 +1,4 @@
-"""Names of what a test hands to the summary at the end, beside its result."""
+"""Names of the properties a test passes to the final summary."""
 
 from __future__ import annotations
 

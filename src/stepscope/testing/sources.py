@@ -1,4 +1,4 @@
-"""Which files a test is about: its own, and what it imports of the project; not the other tests of the session."""
+"""Which files a test covers: its own, and what it imports from the project; not the session's other tests."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["TestSource"]
 
 
 class TestSource(Source):
-    """The files of one test, as rules ask for them."""
+    """The files of one test, for the rules."""
 
-    __test__ = False  # no test case, though pytest may see it in a module of tests
+    __test__ = False  # not a test case, though pytest may collect it in a test module
 
     def __init__(self, test: Path, root: Path) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class TestSource(Source):
         return any(os.path.samefile(one.path, path) for one in self.files()) if os.path.exists(path) else False
 
     def _reached(self) -> Iterator[SourceFile]:
-        """From the test's file along its imports, through files of the project only."""
+        """From the test's file along its imports, through project files only."""
         seen: set[str] = set()
         rest = list(self._first)
         while rest:
@@ -49,13 +49,13 @@ class TestSource(Source):
 
 
 def _conftests(test: Path, root: Path) -> list[str]:
-    """Where fixtures of the test may come from."""
+    """Where fixtures of the test may be defined."""
     folders = [folder for folder in test.parents if folder == root or root in folder.parents]
     return [str(folder / "conftest.py") for folder in folders if (folder / "conftest.py").is_file()]
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
-    """The modules a file may have imported, by their names; relative ones by their ending."""
+    """The modules a file may have imported, by name; relative ones by suffix."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

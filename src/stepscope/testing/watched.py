@@ -1,4 +1,4 @@
-"""One test under the watch: the same observers and rules as `stepscope run`, around a function instead of a script."""
+"""One watched test: the same observers and rules as `stepscope run`, around a function instead of a script."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["Watched"]
 
 NOT_IN_TESTS = frozenset(("repro.no-seed",))
-"""True of a script from which somebody will want the same numbers again; a test is no such script."""
+"""Rules that apply only to scripts whose results must be reproducible; a test is not such a script."""
 
 
 class Watched:
-    """From the set-up of a test to the end of its body. Faults of ours are reported and never fail it."""
+    """From a test's set-up to the end of its body. Internal errors are reported and never fail it."""
 
     def __init__(self, item: pytest.Item, wishes: Wishes) -> None:
         self.item = item
@@ -51,16 +51,18 @@ class Watched:
         fence.fenced("watching a test")(self._watcher.start)()
 
     def repeat(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """The fixture: call it, watched; then for a budget again, with nothing of ours around it."""
+        """The fixture: call it watched; then for a budget again, unwatched."""
         if not callable(step):
             raise UsageError(
-                f"training_step got {step!r}; give it the function that makes one step: training_step(step)"
+                f"training_step got {step!r}; expected the function that makes one step: training_step(step)"
             )
         call = partial(step, *args, **kwargs)
         results = [call() for _ in range(self.wishes.steps)]
         if self.wishes.has_budget:
             if self.budget.measured is not None:
-                raise UsageError("training_step was called twice in a test with a budget; which step is it for?")
+                raise UsageError(
+                    "training_step was called twice in a test with a budget; call it once, with the step to measure"
+                )
             self._ask()
             before = random_state.taken()
             self.budget.measure(call)
@@ -68,14 +70,14 @@ class Watched:
         return results
 
     def _ask(self) -> None:
-        """The watch is over: ask the rules a last time."""
+        """Watching has ended: run the rules a last time."""
         if not self._is_asked:
             self._is_asked = True
             fence.fenced("ending the watch")(self._watcher.stop)()
             fence.fenced("the last look")(self._engine.finish)()
 
     def judge(self) -> None:
-        """The body has ended well: fail the test if something was found, or a budget is exceeded."""
+        """The body succeeded: fail the test if there are findings, or a budget is exceeded."""
         self._ask()
         self.item.user_properties += self.budget.properties()
         found, complaints = self._findings(), self.budget.complaints()
@@ -83,7 +85,7 @@ class Watched:
             pytest.fail(self._told(found, complaints), pytrace=False)
 
     def broke(self, error: BaseException) -> None:
-        """The body raised: its error stays the test's failure; what we know of it is shown beside."""
+        """The body raised: its error stays the test's failure; the explanation is shown beside it."""
         if isinstance(error, Exception) and not self._is_asked:
             if isinstance(error, AssertionError):
                 self._ask()
@@ -91,7 +93,7 @@ class Watched:
                 self._is_asked = True
                 fence.fenced("explaining the crash")(self._engine.crashed)(error)
                 fence.fenced("ending the watch")(self._watcher.stop)()
-                self._engine.evidence.crash = None  # it holds the frames of the test
+                self._engine.evidence.crash = None  # it references the frames of the test
             found = self._findings()
             if found:
                 self.item.add_report_section("call", "stepscope", self._told(found, [], is_failure=False))

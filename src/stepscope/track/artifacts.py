@@ -1,4 +1,4 @@
-"""Keep files and folders with a run, named and versioned: `run.log_artifact("checkpoints/best.pt")`.
+"""Store files and folders with a run, named and versioned: `run.log_artifact("checkpoints/best.pt")`.
 
 Files are copied into the run's blobs while they are hashed (a hard link would change with the original), each content
 once. Versions count from 0 for each name within the run, over its attempts; logging the same content again keeps its
@@ -38,11 +38,11 @@ _CHUNK = 1 << 20
 
 _lock = threading.Lock()
 _versions: dict[Path, dict[str, dict[str, int]]] = {}
-"""For each run folder and name: the version of each digest, as far as this process has seen and made them."""
+"""For each run folder and name: the version of each digest that this process has seen or created."""
 
 
 class Noted(str):
-    """A place in a dict of files that is only noted, such as a URL: its content is neither fetched nor copied."""
+    """A file that is only referenced, such as a URL: its content is neither fetched nor copied."""
 
 
 def log_artifact(
@@ -57,10 +57,10 @@ def log_artifact(
     step: int | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> Artifact:
-    """Keep a file, a folder, or a dict of inner paths to files or bytes, as an artifact; what was recorded.
+    """Store a file, a folder, or a dict of inner paths to files or bytes, as an artifact; returns its record.
 
-    With `reference=True` files are hashed and their place is noted, but they are not copied; a URL is noted as it is.
-    Symbolic links that lead out of a folder, and what is no plain file, are left out and named in the metadata.
+    With `reference=True` files are hashed and their location is recorded, but they are not copied. Symbolic links
+    that lead out of a folder, and anything but plain files, are skipped and listed in the metadata.
     """
     found = _found(source, reference)
     chosen = _name(name, source)
@@ -72,7 +72,7 @@ def log_artifact(
         notes["skipped"] = found.skipped[:_MOST_NAMED]
         say_once(
             ("artifact", chosen),
-            f"{len(found.skipped)} entries of artifact '{chosen}' were left out: {found.skipped[0]}",
+            f"{len(found.skipped)} entries of artifact '{chosen}' were skipped: {found.skipped[0]}",
         )
     artifact = Artifact(
         time=time.time(),
@@ -90,7 +90,7 @@ def log_artifact(
 
 
 class _Piece(NamedTuple):
-    """One file to keep: where it goes inside the artifact, and what it is."""
+    """One file to store: its path inside the artifact, and its content."""
 
     inner: str
     source: Path | bytes | str
@@ -107,7 +107,7 @@ def _found(source: Any, reference: bool) -> _Found:
         return _from_mapping(source)
     if isinstance(source, str) and "://" in source:
         if not reference:
-            raise UsageError(f"'{source}' is a URL, which is not fetched; pass reference=True to note it")
+            raise UsageError(f"'{source}' is a URL, which is not fetched; pass reference=True to record it")
         inner = source.rstrip("/").rpartition("/")[2].replace("\\", "-").replace(":", "-")
         return _Found([_Piece(inner if inner not in ("", ".", "..") else "url", source)], [])
     if not isinstance(source, (str, os.PathLike)):
@@ -141,15 +141,15 @@ def _from_mapping(source: Mapping[Any, Any]) -> _Found:
 
 
 def _plain_file(path: Path) -> Path:
-    """The path itself, if it is a file with an end: a device or a pipe would be read for ever."""
+    """The path itself, if it is a plain file: a device or a pipe could be read forever."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as fault:
         reason = "there is no such file" if isinstance(fault, FileNotFoundError) else str(fault)
-        raise UsageError(f"'{path}' cannot be kept as an artifact: {reason}; check the path") from None
+        raise UsageError(f"'{path}' cannot be stored as an artifact: {reason}; check the path") from None
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device, pipe or socket"
-        raise UsageError(f"'{path}' cannot be kept as an artifact: it is {kind}; expected a plain file")
+        raise UsageError(f"'{path}' cannot be stored as an artifact: it is {kind}; expected a plain file")
     return path
 
 
@@ -160,7 +160,7 @@ def _from_folder(folder: Path) -> _Found:
     for entry in _walk(root, skipped):
         inner = entry.relative_to(root).as_posix()
         if len(pieces) >= MAX_FILES:
-            raise UsageError(f"folder '{folder}' has more than {MAX_FILES:,} files; pack them, or keep fewer")
+            raise UsageError(f"folder '{folder}' has more than {MAX_FILES:,} files; pack them, or log fewer")
         try:
             inner.encode()
             check_inner_path(inner)
@@ -169,12 +169,12 @@ def _from_folder(folder: Path) -> _Found:
             continue
         pieces.append(_Piece(inner, entry))
     if not pieces:
-        raise UsageError(f"folder '{folder}' has no files to keep; give a folder with something in it")
+        raise UsageError(f"folder '{folder}' has no files to store; give a folder with something in it")
     return _Found(pieces, skipped)
 
 
 def _walk(root: Path, skipped: list[str]) -> Iterator[Path]:
-    """Plain files below `root`, by name; what is left out is noted with the reason."""
+    """Plain files below `root`, by name; what is skipped is recorded with the reason."""
     folders = [root]
     while folders:
         folder = folders.pop()
@@ -209,8 +209,8 @@ def _check_size(found: _Found, max_bytes: int, copied: bool) -> None:
         total += len(source) if isinstance(source, bytes) else source.stat().st_size if isinstance(source, Path) else 0
     if copied and total > max_bytes:
         raise UsageError(
-            f"the artifact has {total:,} bytes, more than the {max_bytes:,} that are copied into a run; pass "
-            "max_bytes= to allow it, or reference=True to note where the files are"
+            f"the artifact has {total:,} bytes, more than the {max_bytes:,} that are copied into a "
+            "run; pass max_bytes= to allow it, or reference=True to record where the files are"
         )
 
 
@@ -246,16 +246,16 @@ def _name(name: str | None, source: Any) -> str:
     text = mask_text(str(name).encode("utf-8", errors="replace").decode()).strip()
     if not text or len(text) > 200 or ":" in text or any(not letter.isprintable() for letter in text):
         raise UsageError(
-            f"{text[:80]!r} cannot be an artifact's name; expected 1 to 200 printable letters without ':' "
-            "(which separates name and version)"
+            f"{text[:80]!r} cannot be an artifact's name; expected 1 to 200 printable characters "
+            "without ':' (which separates name and version)"
         )
     return text
 
 
 def _version(writer: RunWriter, name: str, digest: str) -> int:
-    """The number this content has, or the next one. What other processes logged before is read once.
+    """The version of this content, or the next one. Earlier versions by other processes are read once.
 
-    The logs of this process are not read: they may be large, and what they say of artifacts is known.
+    The logs of this process are not read: they may be large, and their artifacts are already known.
     """
     with _lock:
         known = _versions.get(writer.path)

@@ -1,4 +1,4 @@
-"""The two threads beside a training: one that wakes now and then, one that does what takes long."""
+"""The two threads beside a training: a periodic one, and one for long work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Ticker", "Worker"]
 
 
 class Ticker:
-    """Calls each job every so many seconds, on one daemon thread; a slow job delays, never piles up."""
+    """Calls each job periodically on one daemon thread; a slow job delays the next but calls never pile up."""
 
     THREAD = "stepscope-ticker"
 
@@ -28,16 +28,16 @@ class Ticker:
         pause_at_forks(self)
 
     def every(self, seconds: float, job: Callable[[], None], name: str, first_s: float | None = None) -> None:
-        """Add a job; its first turn comes after `first_s`, or a little later if the thread already sleeps."""
+        """Add a job; it first runs after `first_s`, or a little later if the thread is already sleeping."""
         due = time.monotonic() + (seconds if first_s is None else first_s)
         self._jobs.append([due, seconds, fence.fenced(name)(job)])
 
     def once(self, after_s: float, job: Callable[[], None], name: str) -> None:
-        """Add a job that has a single turn."""
+        """Add a job that runs once."""
         self.every(math.inf, job, name, first_s=after_s)
 
     def start(self) -> None:
-        """Start the thread, unless there is nothing to do or it runs already."""
+        """Start the thread, unless there is nothing to do or it is running."""
         if self._jobs and self._thread is None:
             self._start()
 
@@ -78,9 +78,9 @@ class Ticker:
 
 
 class Worker:
-    """Does handed-over work in order on one thread, which starts with the first piece.
+    """Processes work in order on one thread, which starts with the first item.
 
-    When too much waits, the next piece is done by the caller: nothing is lost, and memory stays bounded.
+    When the queue is full, the caller does the next item: nothing is lost, and memory stays bounded.
     """
 
     THREAD = "stepscope-worker"
@@ -115,7 +115,7 @@ class Worker:
             self._waiting.task_done()
 
     def flush(self, timeout_s: float = 60.0) -> bool:
-        """Wait for all that was handed over; False if it took too long."""
+        """Wait for all queued work; False if it took too long."""
         if self._thread is None:
             return True
         reached = threading.Event()

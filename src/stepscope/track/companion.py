@@ -1,7 +1,8 @@
-"""`stepscope sync` beside a training, where the user has logged in to a server.
+"""`stepscope sync` beside a training, if the user is logged in to a server.
 
-It is a process of its own that is started and forgotten: the training has no socket, thread or wait for it, and a
-server that is dead, slow or lies cannot reach it. One at a time follows a store, until its runs are over and sent.
+It is a detached process: the training has no socket or thread for it and never waits for it, so a dead, slow or
+malicious server cannot affect the training. One process at a time follows a store, until its runs have ended and are
+sent.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from stepscope.fence import fenced
 __all__ = ["OFF", "start_sync"]
 
 OFF = "STEPSCOPE_SYNC"
-"""Set to 0 to send nothing by itself."""
+"""Set to 0 to disable automatic sending."""
 _PASSED_ON = ("STEPSCOPE_CONFIG", "STEPSCOPE_CACHE", "STEPSCOPE_SHARED")
 _started: list[subprocess.Popen[bytes]] = []
 
@@ -38,7 +39,7 @@ def start_sync(store: Path) -> None:
             stdin=silent,
             stdout=silent,
             stderr=silent,
-            cwd=os.sep,  # not where a user's module could be imported instead of ours
+            cwd=os.sep,  # not where a user's module could shadow ours
             env={**ours, OFF: "0"},
             start_new_session=True,
         )

@@ -1,4 +1,4 @@
-"""The hyper-parameters of a run: any object a script keeps them in, made flat, safe and JSON-ready."""
+"""The hyperparameters of a run: any object a script stores them in, flattened, made safe and JSON-ready."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_TEXT = 10_000
 MAX_ITEMS = 1_000
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?([eE][-+]?\d+)?")
 Record = Callable[[dict[str, Any], dict[str, str]], None]
-"""Given what has changed, and where settings come from."""
+"""Called with what has changed, and where settings come from."""
 _WORDS = {"True": True, "False": False, "None": None}
 
 
@@ -66,7 +66,7 @@ def _is_leaf(value: Any) -> bool:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """A value as JSON can hold it; what has no such form becomes its text."""
+    """A value that JSON can represent; anything else becomes its text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
@@ -98,7 +98,7 @@ def _plain_object(value: Any, depth: int) -> Any:
 
 
 def from_text(text: str) -> Any:
-    """A setting that was kept as text, as the number or word it was.
+    """Parse a setting stored as text into the number or word it was.
 
     >>> [from_text(text) for text in ("0.1", "3", "1e-3", "True", "adam", "007")]
     [0.1, 3, 0.001, True, 'adam', '007']
@@ -112,7 +112,7 @@ def from_text(text: str) -> Any:
 
 
 def masked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Flat settings as they may be written: JSON-ready and without secrets."""
+    """Flat settings ready to be written: JSON-ready and without secrets."""
     return {name: _mask(name.rpartition("/")[2], plain(value)) for name, value in values.items()}
 
 
@@ -125,7 +125,7 @@ def _mask(name: str, value: Any) -> Any:
 
 
 class Config(MutableMapping[str, Any]):
-    """A run's settings, as values the script may read back: `run.config["opt/lr"]`, `run.config.lr`.
+    """A run's settings, readable by the script: `run.config["opt/lr"]`, `run.config.lr`.
 
     A change is recorded at once. Secrets stay readable here and are masked where they are written.
     """
@@ -153,7 +153,7 @@ class Config(MutableMapping[str, Any]):
             self._record(changed, {})
 
     def take(self, values: Mapping[str, Any], origins: Mapping[str, str]) -> None:
-        """Settings that were seen somewhere, flat, with where each comes from."""
+        """Settings observed during the run, flat, with the source of each."""
         changed = {name: value for name, value in values.items() if not self._has(name, value)}
         self._values.update(changed)
         said = {name: origin for name, origin in origins.items() if name in values}
@@ -181,7 +181,9 @@ class Config(MutableMapping[str, Any]):
         self.update({name: value})
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError(f"config {name!r} cannot be removed: a run keeps what it was started with; set another value")
+        raise TypeError(
+            f"config {name!r} cannot be removed, because a run keeps its initial settings; set another value instead"
+        )
 
     def __getattr__(self, name: str) -> Any:
         try:

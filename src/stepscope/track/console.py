@@ -1,6 +1,6 @@
-"""What the script prints, kept with the run. Progress bars, `isatty`, colors and return values stay as they are.
+"""Records what the script prints. Progress bars, `isatty`, colors and return values are unaffected.
 
-The stream stays the object it was (`events.streams`), so that nothing about it looks different.
+The stream stays the same object (`events.streams`), so that it looks unchanged to the script.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Console], None]
 
 REWRITE_EVERY_S = 2.0
-"""How often an unfinished line (a progress bar) is recorded as it stands."""
+"""How often an unfinished line (a progress bar) is recorded."""
 GATHER_S = 0.02
 MAX_LINE = 64 << 10
 LONGEST_WORD = 4 << 10
@@ -32,7 +32,7 @@ BURST_BYTES = 1 << 20
 
 
 def last_form(line: str) -> str:
-    """What a line shows after its carriage returns: the last thing written over it.
+    """What a line shows after its carriage returns: the last text written.
 
     >>> last_form("10%\\r20%\\r30%\\r")
     '30%'
@@ -44,7 +44,7 @@ def last_form(line: str) -> str:
 
 
 def _end_of_words(line: str) -> int:
-    """Where a line that is too long is cut: after a word, because half a secret is not known for one."""
+    """Where a line that is too long is cut: after a word, because half a secret is not recognized as one."""
     return line.rfind(" ", len(line) - LONGEST_WORD) + 1 or len(line)
 
 
@@ -58,8 +58,8 @@ class LineRecorder:
         self._clock = clock
         self._line = ""
         self._ready: list[str] = []
-        self._shown = False  # the unfinished line was recorded already: its next form replaces it
-        self._replaces = False  # the first of the ready lines replaces what was recorded
+        self._shown = False  # the unfinished line was already recorded: its next version replaces it
+        self._replaces = False  # the first of the ready lines replaces the recorded one
         self._last_emit = 0.0
         self._in_pem = False
         self._budget = float(BURST_BYTES)
@@ -73,7 +73,7 @@ class LineRecorder:
             for each in finished:
                 self._finish_line(last_form(each))
         if "\r" in line:
-            # Only the last form matters; a trailing return may yet be followed by its newline.
+            # Only the last version matters; a trailing return may yet be followed by its newline.
             line = last_form(line) + ("\r" if line.endswith("\r") else "")
         if len(line) > MAX_LINE:
             cut = _end_of_words(line)
@@ -100,7 +100,7 @@ class LineRecorder:
         self._replaces = False
 
     def tick(self) -> None:
-        """Record what has waited: finished lines, and the unfinished one if it is due."""
+        """Record what is pending: finished lines, and the unfinished one if it is due."""
         self.flush_lines()
         if self._line.strip("\r") and self._clock() - self._last_emit >= REWRITE_EVERY_S:
             so_far = last_form(self._line)
@@ -128,7 +128,7 @@ class LineRecorder:
     def _note_cut(self) -> None:
         if self._cut:
             cut, self._cut = self._cut, 0
-            self._send(f"[stepscope: {cut:,} characters printed too fast to be kept were left out here]\n", False)
+            self._send(f"[stepscope: {cut:,} characters printed too fast to be recorded were omitted here]\\n", False)
 
     def _send(self, text: str, rewrite: bool) -> None:
         self._emit(Console(time=time.time(), stream=self._stream, text=text, rewrite=rewrite, step=self._step()))
@@ -150,7 +150,7 @@ class LineRecorder:
 
 
 class _WrappedStream:
-    """One stream whose `write` we see; `remove` leaves it as it was."""
+    """One intercepted stream; `remove` restores it."""
 
     def __init__(self, stream: Any, recorder: LineRecorder) -> None:
         self.stream = stream
@@ -164,7 +164,7 @@ class _WrappedStream:
         def recorded(text: Any, *args: Any, **kwargs: Any) -> Any:
             written = write(text, *args, **kwargs)
             recorder = self.recorder
-            # Recording may itself print (a fault's message): that goes to the terminal only.
+            # Recording may itself print (an error message): that goes to the terminal only.
             if recorder is not None and isinstance(text, str) and not getattr(self._inside, "yes", False):
                 self.use(lambda: recorder.write(text))
             return written
@@ -224,7 +224,7 @@ class ConsoleCapture:
                 continue
             try:
                 self._wrapped.append(_WrappedStream(stream, self._recorder(name)))
-            except AttributeError:  # an object that lets nobody set its attributes: its output is not recorded
+            except AttributeError:  # an object whose attributes cannot be set: its output is not recorded
                 continue
 
     def _recorder(self, name: Stream) -> LineRecorder:
@@ -240,7 +240,7 @@ class ConsoleCapture:
         self._wrapped = []
 
     def after_fork(self) -> None:
-        """In a child: forget the parent's unfinished line, and locks held by threads that are not here."""
+        """In a child: forget the parent's unfinished line, and locks held by threads that do not exist here."""
         for each in self._wrapped:
             stream: Stream = "stderr" if each.stream is sys.stderr else "stdout"
             each.after_fork(self._recorder(stream))

@@ -1,8 +1,8 @@
-"""Copies from CUDA devices that nobody waits for: pinned slots to copy to, and marks that say when copies are done.
+"""Asynchronous copies from CUDA devices: pinned slots to copy to, and events that show when copies are done.
 
-Everything here is about what a call costs the training's thread. Pinned memory is made by the slab and used again,
-because asking for it can wait for the device. A mark (an event on the stream) stands for all copies queued before it:
-one every 20 ms is enough, and on a slow host an event costs as much as the copy itself.
+Everything here minimizes the cost on the training's thread. Pinned memory is allocated in slabs and reused, because
+allocating it can wait for the device. A mark (an event on the stream) covers all copies queued before it: one every 20
+ms is enough, and on a slow host an event costs as much as the copy itself.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ _CAPTURE_MODE = (
 
 
 def is_capturing() -> bool:
-    """Is a CUDA graph being captured on this thread's stream? Then nothing may be copied out or asked."""
+    """Whether a CUDA graph is being captured on this thread's stream; then nothing may be copied or queried."""
     cuda = sys.modules["torch"].cuda
     return bool(cuda.is_initialized() and cuda.is_current_stream_capturing())
 
 
 def allow_queries_during_capture() -> bool:
-    """Let this thread ask whether an event is done while the training captures a CUDA graph.
+    """Let this thread query events while the training captures a CUDA graph.
 
-    With some drivers such a question, from whichever thread, breaks the capture. Whether the permission was had.
+    With some drivers such a query, from any thread, breaks the capture. Returns whether it is allowed.
     """
     relaxed = ctypes.c_int(2)
     for library, function in _CAPTURE_MODE:
         try:
             status: int = getattr(ctypes.CDLL(library), function)(ctypes.byref(relaxed))
             return status == 0
-        except (OSError, AttributeError):  # not this maker's device
+        except (OSError, AttributeError):  # not this vendor's device
             continue
     return False
 
 
 class _Mark:
-    """A place in a stream; done once the device has passed it."""
+    """A position in a stream; done once the device has passed it."""
 
     __slots__ = ("_event", "is_done")
 
@@ -86,7 +86,7 @@ class _Lane:
 
 
 class CopyRoom:
-    """The pinned slots and the lanes of one run."""
+    """The pinned slots and streams of one run."""
 
     def __init__(self) -> None:
         self._free: dict[tuple[Any, int], list[Any]] = {}
@@ -105,7 +105,7 @@ class CopyRoom:
         self._free[dtype, count].append(slot)
 
     def mark_for(self, torch: Any, device: Any) -> _Mark:
-        """The mark that will stand for what was just queued on the device's current stream."""
+        """The mark that will cover what was just queued on the device's current stream."""
         stream = torch.cuda.current_stream(device)
         lane = self._lanes.get((device, stream.cuda_stream))
         if lane is None:
@@ -117,7 +117,7 @@ class CopyRoom:
         return mark
 
     def mark_all(self) -> None:
-        """Mark what has no mark yet: nothing more may come to do so."""
+        """Mark everything that has no mark yet: no later call may come to do so."""
         torch = sys.modules.get("torch")
         for lane in list(self._lanes.values()):
             if lane.used and torch is not None:
@@ -134,7 +134,7 @@ class AsyncCopy:
         first = tensors[0]
         self._room, self._dtype = room, first.dtype
         self._slot = room.take_slot(torch, first.dtype, len(tensors))
-        with torch.no_grad():  # the copy must not become part of anybody's graph
+        with torch.no_grad():  # the copy must not become part of a captured graph
             numbers = [each if each.ndim == 0 else each.reshape(()) for each in tensors]
             self._slot.copy_(torch.stack(numbers) if len(numbers) > 1 else numbers[0], non_blocking=True)
         self._mark = room.mark_for(torch, first.device)

@@ -1,4 +1,4 @@
-"""Recording switched off: the same calls, and nothing happens. `stepscope.init(mode="off")` or STEPSCOPE_MODE=off."""
+"""A run that records nothing: `stepscope.init(mode="off")` or STEPSCOPE_MODE=off."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _NullKeyset:
 
 
 class NullWriter:
-    """A writer that keeps nothing."""
+    """A writer that discards everything."""
 
     def keyset(self, names: tuple[str, ...]) -> _NullKeyset:
         return _NullKeyset()

@@ -1,7 +1,7 @@
-"""How a run ends when nobody calls `finish`: exit, exception, Ctrl-C, `sys.exit(3)`, SIGTERM.
+"""How a run ends without `finish`: exit, exception, Ctrl-C, `sys.exit(3)`, SIGTERM.
 
-Whatever was installed before still runs, the exit code stays what it was, and everything is put back on `remove`.
-A process that is killed outright says nothing; readers work that out from its heartbeat.
+Handlers installed before still run, the exit code is unchanged, and `remove` restores everything. A process that
+is killed outright writes no end; readers infer it from the heartbeat.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _instead: Callable[[BaseException], bool] | None = None
 
 @contextmanager
 def shown_by(other: Callable[[BaseException], bool]) -> Iterator[None]:
-    """Within the block `other` prints uncaught exceptions in Python's place; Python does where it gives False.
+    """Inside the block, `other` prints uncaught exceptions instead of Python; Python does if it returns False.
 
-    A hook of the script's own is called as ever.
+    The script's own hook is still called.
     """
     global _instead
     _instead = other
@@ -51,7 +51,7 @@ def _python_shows(kind: type[BaseException], error: BaseException, trace: Traceb
 
 
 class Ending(NamedTuple):
-    """How a run ended, as an `End` event will say it."""
+    """How a run ended, for its `End` event."""
 
     status: Literal["finished", "stopped", "preempted", "failed"]
     exit_code: int | None = None
@@ -60,7 +60,7 @@ class Ending(NamedTuple):
 
 
 def ending_of(error: BaseException | None) -> Ending:
-    """The ending that an exception which left the training means."""
+    """The ending for an exception that left the training."""
     if error is None:
         return Ending("finished")
     if isinstance(error, KeyboardInterrupt):
@@ -74,7 +74,7 @@ def ending_of(error: BaseException | None) -> Ending:
 
 
 def ending_of_exit(code: Any) -> Ending:
-    """The ending that `sys.exit(code)` means."""
+    """The ending for `sys.exit(code)`."""
     if code is None or code == 0:
         return Ending("finished", 0)
     if not isinstance(code, int):  # Python prints anything else and exits with 1
@@ -85,7 +85,7 @@ def ending_of_exit(code: Any) -> Ending:
 
 
 class EndingHooks:
-    """Our hooks on the process's ways to end, for one run."""
+    """Hooks on the process's ways to end, for one run."""
 
     def __init__(
         self, finish: Callable[[Ending], None], preempt: Callable[[], None], progress: Callable[[], Any]
@@ -110,19 +110,19 @@ class EndingHooks:
             self._installed.add(undo)
 
     def remove(self) -> None:
-        """Put back what was there; what others have wrapped since then stays and finds us silent."""
+        """Restore the previous hooks; those that others have wrapped since stay in place and do nothing."""
         self._installed.remove()
 
     def _is_ours(self) -> bool:
         return os.getpid() == self._pid
 
     def _at_exit(self) -> None:
-        if not self._is_ours():  # a forked child that leaves by the front door
+        if not self._is_ours():  # a forked child that exits normally
             self._finish(Ending("finished"))
             return
         if (
             self._exit is not None and self._exit[1] == self._progress()
-        ):  # else sys.exit was caught and training went on
+        ):  # otherwise sys.exit was caught and training continued
             self._finish(self._exit[0])
         else:
             self._finish(Ending("finished", 0))

@@ -1,4 +1,4 @@
-"""What surrounds a run: command line, machine, packages, some variables. Quick parts at once, slow parts later."""
+"""A run's environment: command line, machine, packages, some variables. Quick parts at once, slow parts later."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DIST = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist-info|eg
 
 
 def quick_facts() -> dict[str, Any]:
-    """Fields of `RunMeta` that cost a millisecond or two together."""
+    """Fields of `RunMeta` that take a millisecond or two together."""
     return {
         "command": mask_argv(command_line()),
         "cwd": str(working_folder()),
@@ -47,7 +47,7 @@ def quick_facts() -> dict[str, Any]:
 
 
 def slow_facts(with_git: bool = True) -> Environment:
-    """What is gathered beside the training: git's diff, the GPUs."""
+    """What is collected in the background: git's diff, the GPUs."""
     gpus = _gpus()
     return Environment(
         time=time.time(),
@@ -57,12 +57,12 @@ def slow_facts(with_git: bool = True) -> Environment:
 
 
 def command_line() -> list[str]:
-    """How the process was started, the interpreter's own options included where they are known."""
+    """How the process was started, including the interpreter's own options if known."""
     return list(getattr(sys, "orig_argv", None) or [sys.executable, *sys.argv])
 
 
 def allowed_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Only the variables that explain a run; everything else stays out of the folder."""
+    """Only the variables that explain a run; everything else is omitted."""
     return {name: str(mask_value(name, value)) for name, value in sorted(variables.items()) if _ALLOWED.fullmatch(name)}
 
 
@@ -72,7 +72,7 @@ def installed_packages() -> dict[str, str]:
     for entry in dict.fromkeys(sys.path):
         try:
             names = os.listdir(entry or ".")
-        except OSError:  # a zip file, or a folder that is gone
+        except OSError:  # a zip file, or a deleted folder
             continue
         for name in names:
             if name.endswith((".dist-info", ".egg-info")) and (match := _DIST.fullmatch(name)):
@@ -111,7 +111,7 @@ def _memory_bytes() -> int:
 
 
 def _gpus() -> list[dict[str, Any]]:
-    """The machine's GPUs, without touching CUDA: making a context here would cost the training memory."""
+    """The machine's GPUs, without touching CUDA: a context would cost the training memory."""
     try:
         import pynvml
     except ImportError:

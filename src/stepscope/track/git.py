@@ -1,6 +1,6 @@
-"""The code a run was made from: commit and branch from git's files at once, the diff from git itself, later.
+"""The code of a run: commit and branch from git's files at once, the diff from git itself, later.
 
-Nothing here may disturb the repository: no hooks, no pager, no locks, no questions, and a time limit.
+Nothing here may disturb the repository: no hooks, no pager, no locks, no prompts, and a time limit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def quick_state(folder: Path) -> GitState | None:
 
 
 def repository_name(folder: Path) -> str | None:
-    """What the repository is called: by its `origin`, else by its folder; None outside one, and for a home folder."""
+    """The repository's name: from its `origin`, else its folder; None outside one, and for a home folder."""
     try:
         root = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
         if root is None or root == Path.home() or root == root.parent:
@@ -65,7 +65,7 @@ def _git_dir(folder: Path) -> Path | None:
 
 
 def _common(git_dir: Path) -> Path:
-    """Where the worktrees of a repository have what they share."""
+    """Where the worktrees of a repository store what they share."""
     link = git_dir / "commondir"
     return Path(os.path.normpath(git_dir / read_text(link, _LARGEST).strip())) if link.is_file() else git_dir
 
@@ -85,7 +85,7 @@ def _resolve(git_dir: Path, reference: str) -> str | None:
 
 
 def full_state(folder: Path) -> GitState | None:
-    """The state with remote, dirtiness and diff; secrets masked, the diff cut at 1 MiB."""
+    """The state with remote, dirtiness and diff; secrets masked, the diff truncated at 1 MiB."""
     state = quick_state(folder)
     if state is None:
         return None
@@ -100,7 +100,7 @@ def full_state(folder: Path) -> GitState | None:
 
 
 def _remote(folder: Path) -> str | None:
-    """Where `origin` is, without the user and password people put there."""
+    """The `origin` URL, without user and password."""
     git_dir = _git_dir(folder)
     try:
         text = read_text(_common(git_dir) / "config", _LARGEST) if git_dir is not None else ""
@@ -112,7 +112,7 @@ def _remote(folder: Path) -> str | None:
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:
-    """What git prints, a little more than is kept at most; None if it is missing, fails or takes too long."""
+    """The output of git, up to a little more than is stored; None if git is missing, fails or takes too long."""
     command = ["git", "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *arguments]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:

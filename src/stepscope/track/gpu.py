@@ -1,8 +1,8 @@
-"""Numbers that still lie on a device: copied without waiting, read when they have arrived.
+"""Numbers on a device: copied without waiting, read when they have arrived.
 
-`log` must not make the training wait for the GPU. The copy to pinned memory is queued on the stream that makes the
-value, so it sees exactly what the script would have seen, and later changes of the tensor do not reach it. The row
-keeps its step and its time; it is written by the first `log` call or background look that finds the copy done.
+`log` must not make the training wait for the GPU. The copy to pinned memory is queued on the stream that computes the
+value, so it gets exactly the value the script would have seen, unaffected by later changes of the tensor. The row keeps
+its step and time; it is written by the first `log` call or background poll that finds the copy done.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stepscope.track.values import DeviceScalar
 __all__ = ["DeviceQueue", "Row"]
 
 MAX_WAITING = 10_000
-"""Rows; beyond this a device that never answers would fill the memory."""
+"""Maximum number of rows; without a limit, an unresponsive device would fill the memory."""
 LOOK_EVERY_S = 0.05
 
 Write = Callable[[int, Sequence[Any], float], None]
@@ -29,7 +29,7 @@ Reader = Callable[[], "list[Any] | None"]
 
 
 class Row:
-    """A row with holes, and how to fill them."""
+    """A row with missing values, and how to fill them."""
 
     __slots__ = ("_parts", "_values", "step", "time", "write")
 
@@ -51,7 +51,7 @@ class Row:
 
 
 class _LateRead:
-    """A value on a device without CUDA's events: cloned now, read in the background, where waiting harms nobody."""
+    """A value on a device without CUDA events: cloned now, read in the background, where waiting is harmless."""
 
     def __init__(self, place: int, tensor: Any) -> None:
         self.places = [place]
@@ -83,7 +83,7 @@ def _start_copies(values: list[Any], room: CopyRoom) -> list[AsyncCopy | _LateRe
 
 
 class DeviceQueue:
-    """Rows that wait for a device, in the order they were logged."""
+    """Rows that wait for a device, in logging order."""
 
     THREAD = "stepscope-device"
 
@@ -111,13 +111,13 @@ class DeviceQueue:
 
     @fenced("reading values from the device")
     def write_ready(self) -> None:
-        """Write the rows that have arrived; leaves at once if another thread is at it."""
+        """Write the rows that have arrived; returns at once if another thread is doing so."""
         if not self._lock.acquire(blocking=False):
             return
         try:
             while self._rows and self._rows[0].is_ready():
                 self._rows.popleft().finish()
-        except RuntimeError as error:  # a device that failed: nothing on it can be read any more
+        except RuntimeError as error:  # a failed device: nothing on it can be read any more
             self._give_up(f"the device failed ({error})")
         finally:
             self._lock.release()
@@ -131,15 +131,15 @@ class DeviceQueue:
         allow_queries_during_capture()
         while not self._closed:
             self._wake.wait()
-            # Rows are mostly written by the next log(); a thread that woke for each would only fight for the GIL.
+            # Rows are mostly written by the next log(); a thread that woke for each would only compete for the GIL.
             self._pause.wait(LOOK_EVERY_S)
-            self._wake.clear()  # before looking: a row added meanwhile sets it again
+            self._wake.clear()  # before checking: a row added meanwhile sets it again
             self.write_ready()
             if self._rows:
                 self._wake.set()
 
     def drain(self, timeout_s: float = 10.0) -> None:
-        """Wait until all rows are written, or give them up and say so."""
+        """Wait until all rows are written, or give up and report it."""
         deadline = time.monotonic() + timeout_s
         fenced("marking the stream")(self.room.mark_all)()
         while self._rows and time.monotonic() < deadline:

@@ -1,8 +1,8 @@
-"""How a rank finds the run that rank 0 makes, without waiting for it.
+"""How a rank finds the run that rank 0 creates, without waiting for it.
 
-What the rank logs stays in memory until rank 0's note is there, for a few seconds at most; its script runs meanwhile. A
-rank that finds none in time, or ends before, takes a folder of its own. Whoever ends later, that rank or rank 0, moves
-those files into the one run; on separate disks `stepscope merge` does.
+What the rank logs stays in memory until rank 0's note appears, for a few seconds at most; its script runs meanwhile. A
+rank that finds none in time, or ends before, uses a separate folder. Whichever of them and rank 0 ends later moves
+those files into the run; on separate disks `stepscope merge` does.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from stepscope import fence
 from stepscope.errors import NotFound
 from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.runs.write.home import Home
-from stepscope.track import ranks
+from stepscope.track import node, ranks
 
 __all__ = ["Joining", "adopt_parts"]
 
 REMOTE_LOOK_S = 0.05
-"""How often a network file system is asked."""
+"""Polling interval on a network file system."""
 
 
 class Joining:
-    """Asked by the writer of a rank above 0 where its folder is; never waits."""
+    """Called by the writer of a rank above 0 to find its folder; never waits."""
 
     def __init__(
         self,
@@ -44,6 +44,8 @@ class Joining:
         self._next_look = 0.0
         self.own_folder: Path | None = None
         """The folder of this rank alone, where it found no other."""
+        self.shared: Path | None = None
+        """The folder of the run, where this rank's own logs stay on its node."""
 
     def __call__(self, final: bool) -> Home | None:
         home = self._common(final) or (self._alone() if final or time.monotonic() >= self._deadline else None)
@@ -53,7 +55,7 @@ class Joining:
         return home
 
     def when_arrived(self, do: Callable[[Home], None]) -> None:
-        """Call `do` with the folder as soon as it is known, on any thread; twice if that is just now."""
+        """Call `do` with the folder as soon as it is known, on any thread; twice if that happens right now."""
         self._arrived = do
         if self._home is not None:
             do(self._home)
@@ -64,19 +66,25 @@ class Joining:
             return None
         self._next_look = now + (REMOTE_LOOK_S if ranks.is_on_network(self._store) else 0.0)
         note = ranks.find_note(self._store, self._place, self._turn, self._began)
-        return None if note is None else Home(self._store / note.run_id, note.run_id, note.attempt)
+        if note is None:
+            return None
+        run = self._store / note.run_id
+        local = node.local_folder(run) if node.is_led(self._place) else None
+        if local is not None:
+            self.shared = run
+        return Home(local or run, note.run_id, note.attempt)
 
     def _alone(self) -> Home:
         path = self._own()
         if path is None:
-            raise OSError(errno.EROFS, "no run folder can be made")
+            raise OSError(errno.EROFS, "no run folder can be created")
         self.own_folder = path
         if path.parent == self._store:
             ranks.leave_part(self._store, self._place, self._turn, path.name)
         return Home(path, path.name, 0)
 
     def join_late(self) -> None:
-        """This rank's files are closed: move them to the run of rank 0, if that has come since."""
+        """This rank's files are closed: move them to the run of rank 0, if it has appeared since."""
         if self.own_folder is None:
             return
         home = self._common(final=True)
@@ -85,17 +93,17 @@ class Joining:
 
 
 def adopt_parts(run: Path, place: ranks.Place, turn: int, only: Path | None = None) -> None:
-    """Move into the run what ranks of its job have written to folders of their own and have ended."""
+    """Move into the run what ended ranks of its job have written to separate folders."""
     parts = ranks.parts(run.parent, place, turn)
     if not parts:
         return
-    from stepscope.runs.merge import take_in  # numpy: not before a script that may have no use for it
+    from stepscope.runs.merge import take_in  # numpy: not before a script that may not need it
 
     for part, note in parts:
         if part == run or (only is not None and part != only) or (only is None and not _has_ended(part)):
             continue
         try:
-            note.unlink()  # whoever takes the note moves the files
+            note.unlink()  # the rank that removes the note moves the files
         except OSError:
             continue
         take_in(run, part)
@@ -106,7 +114,7 @@ def _has_ended(part: Path) -> bool:
 
     try:
         return open_run(part).status != "running"
-    except NotFound:  # its own rank has moved it meanwhile; the parts after it are still to be looked at
+    except NotFound:  # its own rank has moved it meanwhile; continue with the remaining parts
         return False
 
 

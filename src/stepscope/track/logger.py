@@ -1,7 +1,7 @@
-"""From `log({...})` to a row in the file: the names are looked at once, the values take the shortest way there is.
+"""From `log({...})` to a row in the file: names are resolved once, values take the fastest path.
 
-A *plan* is made for each set of names: their flat form, the keyset in the file, and one converter per value. A call
-with the names and types of the one before is then a dictionary look-up and one write.
+A *plan* is built for each set of names: their flat form, the keyset in the file, and one converter per value. A
+repeated call with the same names and types is then one dictionary lookup and one write.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from stepscope.track.values import EXACT, Converter, DeviceScalar, NotScalar, Re
 __all__ = ["Keyset", "Logger", "Sink"]
 
 MAX_PLANS = 10_000
-"""Beyond this, names are made up anew in every call; keeping plans for them would only fill the memory."""
+"""Beyond this many plans, the script generates new names in every call; caching plans would only fill the memory."""
 MAX_RIVALS = 32
-"""How many sets with one name are remembered for telling whether it was logged at the current step."""
+"""How many sets with one name are remembered to detect whether it was logged at the current step."""
 
 
 class Keyset(Protocol):
@@ -47,7 +47,7 @@ class Sink(Protocol):
 
 
 class _Plan:
-    """What is known about one set of names."""
+    """The plan of one set of names."""
 
     __slots__ = ("converters", "integers", "is_plain", "keyset", "last_step", "names", "rivals", "seen_plans", "types")
 
@@ -60,13 +60,13 @@ class _Plan:
         self.seen_plans = 0
         self.types: tuple[type, ...] = ()
         self.is_plain = False
-        """All values are Python numbers, which the file takes as they are."""
+        """All values are Python numbers, which need no conversion."""
         self.integers: list[int] = []
-        """Where the integers stand: they may be too large for a float64."""
+        """Positions of the integers: they may not fit a float64."""
         self.converters: list[Converter] = []
 
     def adapt(self, types: tuple[type, ...], known: dict[type, Converter]) -> None:
-        """Be ready for values of these types: the last call's are the best guess for the next."""
+        """Prepare for values of these types: the last call's are the best guess for the next."""
         for kind in set(types):
             if kind not in known:
                 known[kind] = converter(kind)
@@ -77,7 +77,7 @@ class _Plan:
 
 
 class Logger:
-    """The rows of one run: works out steps, converts values, hands over. `log` never raises."""
+    """The rows of one run: determines steps, converts values, writes. `log` never raises."""
 
     def __init__(self, sink: Sink, first_step: int = 0) -> None:
         self.step = first_step
@@ -122,7 +122,9 @@ class Logger:
             return self.step
 
     def _rivals(self, plan: _Plan) -> tuple[_Plan, ...]:
-        """The other sets with one of its names: `{"loss", "val"}` now and then beside `{"loss"}` at every turn."""
+        """The other sets with one of its names: for example `{"loss", "val"}` now and then beside `{"loss"}` in every
+        step.
+        """
         if plan.seen_plans != len(self._plans):
             sharing = {id(one): one for name in plan.names for one in self._with_name.get(name, ()) if one is not plan}
             plan.rivals, plan.seen_plans = tuple(sharing.values()), len(self._plans)
@@ -136,7 +138,7 @@ class Logger:
         return number
 
     def _log_any(self, values: Mapping[Any, Any], step: Any) -> None:
-        """The way for everything but plain floats under names seen before."""
+        """The slow path: everything but plain floats under known names."""
         if not isinstance(values, Mapping):
             raise TypeError
         if not self.is_open:
@@ -185,7 +187,7 @@ class Logger:
             plan.keyset.write(step, row, at)
 
     def _write_parts(self, plan: _Plan, step: int, values: tuple[Any, ...]) -> None:
-        """A call that is not all numbers: numbers become a row, media their records, the rest is refused by name."""
+        """A call with non-numbers: numbers become a row, media their records, the rest is rejected by name."""
         numbers: dict[str, Any] = {}
         others: dict[str, Any] = {}
         for name, convert, value in zip(plan.names, plan.converters, values, strict=True):
@@ -203,28 +205,28 @@ class Logger:
             self._write_row(part, step, list(numbers.values()))
 
     def rewind(self, step: Any) -> None:
-        """Go on from `step`, as if nothing had been logged at it or after it."""
+        """Continue from `step`, as if nothing had been logged at or after it."""
         self.step = as_step(step)
         for plan in self._plans.values():
             plan.last_step = None
 
     def flush(self, timeout_s: float = 10.0) -> None:
-        """Wait for what still lies on a device."""
+        """Wait for values that are still on a device."""
         self._device.drain(timeout_s)
 
     def close(self) -> None:
         self._device.close()
         self.is_open = False
-        self._plans.clear()  # so that a later call takes the careful way and is told
+        self._plans.clear()  # so that a later call takes the slow path and gets the message
 
     def after_fork(self) -> None:
-        """In a child: locks may be held by threads that do not exist here, and a device's values are the parent's."""
+        """In a child: locks may be held by threads that do not exist here, and device values belong to the parent."""
         self._lock = threading.Lock()
         self._device = DeviceQueue(self._sink.lost)
 
 
 def _too_large(row: Sequence[Any], places: Iterable[int]) -> bool:
-    """Is there an integer that a float64 cannot hold?"""
+    """Whether there is an integer that does not fit a float64."""
     for place in places:
         value = row[place]
         if isinstance(value, int) and not -EXACT <= value <= EXACT:

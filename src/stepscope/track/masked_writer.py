@@ -1,4 +1,4 @@
-"""A run's writer that lets no secret through: what every process that tracks a run writes with."""
+"""A run writer that masks secrets; every process that tracks a run writes through it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["MaskedWriter"]
 
 
 class MaskedWriter(RunWriter):
-    """Masks every event and the end, whoever made them: findings, alerts, notes, settings, the git diff, faults.
+    """Masks every event and the end: findings, alerts, notes, settings, the git diff, faults.
 
-    The console and media are masked where they are made, because a secret there can lie across several writes.
+    The console and media are masked where they are created, because a secret there can span several writes.
     """
 
     def event(self, event: Event) -> None:

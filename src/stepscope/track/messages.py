@@ -1,4 +1,4 @@
-"""What Stepscope says to the person at the terminal: little, on stderr, each thing once."""
+"""Stepscope's messages to the user at the terminal: few, on stderr, each once."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def say(text: str) -> None:
         return
     try:
         print(f"stepscope: {text}", file=sys.stderr)  # noqa: T201
-    except (OSError, ValueError, AttributeError):  # stderr is closed or None: nobody is listening
+    except (OSError, ValueError, AttributeError):  # stderr is closed or None
         pass
 
 
 def greet(name: str, path: Path, attempt: int) -> None:
-    """Where the run goes and how to see it, for a person who sits at the terminal; nothing into a pipe or a log."""
+    """Where the run is stored and how to see it, for a user at a terminal; nothing in a pipe or a log."""
     stream = sys.stderr
     try:
         if stream is None or not stream.isatty():
             return
         near = os.path.relpath(path)
-    except (OSError, ValueError, AttributeError):  # closed, no real stream, or we stand in a folder that is gone
+    except (OSError, ValueError, AttributeError):  # closed, no real stream, or the current folder is deleted
         return
     where = str(path) if near.startswith(os.pardir) else near
     shown = "".join(letter if letter.isprintable() else "?" for letter in where)
     store = shlex.quote(os.path.dirname(shown) or ".")
-    again = f" goes on, attempt {attempt + 1}" if attempt else ""
+    again = f" continues, attempt {attempt + 1}" if attempt else ""
     say(f"run {name!r}{again} -> {shown} (see it with: stepscope ui {store})")
 
 
 def say_once(key: object, text: str) -> None:
-    """Say `text` unless something was said under `key` before."""
+    """Print `text` unless something was printed under `key` before."""
     with _lock:
         if key in _said:
             return
@@ -50,6 +50,6 @@ def say_once(key: object, text: str) -> None:
 
 
 def forget() -> None:
-    """Be ready to say everything again: for the next run."""
+    """Forget what was printed, for the next run."""
     with _lock:
         _said.clear()

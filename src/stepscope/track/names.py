@@ -1,4 +1,4 @@
-"""Names: what a metric may be called, and what a run is called when nobody says."""
+"""Valid metric names, and generated run names."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _SECOND = (
 )
 
 _TOOLS = frozenset({"ipykernel_launcher", "colab_kernel_launcher", "pytest", "__main__"})
-"""What is started in the place of a script. `__main__` is that of a package, whose folder says more."""
+"""Launchers that are started in place of a script. `__main__` belongs to a package, whose folder is a better name."""
 _COMMON_SCRIPTS = frozenset({"main", "train", "training", "trainer", "run", "script", "experiment", "finetune", "test"})
-"""Names that say nothing."""
+"""Names without information."""
 
 
 def as_name(key: object) -> str:
     """Any dictionary key as a metric's name.
 
-    Every string is a good name. Lone surrogates cannot be written as UTF-8, so they are spelled out (`\\udc80`).
+    Every string is valid. Lone surrogates cannot be written as UTF-8, so they are escaped (`\\udc80`).
     """
     text = key if type(key) is str else str(key)
     try:
@@ -44,7 +44,7 @@ def as_name(key: object) -> str:
 
 
 def friendly_name() -> str:
-    """A name for a run: `quiet-heron-4821`. Drawn from the system, so no generator of the training moves."""
+    """A name for a run: `quiet-heron-4821`. Uses the system's randomness, so no generator of the training advances."""
     firsts, seconds = _FIRST.split(), _SECOND.split()
     draw = int.from_bytes(os.urandom(8), "little")
     draw, first = divmod(draw, len(firsts))
@@ -53,9 +53,9 @@ def friendly_name() -> str:
 
 
 def default_project() -> str:
-    """What people would have typed: the git repository's name, else the script's, else its folder's.
+    """A default project name: the git repository's name, else the script's, else its folder's.
 
-    Half of all scripts are called `train.py`: the folder tells them apart.
+    Half of all scripts are called `train.py`: the folder distinguishes them.
     """
     script = script_path()
     started_by_tool = script is None or script.stem in _TOOLS
@@ -71,12 +71,12 @@ def default_project() -> str:
 def working_folder() -> Path:
     try:
         return Path.cwd()
-    except OSError:  # removed under our feet
+    except OSError:  # deleted meanwhile
         return Path("/")
 
 
 def code_folder() -> Path:
-    """Where the script lies; the working folder in a session that has none."""
+    """The script's folder; the working folder in a session without a script."""
     script = script_path()
     if script is None or script.stem in _TOOLS or not script.exists():
         return working_folder()
@@ -84,7 +84,7 @@ def code_folder() -> Path:
 
 
 def notebook_path() -> Path | None:
-    """The notebook of this kernel, where the server (or VS Code) has told its name."""
+    """The notebook of this kernel, if the server (or VS Code) provides its name."""
     told = getattr(sys.modules.get("__main__"), "__vsc_ipynb_file__", None) or os.environ.get("JPY_SESSION_NAME", "")
     return Path(told) if isinstance(told, str) and told.endswith(".ipynb") else None
 

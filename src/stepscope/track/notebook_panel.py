@@ -1,4 +1,4 @@
-"""Whoever runs a notebook sees the run under the cell: asks the room of notebooks for its panel."""
+"""Shows the run under the notebook cell, through the `notebook` package."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["show_panel"]
 
 
 def show_panel(run: Run, panel: bool | None, before: Run | None) -> None:
-    """In a notebook's kernel: a live panel of the run that was just opened. `before` is the one that was open."""
+    """In a notebook's kernel: a live panel of the run that was just opened. `before` is the previously open run."""
     if "ipykernel" in sys.modules or "google.colab" in sys.modules:
         fence.call("showing the panel", _show, run, panel, before)
 
 
 def _show(run: Run, panel: bool | None, before: Run | None) -> None:
-    # The room of notebooks stands above this one, so it is asked for by its name, and only where there is a kernel.
+    # `notebook` is above this package, so it is imported by name, and only in a kernel.
     word = "" if before is None else f"run {before.name!r} was still open and has been finished"
     import_module("stepscope.notebook.panel").show(run, panel, word)

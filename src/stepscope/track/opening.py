@@ -1,4 +1,4 @@
-"""The ways to open a run: a new one, one that goes on, one that another rank or a parent process has made."""
+"""The ways to open a run: a new one, a resumed one, or one that another rank or a parent process created."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from stepscope.errors import StepscopeError
 from stepscope.records import RunMeta
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.format.meta import read_meta
-from stepscope.runs.write.home import Seek
+from stepscope.runs.write.home import Home, Seek
 from stepscope.runs.write.writer import RunWriter
-from stepscope.track import messages, ranks, resume
+from stepscope.track import messages, node, ranks, resume
 from stepscope.track.companion import start_sync
 from stepscope.track.disabled_run import NullWriter
 from stepscope.track.joining import Joining, adopt_parts
@@ -32,7 +32,7 @@ DEFAULT_DIR = "stepscope-runs"
 
 @dataclass(frozen=True)
 class Request:
-    """What `init` was asked for."""
+    """The arguments of `init`."""
 
     store: Path
     meta: RunMeta
@@ -45,7 +45,7 @@ class Request:
 
 
 def open_run(request: Request) -> Run:
-    """Open the run that was asked for, in the way that this process's place in its job calls for."""
+    """Open the requested run, depending on this process's role in its job."""
     if request.place.world_size > 1 and request.place.rank > 0:
         return _join_rank(request)
     path = _path_to_resume(request)
@@ -55,6 +55,8 @@ def open_run(request: Request) -> Run:
     if request.place.world_size > 1 and run.path is not None:
         ranks.leave_note(run.path.parent, request.place, request.turn, run.id, run.attempt)
         run.after_end(partial(adopt_parts, run.path, request.place, request.turn))
+        if node.is_led(request.place):
+            node.serve(run, run.path, request.place)
     return run
 
 
@@ -77,7 +79,7 @@ def _create(request: Request) -> Run:
 
 
 def create_folder(store: Path, meta: RunMeta) -> Path | None:
-    """The new run's folder; in the temporary folder if the store cannot be written, None if nothing can."""
+    """The new run's folder; in the temporary folder if the store is not writable, None if nothing is."""
     refuge = Path(tempfile.gettempdir()) / DEFAULT_DIR
     for place in (store, refuge):
         try:
@@ -93,7 +95,7 @@ def create_folder(store: Path, meta: RunMeta) -> Path | None:
 
 
 def _resume(request: Request, path: Path) -> Run:
-    """A new attempt of an earlier run: its config, changed where it differs now, its tags, and its next step."""
+    """A new attempt of an earlier run: its config with changes, its tags, and its next step."""
     past = resume.past_of(path)
     meta = past.meta
     changed = resume.changed_settings(past.config, request.config)
@@ -110,11 +112,17 @@ def _resume(request: Request, path: Path) -> Run:
 
 
 def _join_rank(request: Request) -> Run:
-    """Begin at once; the writer finds out by itself where rank 0 has made the run."""
+    """Start at once; the writer finds out by itself where rank 0 has created the run."""
     joining = Joining(request.store, request.place, request.turn, partial(create_folder, request.store, request.meta))
     run = _made(request, request.store / request.meta.id, request.meta, attempt=0, seek=joining)
     run._path = None
-    joining.when_arrived(lambda home: run._arrived(home.path, read_meta(home.path), home.attempt))
+
+    def arrived(home: Home) -> None:
+        run._arrived(home.path, read_meta(home.path), home.attempt)
+        if joining.shared is not None:
+            node.serve(run, joining.shared, request.place)
+
+    joining.when_arrived(arrived)
     run.after_end(joining.join_late)
     run._joining = joining
     _begin(run)
@@ -130,7 +138,7 @@ def _attended(
     first_step: int | None = None,
     config: dict[str, Any] | None = None,
 ) -> Run:
-    """A run with everything around it: console, meters, hooks."""
+    """A run with all its services: console, meters, hooks."""
     run = _made(request, path, meta, attempt=attempt, first_step=first_step, config=config)
     if request.place.rank == 0:  # before the console is recorded: it is not output of the script
         messages.greet(run.name, path, attempt)
@@ -178,7 +186,7 @@ def open_off(meta: RunMeta, config: dict[str, Any]) -> Run:
 
 
 def join_as_worker(path: Path, attempt: int) -> Run | None:
-    """The run of the process that started this one, to log to beside it; None if its folder cannot be read."""
+    """The run of the process that started this one, to log into; None if its folder cannot be read."""
     try:
         meta = read_meta(path)
     except (StepscopeError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Continue a run that was made before: a new attempt, from the step after the last one recorded."""
+"""Continue an earlier run: a new attempt, from the step after the last recorded one."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["Past", "changed_settings", "find_run", "newest_like", "past_of"]
 
 
 class Past(NamedTuple):
-    """What is known of a run that goes on."""
+    """The state of a resumed run."""
 
     attempt: int
     """The number of the new attempt."""
     next_step: int
     config: dict[str, Any]
     meta: RunMeta
-    """As the run was made, with the changes since."""
+    """The run's original config, with later changes."""
 
 
 def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
@@ -49,12 +49,12 @@ def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
         return found[0]
     if found:
         listed = ", ".join(each.name for each in found[-5:])
-        raise Ambiguous(f"{text!r} fits {len(found)} runs in {store}: {listed}; give the id of one of them")
+        raise Ambiguous(f"{text!r} matches {len(found)} runs in {store}: {listed}; give the id of one of them")
     raise NotFound(f"there is no run {text!r} in {store}; give its path, its id or its name, or leave resume out")
 
 
 def newest_like(store: Path, project: str, name: str | None, unfinished: bool) -> Path | None:
-    """The newest run of a project (and name), if there is one; with `unfinished`, one that did not end well."""
+    """The newest run of a project (and name), if any; with `unfinished`, one that did not finish."""
     for path in reversed(run_folders(store)):
         try:
             meta = read_meta(path)
@@ -66,7 +66,7 @@ def newest_like(store: Path, project: str, name: str | None, unfinished: bool) -
 
 
 def _name(path: Path) -> str | None:
-    """A run's name as it is now, or None if it cannot be read."""
+    """A run's current name, or None if it cannot be read."""
     from stepscope.runs.read.folder import RunFolder
 
     try:
@@ -83,7 +83,9 @@ def _is_unfinished(path: Path) -> bool:
 
 
 def _is_alive(folder: RunFolder) -> bool:
-    """Does a process still write to the run? A heartbeat says so for half a minute too long; our own machine knows."""
+    """Whether a process still writes to the run. A heartbeat stays fresh for half a minute too long; the local machine
+    knows better.
+    """
     if folder.status != "running":
         return False
     newest = max((header.attempt for header in folder.files), default=0)
@@ -101,9 +103,7 @@ def past_of(path: Path) -> Past:
 
     folder = RunFolder(path)
     if _is_alive(folder):
-        say(
-            f"run {path.name} is reported as still running ({folder.status_detail}); both now write to it, side by side"
-        )
+        say(f"run {path.name} is reported as still running ({folder.status_detail}); both processes now write to it")
     return Past(
         attempt=max((header.attempt for header in folder.files), default=-1) + 1,
         next_step=_next_step(folder),
@@ -121,6 +121,6 @@ def _next_step(folder: RunFolder) -> int:
 
 
 def changed_settings(past: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Settings that differ from the recorded ones, compared as they are written: with secrets masked."""
+    """Settings that differ from the recorded ones, compared as written, with secrets masked."""
     shown = masked(now)
     return {name: value for name, value in now.items() if name not in past or past[name] != shown[name]}

@@ -1,4 +1,4 @@
-"""A run as the training sees it: log values, change config, say how it ended."""
+"""A run as the training sees it: log values, change config, set its end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["Run"]
 
 
 class Run:
-    """One training being recorded. Made by `stepscope.init`; nothing here raises into the training.
+    """One training being recorded. Created by `stepscope.init`; nothing here raises into the training.
 
     with stepscope.init(project="vae", config={"lr": 1e-3}) as run:
         run.log({"loss": 0.5, "acc": {"train": 0.9}})
@@ -81,7 +81,7 @@ class Run:
         self._afterwards: list[Callable[[], None]] = []
         self._preempted = False
         self.is_launched = False
-        """`stepscope run` has opened it, and logs every step under `train/` by itself."""
+        """Opened by `stepscope run`, which logs every step under `train/` automatically."""
         self.is_worker = is_worker
         """This process only joined the run: its end is not the run's."""
         self.rank = rank
@@ -92,8 +92,8 @@ class Run:
     def log(self, values: Mapping[Any, Any], step: Any = None) -> None:
         """Record values at a step: numbers, tensors, text, media; nested dicts are joined with `/`.
 
-        Without `step` the values belong to the current step, or to the next one if one of the names was logged at the
-        current one already. A value that cannot be kept is named once on stderr; the others are kept.
+        Without `step` the values belong to the current step, or to the next one if one of the names was already
+        logged at the current one. A value that cannot be logged is reported once on stderr; the others are logged.
         """
         self._log(values, step)
 
@@ -104,9 +104,9 @@ class Run:
 
     @fenced("rewind()")
     def rewind(self, step: Any) -> None:
-        """Go on counting from `step`: after loading an older checkpoint into a resumed run.
+        """Continue counting from `step`: after loading an older checkpoint into a resumed run.
 
-        What an earlier attempt logged from there on is kept, and hidden by default.
+        Later points of an earlier attempt are kept, but hidden by default.
         """
         self._logger.rewind(step)
 
@@ -118,11 +118,11 @@ class Run:
 
     @property
     def path(self) -> Path | None:
-        """The run's folder; None when recording is off, and on ranks above 0 until rank 0 has made it."""
+        """The run's folder; None when recording is off, and on ranks above 0 until rank 0 has created it."""
         return self._path
 
     def _arrived(self, path: Path, meta: RunMeta, attempt: int) -> None:
-        """On a rank above 0: the folder that rank 0 has made is known now."""
+        """On a rank above 0: rank 0's folder is now known."""
         self._path, self._meta, self.attempt = path, meta, attempt
         self._name, self._notes = meta.name, meta.notes
         if self._attendants is not None:
@@ -160,7 +160,7 @@ class Run:
 
     @property
     def config(self) -> Config:
-        """The settings of the run; a change is recorded: `run.config.update({"lr": 0.01})`."""
+        """The settings of the run; changes are recorded: `run.config.update({"lr": 0.01})`."""
         return self._config
 
     @config.setter
@@ -169,7 +169,7 @@ class Run:
 
     @property
     def summary(self) -> Summary:
-        """Values that stand for the run: `run.summary["best_acc"] = 0.93`."""
+        """Summary values of the run: `run.summary["best_acc"] = 0.93`."""
         return self._summary
 
     @property
@@ -203,12 +203,12 @@ class Run:
         x: str | None = None,
         goal: Literal["min", "max"] | None = None,
     ) -> None:
-        """Say how a metric is summed up and drawn: `run.define("val/*", summary="min", x="epoch")`."""
+        """Define how a metric is summarized and drawn: `run.define("val/*", summary="min", x="epoch")`."""
         self._writer.event(MetricRule(time=time.time(), name=as_name(name), summary=summary, x=x, goal=goal))
 
     @fenced("alert()")
     def alert(self, title: str, text: str = "", level: Severity = "warning") -> None:
-        """Leave a note that asks for attention, at the current step."""
+        """Send an alert at the current step."""
         title, text = as_name(title), as_name(text)
         self._writer.event(Alert(time=time.time(), title=title, text=text, level=level, step=self.step))
 
@@ -223,9 +223,9 @@ class Run:
         metadata: Mapping[str, Any] | None = None,
         reference: bool = False,
     ) -> Artifact | None:
-        """Keep a file, a folder or a dict of files as a named, versioned artifact; what was recorded.
+        """Store a file, a folder or a dict of files as a named, versioned artifact; returns its record.
 
-        Copies while the caller waits. With `reference=True` files stay where they are and only their hash is kept.
+        Copies while the caller waits. With `reference=True` files are not copied and only their hash is recorded.
         """
         if self._path is None:
             return None
@@ -240,10 +240,10 @@ class Run:
         dest: str | os.PathLike[str] | None = None,
         server: str | None = None,
     ) -> UsedArtifact:
-        """Take an artifact as an input and note that this run uses it: `run.use_artifact("model:best").path`.
+        """Use an artifact as an input and record that this run uses it: `run.use_artifact("model:best").path`.
 
-        It is looked for in this run's store and on the server that you are logged in to (or `server`), in this
-        project unless the name has another in front: `vision/model:v3`. Raises if it cannot be had.
+        It is looked up in this run's store and on the server that you are logged in to (or `server`), in this
+        project unless the name has another as prefix: `vision/model:v3`. Raises if it is unavailable.
         """
         from stepscope.track.use_artifact import fetch_artifact
 
@@ -254,7 +254,7 @@ class Run:
         return found
 
     def note_use(self, artifact: Artifact, wanted: str = "", run: str = "") -> None:
-        """Note that this run uses an artifact that another run (its id) has logged."""
+        """Record that this run uses an artifact that another run (its id) has logged."""
         self._note_use(artifact.name, artifact.type, artifact.digest, wanted, run, artifact.version)
 
     @fenced("noting the use of an artifact")
@@ -273,20 +273,20 @@ class Run:
         )
 
     def log_file(self, path: str | os.PathLike[str], name: str | None = None) -> Artifact | None:
-        """Keep one file with the run, as an artifact of its own."""
+        """Store one file with the run, as an artifact."""
         return self.log_artifact(path, name)
 
     # -- its end --------------------------------------------------------------------------------------------------
 
     @fenced("flush()", default=False)
     def flush(self) -> bool:
-        """Have everything logged so far on the disk before returning; False if the disk did not take it in time."""
+        """Write everything logged so far to disk; False if the disk did not accept it in time."""
         self._logger.flush()
         self._sink.flush()
         return self._writer.flush()
 
     def flush_device(self, timeout_s: float) -> None:
-        """Wait for values that still lie on a device."""
+        """Wait for values that are still on a device."""
         self._logger.flush(timeout_s)
 
     def finish(
@@ -294,19 +294,19 @@ class Run:
         status: Literal["finished", "stopped", "preempted", "failed"] | None = None,
         exit_code: int | None = None,
     ) -> None:
-        """End the run: everything is written, nothing of Stepscope is left in the process. Later calls do nothing."""
+        """End the run: everything is written and all hooks are removed. Later calls do nothing."""
         self._end(Ending(status or ("failed" if exit_code else "finished"), exit_code))
 
     def before_end(self, say: Callable[[], None]) -> None:
-        """Have `say` called before the run ends, however it ends, while it can still log."""
+        """Call `say` before the run ends, however it ends, while it can still log."""
         self._last_words.append(fenced("the last words of a run")(say))
 
     def after_end(self, do: Callable[[], None]) -> None:
-        """Have `do` called once the run has ended and all of it is written."""
+        """Call `do` once the run has ended and everything is written."""
         self._afterwards.append(fenced("what follows the end of a run")(do))
 
     def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
-        """Have `job` called every so many seconds, on a thread, until the run ends; not while recording is off."""
+        """Call `job` periodically, on a thread, until the run ends; not while recording is off."""
         if self._attendants is not None:
             self._attendants.every(seconds, job, name)
 
@@ -317,7 +317,7 @@ class Run:
             words, self._last_words = self._last_words, []
             for say in words:
                 say()
-            if self._preempted and ending.status == "finished":  # SIGTERM came, and the script ended in good order
+            if self._preempted and ending.status == "finished":  # SIGTERM came, and the script ended normally
                 ending = ending._replace(status="preempted")
             self._ending = ending
             self._shut(ending)
@@ -332,7 +332,7 @@ class Run:
                 fenced("stopping the watch")(attendants.stop)()
             fenced("finishing rows")(self._logger.close)()
             fenced("finishing media")(self._sink.close)()
-        finally:  # also when a second Ctrl-C comes in between
+        finally:  # even if a second Ctrl-C comes in between
             if attendants is not None:
                 fenced("releasing the process")(attendants.release)()
             # A worker's end is not the run's; and one that logged nothing must leave no file.
@@ -343,7 +343,7 @@ class Run:
         return End(time=time.time(), **ending._asdict())
 
     def _after_fork(self) -> None:
-        """In a forked child: log to files of its own. The writer follows the fork by itself."""
+        """In a forked child: log to separate files. The writer handles the fork itself."""
         self.is_worker = True
         self._finish_lock = threading.RLock()
         self._logger.after_fork()

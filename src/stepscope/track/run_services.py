@@ -1,4 +1,4 @@
-"""Everything of ours that lives in the process while a run is open, in one place, so that all of it goes again."""
+"""Everything of Stepscope that lives in the process while a run is open, in one place, so that all of it is removed."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 __all__ = ["ATTEMPT_VARIABLE", "RUN_VARIABLE", "Attendants", "Options"]
 
 RUN_VARIABLE = "STEPSCOPE_RUN"
-"""Names the open run's folder to processes started from this one, so that their `log` joins it."""
+"""Tells child processes the open run's folder, so that their `log` joins it."""
 ATTEMPT_VARIABLE = "STEPSCOPE_ATTEMPT"
 CONSOLE_TICK_S = 0.5
 FIRST_SAMPLE_S = 0.75
-"""When the meters are read for the first time, so that short runs have them too; they are opened at a third of it."""
+"""When the meters are first read, so that short runs have them too; they are opened at a third of it."""
 ENVIRONMENT_WAIT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a run watches besides the values it is given."""
+    """What a run records besides the values it is given."""
 
     console: bool = True
     system: bool = True
     system_interval_s: float = 10.0
     git: bool = True
     environment: bool = True
-    """Gather the slow facts: only by the process that made the run."""
+    """Collect the slow facts: only in the process that created the run."""
     beside: bool = False
-    """Another run is the process's own: its console, its faults and its child processes belong to that one."""
+    """Another run is the process's own: its console, faults and child processes belong to that one."""
 
 
 class Attendants:
@@ -87,7 +87,7 @@ class Attendants:
         self._ticker.start()
 
     def _be_the_process(self) -> None:
-        """Take in the process's faults, and have child processes find the run."""
+        """Record the process's faults, and let child processes find the run."""
         fence.on_fault(self._note_fault)
         for name in (RUN_VARIABLE, ATTEMPT_VARIABLE):
             self._old_variables[name] = os.environ.get(name)
@@ -104,7 +104,7 @@ class Attendants:
             self._name_to_children(path)
 
     def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
-        """One more job for the thread that wakes now and then."""
+        """Add a job for the periodic thread."""
         self._ticker.every(seconds, job, name)
         self._ticker.start()
 
@@ -126,7 +126,7 @@ class Attendants:
         self._writer.event(FaultNote(time=time.time(), where=fault.where, error=fault.error, traceback=fault.traceback))
 
     def preempt(self) -> None:
-        """The machine wants the process gone: everything to the disk now, with the reason.
+        """The process is being terminated: write everything to disk now, with the reason.
 
         The run stays open, because the script's own handler may still save a checkpoint and log it.
         """
@@ -138,7 +138,7 @@ class Attendants:
         self._writer.flush(timeout=3.0)
 
     def stop(self) -> None:
-        """End the threads and the console; what they had goes to the writer."""
+        """Stop the threads and the console; their data goes to the writer."""
         self._ticker.close()
         if self._environment is not None:
             self._environment.join(timeout=ENVIRONMENT_WAIT_S)
@@ -147,7 +147,7 @@ class Attendants:
         self._console.remove()
 
     def release(self) -> None:
-        """Give the process back: hooks, variable, listener."""
+        """Remove hooks, variable and listener."""
         self._hooks.remove()
         for name, value in self._old_variables.items():
             if value is None:
@@ -158,7 +158,7 @@ class Attendants:
             fence.reset()
 
     def after_fork(self) -> None:
-        """In a child: the parent's threads are not here; its hooks know the pid and stay silent."""
+        """In a child: the parent's threads do not exist here; its hooks check the pid and do nothing."""
         self._ticker = Ticker()
         self._environment = None
         self._sampler = None

@@ -1,7 +1,7 @@
-"""A run beside the process's own: for programs that look after many trainings at once, like a tuner's driver.
+"""A run beside the process's own: for programs that manage many trainings at once, like a tuner's driver.
 
-It has a folder, a config, series and an end as every run has. It watches neither console nor machine, installs nothing
-in the process, and `stepscope.log` knows nothing of it: only who opened it writes to it.
+It has a folder, a config, series and an end like every run. It records neither console nor machine, installs nothing
+in the process, and `stepscope.log` does not use it: only its opener writes to it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def open_detached(
     created: float | None = None,
     records: bool = True,
 ) -> Run:
-    """Open a run that is not the current one; the caller finishes it. `created`: when it began, if not now.
+    """Open a run that is not the current one; the caller finishes it. `created` is its start time, if not now.
 
-    With `records=False` it takes everything and keeps nothing.
+    With `records=False` it discards everything.
     """
     learn_from(os.environ)
     flat = flatten(config)

@@ -57,7 +57,7 @@ def init(
     STEPSCOPE_DIR, else to `stepscope-runs`. `resume` continues a run given by path, id or name; "allow" continues the
     newest run of this project and name if there is one, "auto" does so if it did not finish. `mode="off"` or
     STEPSCOPE_MODE=off records nothing. A run that is still open is finished first. In a notebook a live panel is shown
-    under the cell; `panel=False` or STEPSCOPE_PANEL=off leaves it out.
+    under the cell, unless `panel=False` or STEPSCOPE_PANEL=off.
 
         run = stepscope.init(project="vae", config={"lr": 1e-3}, tags=["baseline"])
         run.log({"loss": 0.7})
@@ -129,14 +129,14 @@ def _as_tags(tags: str | Iterable[str] | None) -> list[str]:
 
 
 def current() -> Run | None:
-    """The open run of this process, or the one of the process that started it, or None."""
+    """The open run of this process, or of the process that started it, or None."""
     if _run is not None and not _run.is_finished:
         return _run
     return _parents_run()
 
 
 def _shared_run() -> Run | None:
-    """In a process that multiprocessing started: the parent's run, which an `init` here means too."""
+    """In a process started by multiprocessing: the parent's run, which an `init` here also refers to."""
     if not is_child_process():
         return None
     if _run is not None and not _run.is_finished:
@@ -155,7 +155,7 @@ def _parents_run() -> Run | None:
     if joined is not None:
         _run = joined
     else:
-        os.environ.pop(RUN_VARIABLE, None)  # asked once is enough
+        os.environ.pop(RUN_VARIABLE, None)  # try only once
     return joined
 
 

@@ -1,4 +1,4 @@
-"""Where a run's rows and media go: the writer, with media made ready on a thread of their own."""
+"""Where a run's rows and media go: the writer, with media encoded on a separate thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["RunSink"]
 
 
 class RunSink:
-    """Hands rows to the writer, media to a worker that encodes them, and keeps count of what was refused."""
+    """Passes rows to the writer and media to a worker that encodes them, and counts rejected values."""
 
     def __init__(self, writer: RunWriter) -> None:
         self._writer = writer
@@ -37,7 +37,7 @@ class RunSink:
         self._writer.wide(step, values, at)
 
     def media(self, values: Mapping[str, Any], step: int, when: float) -> None:
-        """Take what is no number: copied now, encoded and written a moment later."""
+        """Accept a non-number: copied now, encoded and written shortly after."""
         from stepscope.track.media import to_media
 
         for name, value in values.items():
@@ -67,7 +67,7 @@ class RunSink:
             self._writer.media(msgspec.structs.replace(record, place=place), data)
 
     def refused(self, name: str, kind: str, reason: str) -> None:
-        """Say and record once that values like this one are not kept; count the others."""
+        """Report and record once that values like this one are not logged; count the others."""
         with self._lock:
             before = self._again.get((name, kind))
             self._again[name, kind] = (0 if before is None else before[0] + 1, reason)
@@ -81,9 +81,9 @@ class RunSink:
         self._writer.event(Dropped(time=time.time(), count=count, reason=reason))
 
     def flush(self) -> None:
-        """Have all media written, and the refusals that were only counted so far."""
+        """Write all media, and the rejections that were only counted so far."""
         if not self._worker.flush():
-            self.lost(1, "media took over a minute to encode and were given up")
+            self.lost(1, "media took over a minute to encode and were dropped")
         self._tell_again()
 
     def _tell_again(self) -> None:
@@ -113,5 +113,5 @@ def _advice(value: Any) -> str:
             f"it has shape {tuple(shape)}; log one number (.mean(), .item()), or stepscope.Histogram / stepscope.Image"
         )
     if isinstance(value, list | tuple | set):
-        return f"it holds {len(value)} values; log them under names of their own, or as stepscope.Histogram"
-    return "numbers, text and media are kept; see docs/logging.md for the kinds"
+        return f"it has {len(value)} values; log them under separate names, or as stepscope.Histogram"
+    return "only numbers, text and media can be logged; see docs/logging.md for the kinds"

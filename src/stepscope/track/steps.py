@@ -1,7 +1,7 @@
-"""The step a value belongs to: given, or worked out.
+"""The step a value belongs to: given, or inferred.
 
-A step that is not given is the current one, or the next if one of the names was already logged at the current one. So
-two `log` calls in one iteration share a step, and an epoch's metrics stand at the last training step.
+Without an explicit step, it is the current one, or the next if one of the names was already logged at the current
+one. So two `log` calls in one iteration share a step, and an epoch's metrics belong to the last training step.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ INT64_MAX = 2**63 - 1
 
 
 class StepRefused(ValueError):
-    """A step that is no whole number within 64 bits."""
+    """A step that is not an integer within 64 bits."""
 
 
 def as_step(step: Any) -> int:
-    """A step as an int: ints, numpy integers, whole floats and one-element tensors are taken."""
+    """A step as an int: accepts ints, numpy integers, whole floats and one-element tensors."""
     number = _whole(step)
     if not INT64_MIN <= number <= INT64_MAX:
         raise StepRefused(f"step {number} does not fit in 64 bits; use a step between -2**63 and 2**63 - 1")
@@ -33,7 +33,7 @@ def _whole(step: Any) -> int:
     except TypeError:
         pass
     if isinstance(step, str | bytes | complex):
-        raise StepRefused(f"step {step!r} is a {type(step).__name__}; a whole number was expected")
+        raise StepRefused(f"step {step!r} is a {type(step).__name__}; expected a whole number")
     try:
         number = float(step)
         whole = int(number)

@@ -1,4 +1,4 @@
-"""Values that stand for a run when its series do not say it best: `run.summary["best_acc"] = 0.93`."""
+"""Summary values set by hand: `run.summary["best_acc"] = 0.93`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Summary", "Tags"]
 
 
 class Summary(MutableMapping[str, Any]):
-    """Summary values set by hand; each is recorded at once and wins over what the series say."""
+    """Summary values set by hand; each is recorded at once and overrides that of the series."""
 
     def __init__(self, record: Callable[[dict[str, Any]], None]) -> None:
         self._values: dict[str, Any] = {}
@@ -46,7 +46,7 @@ class Summary(MutableMapping[str, Any]):
 
 
 class Tags(MutableSet[str]):
-    """A run's tags, in the order they were given: `run.tags.add("baseline")`."""
+    """A run's tags, in order: `run.tags.add("baseline")`."""
 
     def __init__(self, tags: list[str], record: Callable[[list[str], list[str]], None]) -> None:
         self._tags = dict.fromkeys(tags)
@@ -60,7 +60,7 @@ class Tags(MutableSet[str]):
             self._record(new, [])
 
     def discard(self, *tags: str) -> None:
-        """Remove tags that are there; others are ignored."""
+        """Remove tags; missing ones are ignored."""
         old = [tag for tag in map(as_name, tags) if tag in self._tags]
         for tag in old:
             del self._tags[tag]

@@ -1,7 +1,7 @@
-"""What somebody else has decided about the next run: a sweep gives each run its group, tags and parameters.
+"""What a sweep assigns to the next run: its group, tags and parameters.
 
-A sweep that starts processes hands it over in `STEPSCOPE_ASSIGNED`; one that calls a function in this process calls
-`assign`. Either way the script says `stepscope.init()` as ever, and the sweep hears which folder it got.
+A sweep that starts processes passes it in `STEPSCOPE_ASSIGNED`; one that calls a function in this process calls
+`assign`. Either way the script calls `stepscope.init()` as usual, and the sweep learns which folder it got.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Assigned(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run's place in a sweep."""
 
     group: str | None = None
-    """Wins over the script's own, so that the runs of one sweep stay together."""
+    """Overrides the script's own, so that the runs of one sweep stay together."""
     project: str | None = None
     name: str | None = None
-    """Used where the script gives none; so is the project."""
+    """Used if the script gives none, like the project."""
     tags: list[str] = []
     config: dict[str, Any] = {}
-    """Wins over what the script gives to `init`: a script may take its parameters from `run.config` alone."""
+    """Overrides what the script passes to `init`: a script may take its parameters from `run.config` alone."""
     goals: dict[str, Literal["min", "max"]] = {}
-    """Metrics of which small or large is good."""
+    """Metrics with a goal of min or max."""
     note: str | None = None
-    """A file to which the folder of each run that is opened is added, a line each."""
+    """A file to which the folder of each opened run is appended, one per line."""
 
 
 _assigned: Assigned | None = None
@@ -46,13 +46,13 @@ _offered: str | None = None
 
 
 def assign(what: Assigned | None) -> None:
-    """Have the next runs of this process take this; None to end it."""
+    """Assign this to the next runs of this process; None to stop."""
     global _assigned
     _assigned = what
 
 
 def assigned(environ: Mapping[str, str] = os.environ) -> Assigned | None:
-    """What this process's runs are to take, if anything."""
+    """The assignment for this process's runs, if any."""
     if _assigned is not None:
         return _assigned
     text = environ.get(VARIABLE)
@@ -66,7 +66,7 @@ def assigned(environ: Mapping[str, str] = os.environ) -> Assigned | None:
 
 
 def offer_name(name: str | None) -> None:
-    """Name the next run to which neither the script nor a sweep gives a name: `stepscope run --name`."""
+    """A name for the next run that neither the script nor a sweep names: `stepscope run --name`."""
     global _offered
     _offered = name
 
@@ -80,7 +80,7 @@ def offered_name() -> str | None:
 
 @fence.fenced("telling the sweep of the run")
 def tell_of(run: Run) -> None:
-    """A run was opened: give it what it has yet to get, and leave its folder where its sweep looks for it."""
+    """A run was opened: set what is still missing, and record its folder where its sweep looks for it."""
     what = assigned()
     if what is None:
         return
@@ -89,7 +89,7 @@ def tell_of(run: Run) -> None:
     path = run.path
     if what.note is None or path is None:
         return
-    # One short write in append mode: the processes of one trial may all do this.
+    # One short write in append mode: all processes of one trial may do this.
     fd = os.open(what.note, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.write(fd, os.fsencode(path) + b"\n")

@@ -12,7 +12,7 @@ __all__ = ["Sampler"]
 
 
 class Rate:
-    """How fast a counter grows, per second, between one look and the next."""
+    """The rate of a counter, per second, between polls."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -22,13 +22,13 @@ class Rate:
         now = self._clock()
         before = self._seen.get(name)
         self._seen[name] = (now, counter)
-        if before is None or now <= before[0] or counter < before[1]:  # a counter that was reset says nothing
+        if before is None or now <= before[0] or counter < before[1]:  # ignore a counter that was reset
             return None
         return (counter - before[1]) / (now - before[0])
 
 
 class Sampler:
-    """Reads the system metrics; the first look only opens them, because most are differences."""
+    """Reads the system metrics; the first poll only opens them, because most are differences."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -63,7 +63,7 @@ class Sampler:
             self._gpus = []
 
     def sample(self) -> dict[str, float]:
-        """All meters that answer now, by metric name."""
+        """All available meters, by metric name."""
         found: dict[str, float | None] = {}
         for group in (self._machine, self._own_process, self._disk, self._network):
             try:
@@ -129,7 +129,7 @@ class Sampler:
         if self._nvml is not None and "pynvml" in sys.modules:
             try:
                 self._nvml.nvmlShutdown()
-            except self._nvml.NVMLError:  # the driver went before us
+            except self._nvml.NVMLError:  # the driver was unloaded first
                 pass
             self._nvml = None
             self._gpus = []

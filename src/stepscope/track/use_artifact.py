@@ -1,7 +1,7 @@
-"""Take an artifact as an input: `model = run.use_artifact("model:best")`, from this machine's runs or a team's server.
+"""Use an artifact as an input: `model = run.use_artifact("model:best")`, from this machine's runs or a team's server.
 
-The newest of both counts. Files are fetched by their hash into a folder of the user's cache, or where one says, and a
-download that was cut goes on where it stopped. Unlike logging this may raise: a script cannot go on without its input.
+The newer of both counts. Files are fetched by their hash into the user's cache or a given folder, and an interrupted
+download resumes. Unlike logging this may raise: a script cannot continue without its input.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ["UsedArtifact", "fetch_artifact", "fetch_from"]
 
 @dataclass(frozen=True)
 class UsedArtifact:
-    """An artifact whose files are at hand."""
+    """An artifact with its files on disk."""
 
     name: str
     version: int
-    """Its place among all contents that its project has had under this name."""
+    """Its version among all contents that its project has logged under this name."""
     type: str
     digest: str
     aliases: list[str]
@@ -46,7 +46,7 @@ class UsedArtifact:
 
     @property
     def file(self) -> Path:
-        """Its only file, where it has one."""
+        """Its file, if it has exactly one."""
         if len(self.files) != 1:
             raise UsageError(f"artifact '{self.name}' has {len(self.files)} files; find them in its path {self.path}")
         return self.path / self.files[0].path
@@ -58,7 +58,7 @@ class UsedArtifact:
 def fetch_artifact(
     wanted: str, store: Path, project: str, dest: str | os.PathLike[str] | None = None, server: str | None = None
 ) -> UsedArtifact:
-    """The artifact that `name`, `name:v2`, `name:best` or `project/name:best` means, with its files in a folder."""
+    """The artifact that `name`, `name:v2`, `name:best` or `project/name:best` refers to, with its files in a folder."""
     here = _here(wanted, store, project)
     there, remote, why = _there(wanted, project, server)
     try:
@@ -105,7 +105,7 @@ def _there(wanted: str, project: str, server: str | None) -> tuple[RemoteArtifac
 
 
 def _remote(server: str | None) -> Remote | None:
-    """The server that was named, or that one is logged in to."""
+    """The given server, or the one the user is logged in to."""
     login = login_for(server)
     url = server or (login.url if login is not None else "")
     if not url:
@@ -117,7 +117,7 @@ def _remote(server: str | None) -> Remote | None:
 
 
 def fetch_from(server: str, project: str, wanted: str, dest: Path | None = None) -> UsedArtifact:
-    """An artifact of a server alone, into a folder named for it."""
+    """An artifact from a server alone, in a folder named after it."""
     remote = _remote(server)
     assert remote is not None
     with remote:
@@ -139,7 +139,10 @@ def _from_here(one: _Here, dest: str | os.PathLike[str] | None) -> UsedArtifact:
     folder = _folder(record.digest, dest)
     for file in record.files:
         if file.reference is None and not blob_path(one.run, file.sha256).exists():
-            raise NotFound(f"the content of '{file.path}' of '{record.name}' is gone from run {one.run.name}")
+            raise NotFound(
+                f"the content of '{file.path}' of '{record.name}' is missing in run {one.run.name}; "
+                "restore the run folder from a backup"
+            )
     restore(one.run, record, folder, overwrite=True)
     return _used(record, one.version, one.run.name, folder)
 
@@ -170,7 +173,7 @@ def _from_server(found: RemoteArtifact, remote: Remote, dest: str | os.PathLike[
         try:
             download(remote, found.run, file.sha256, file.size, target)
         except Unreachable as fault:
-            why = f"'{file.path}' of '{found.name}' did not arrive in full: {fault}"
+            why = f"'{file.path}' of '{found.name}' was not transferred in full: {fault}"
             raise StepscopeError(f"{why}. Run again to continue the download") from None
     return _used(record, found.version, found.run, folder)
 

@@ -1,6 +1,6 @@
-"""From what people log to numbers: one converter per type, found once.
+"""From logged values to numbers: one converter per type, looked up once.
 
-A converter gives back a Python number, or raises `Refused` with the reason. Tensors on a device are recognized here
+A converter returns a Python number, or raises `Refused` with the reason. Tensors on a device are recognized here
 and read later (`gpu.py`), because reading one now would make the training wait for the device.
 """
 
@@ -19,7 +19,7 @@ Number = float | int
 Converter = Callable[[Any], Any]
 
 EXACT = 2**53
-"""Whole numbers up to here survive as float64."""
+"""Integers up to here are exact as float64."""
 
 
 class Refused(Exception):
@@ -27,11 +27,11 @@ class Refused(Exception):
 
 
 class NotScalar(Exception):
-    """A value that is no number: perhaps it is media."""
+    """A value that is not a number: perhaps it is media."""
 
 
 class DeviceScalar:
-    """One number that still lies on a device."""
+    """One number that is still on a device."""
 
     __slots__ = ("tensor",)
 
@@ -44,7 +44,7 @@ def _identity(value: Any) -> Any:
 
 
 def _from_item(value: Any) -> Any:
-    """A numpy scalar or a one-element array, by its own `item`."""
+    """A numpy scalar or a one-element array, through its `item`."""
     size = getattr(value, "size", 1)
     if callable(size) or size != 1:
         raise NotScalar
@@ -52,7 +52,7 @@ def _from_item(value: Any) -> Any:
 
 
 def _from_numpy(value: Any) -> Any:
-    """A tensor or variable of TensorFlow or Keras, by its own `numpy`; within a graph it has no value yet."""
+    """A tensor or variable of TensorFlow or Keras, through its `numpy`; within a graph it has no value yet."""
     shape = getattr(value, "shape", ())
     if any(length != 1 for length in shape):
         raise NotScalar
@@ -78,7 +78,7 @@ def _number(number: Any, value: Any) -> Any:
 
 
 def _from_plain_tensor(tensor: Any) -> Any:
-    """A torch tensor that is no subclass, by the shortest way."""
+    """A plain torch tensor (no subclass), by the fastest path."""
     if not tensor.is_cpu:
         return _from_tensor(tensor)
     try:
@@ -122,7 +122,7 @@ def _not_scalar(value: Any) -> Any:
 
 
 def converter(kind: type) -> Converter:
-    """The way to make a number of this type; never imports what the script has not."""
+    """The converter for this type; never imports what the script has not."""
     if issubclass(kind, float | int):
         return _identity
     if issubclass(kind, complex):
@@ -147,12 +147,12 @@ def converter(kind: type) -> Converter:
 
 
 def _is_of(kind: type, *packages: str) -> bool:
-    """Whether the class, or one it descends from, is of one of these packages; nothing is imported to know."""
+    """Whether the class, or a base class, is from one of these packages; nothing is imported."""
     return any(base.__module__.partition(".")[0] in packages for base in kind.__mro__)
 
 
 def flat(values: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
-    """A logged dict without nesting: inner names are joined with `/`.
+    """A logged dict flattened: inner names are joined with `/`.
 
     >>> flat({"loss": 1.0, "acc": {"train": 0.5, "val": 0.4}})
     {'loss': 1.0, 'acc/train': 0.5, 'acc/val': 0.4}

@@ -1,4 +1,4 @@
-"""Values that belong to another moment than now: what other tools' loggers take as a wall time."""
+"""Values of another time than now: the wall time that other tools' loggers accept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["log_at"]
 
 
 def log_at(run: Run, values: Mapping[Any, Any], step: int, time: float) -> None:
-    """Record values at a step, as of unix time `time`. Slower than `run.log`, and from a GPU it waits."""
+    """Record values at a step, as of unix time `time`. Slower than `run.log`, and waits for a GPU."""
     if run.path is None or run.is_finished:
         return
     others: dict[str, Any] = {}

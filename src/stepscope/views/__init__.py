@@ -1,1 +1,1 @@
-"""One page's data per file, and its route beside it."""
+"""One file per page: its data and its route."""

@@ -1,4 +1,4 @@
-"""What people were told about their runs: kept over restarts, so that each thing is told once and can be read later."""
+"""A persistent log of sent notices, so that each is sent once and can be read later."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _LARGEST = 16 << 20
 
 
 class Watched(msgspec.Struct):
-    """How a run was when we last looked at it."""
+    """A run's state at the last check."""
 
     status: str
     dropped: int
     told_until: float
-    """The newest event of the run that was told."""
+    """The newest event of the run that was reported."""
 
 
 class _File(msgspec.Struct):
@@ -39,28 +39,28 @@ class _File(msgspec.Struct):
     running: dict[str, Watched] = {}
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _file_decoder = msgspec.json.Decoder(_File)
 
 
 class AlertLog:
-    """Remembers in memory, and in a file where there is one. A file that is lost or damaged means: nothing was told."""
+    """Stores notices in memory and, if given, in a file. A lost or damaged file means that nothing was sent."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._lock = threading.Lock()
         kept = _read(path) if path is not None else None
         self.fresh = kept is None
-        """Nothing is known of earlier times: what is so now is no news."""
+        """First start: the current state is not news."""
         kept = kept or _File()
         self._told = dict.fromkeys(kept.told)
         self._history = kept.history
         self._saved = kept.running
         self.running: dict[str, Watched] = dict(kept.running)
-        """Runs that went on when we last looked; what became of them since is news."""
+        """Runs that were live at the last check; what happened to them since is news."""
 
     def new(self, notices: Iterable[Notice]) -> list[Notice]:
-        """Those that were not told before; from now on they were."""
+        """The notices that were not sent before; marks them as sent."""
         with self._lock:
             found = [notice for notice in notices if notice.id not in self._told]
             found = list({notice.id: notice for notice in found}.values())
@@ -74,12 +74,12 @@ class AlertLog:
             return found
 
     def knows(self, notice: str) -> bool:
-        """Whether a notice of this id was told."""
+        """Whether a notice with this id was sent."""
         with self._lock:
             return notice in self._told
 
     def history(self) -> Sequence[Notice]:
-        """The latest first."""
+        """Latest first."""
         with self._lock:
             return list(reversed(self._history))
 
@@ -92,7 +92,7 @@ class AlertLog:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             make_private_folder(self._path.parent, exist_ok=True)
             write_file(self._path, data)
-        except OSError:  # a full or read-only cache: we remember as long as we run
+        except OSError:  # a full or read-only cache: keep them in memory only
             self._path = None
 
 

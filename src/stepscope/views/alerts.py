@@ -1,4 +1,4 @@
-"""The list behind the bell: what people were told about their runs, also while no page was open."""
+"""The list behind the bell: notices about runs, including those sent while no page was open."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stepscope.views.route import Empty, route
 
 class Alerts(msgspec.Struct):
     alerts: list[Notice]
-    """The latest first."""
+    """Latest first."""
     outlets: list[str] = []
-    """Where alerts go besides this page: `desktop`, `webhook (hooks.example.com)`."""
+    """Other channels for alerts: `desktop`, `webhook (hooks.example.com)`."""
 
 
 @route("POST", "/api/alerts")
 def alerts(ctx: Context, request: Empty) -> Alerts:
-    """What was told, and where else it is told."""
+    """The notices sent so far, and the other channels."""
     return Alerts(alerts=list(ctx.alerts.history()), outlets=list(ctx.outlets))

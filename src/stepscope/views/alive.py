@@ -1,4 +1,4 @@
-"""How runs that go on are doing right now: the newest point, the speed, how far they are, what the machine does."""
+"""The current state of live runs: newest point, speed, progress, machine load."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["Alive", "alive"]
 
 MAX_RUNS = 200
 RECENT = 200
-"""Points that say how fast it goes now."""
+"""Number of points used for the current speed."""
 SILENT_S = 60.0
 TIMES = 20
-"""A run is called stalled when it is silent for a minute and for this many of its usual gaps."""
+"""A run is stalled if it is silent for a minute and for this many of its usual gaps."""
 _MOST_LOSSES = 20
 
 State = Literal["moving", "quiet", "stalled", "diverged"]
@@ -36,7 +36,7 @@ class AliveRequest(msgspec.Struct):
 
 
 class Alive(msgspec.Struct):
-    """A run at this moment. Times are seconds; None where the run does not say."""
+    """The current state of a run. Times are in seconds; None if unknown."""
 
     run: str
     state: State
@@ -50,7 +50,7 @@ class Alive(msgspec.Struct):
     progress: float | None = None
     """0 to 1."""
     of: str = ""
-    """What progress is counted in: `step 1,200 of 5,000`, `epoch 3.2 of 10`."""
+    """Progress in words: `step 1,200 of 5,000`, `epoch 3.2 of 10`."""
     eta_s: float | None = None
     gpu_percent: float | None = None
     gpu_memory_percent: float | None = None
@@ -64,14 +64,14 @@ class AliveRuns(msgspec.Struct):
 
 @route("POST", "/api/alive")
 def alive(ctx: Context, request: AliveRequest) -> AliveRuns:
-    """The runs of the request that go on; those that ended are left out."""
+    """The live runs of the request; ended runs are omitted."""
     found: list[Alive] = []
     for run in list(dict.fromkeys(request.runs))[:MAX_RUNS]:
         try:
             entry = ctx.catalogue.entry(run)
             if entry.status == "running":
                 found.append(_one(entry, ctx.runs.get(run)))
-        except StepscopeError:  # gone, or not readable at this moment
+        except StepscopeError:  # deleted, or not readable right now
             continue
     return AliveRuns(found)
 
@@ -81,7 +81,7 @@ def _one(entry: RunEntry, folder: RunFolder) -> Alive:
     machine = _machine(entry)
     densest = _densest(entry)
     if densest is None:
-        return Alive(entry.id, "quiet", "no metric was logged yet", **machine)
+        return Alive(entry.id, "quiet", "no metric has been logged yet", **machine)
     series = folder.series(densest)
     silent = max(0.0, now - float(series.times[-1]))
     speed = _speed(series)
@@ -103,7 +103,7 @@ def _one(entry: RunEntry, folder: RunFolder) -> Alive:
 
 
 def _now(folder: RunFolder) -> float:
-    """Our clock, or the run's own heartbeat where that machine's clock runs ahead of ours."""
+    """The local time, or the run's heartbeat if that machine's clock is ahead."""
     return max(clock(), folder.heartbeat or 0.0)
 
 
@@ -112,7 +112,7 @@ def _own(entry: RunEntry) -> list[str]:
 
 
 def _densest(entry: RunEntry) -> str | None:
-    """The metric with the most points: the one that moves with every step."""
+    """The metric with the most points: the one logged at every step."""
     return max(_own(entry), key=lambda name: entry.metrics.number(name, "count") or 0, default=None)
 
 
@@ -131,7 +131,7 @@ def _state(entry: RunEntry, series: Series, silent: float) -> tuple[State, str]:
     gaps = np.diff(series.times[-RECENT:])
     usual = float(np.median(gaps)) if len(gaps) > 1 else 0.0
     if silent > max(SILENT_S, TIMES * usual):
-        return "stalled", "nothing was logged for much longer than usual"
+        return "stalled", "nothing has been logged for much longer than usual"
     return "moving", ""
 
 
@@ -141,7 +141,7 @@ def _epochs(entry: RunEntry, folder: RunFolder) -> Series | None:
 
 
 def _machine(entry: RunEntry) -> Mapping[str, Any]:
-    """The newest numbers of the machine; of several GPUs the mean."""
+    """The newest machine metrics; the mean over several GPUs."""
 
     def newest(begins: str, ends: str = "") -> float | None:
         begins = f"system/{begins}"

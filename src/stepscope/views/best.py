@@ -1,4 +1,4 @@
-"""The best value of a column over all finished runs that match, however many of them the page shows."""
+"""The best value of a column over all matching finished runs, including those not on the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepscope.runs.query.query import Field
 __all__ = ["best_values"]
 
 _COMPARED = {"last", "min", "max", "mean"}
-"""A count or a step is neither good nor bad."""
+"""Counts and steps have no good direction."""
 
 _kept: weakref.WeakKeyDictionary[Catalogue, tuple[object, dict[Field, float | None]]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
@@ -24,8 +24,8 @@ _lock = threading.Lock()
 def best_values(
     catalogue: Catalogue, version: int, asked: Selection, fields: Sequence[Field | None]
 ) -> list[float | None]:
-    """One value per field. What was found for the same selection is not looked for again while one scrolls."""
-    asked = replace(asked, sort="created", descending=True, group_by=None)  # the best is so in any order
+    """One value per field, cached for a selection while the user scrolls."""
+    asked = replace(asked, sort="created", descending=True, group_by=None)  # independent of the order
     question = (version, asked)
     with _lock:
         known = _kept.get(catalogue)
@@ -38,7 +38,7 @@ def best_values(
 
 
 def _best(catalogue: Catalogue, asked: Selection, fields: list[Field]) -> dict[Field, float | None]:
-    """The best finite numbers; None with fewer than two runs, when all are alike, or when no direction is known."""
+    """The best finite numbers; None with fewer than two runs, equal values, or an unknown direction."""
     compared = [one for one in fields if one.source in ("metric", "summary") and (one.stat or "last") in _COMPARED]
     best: dict[Field, float | None] = dict.fromkeys(fields)
     said = catalogue.goals(asked, {field.name for field in compared}) if compared else {}

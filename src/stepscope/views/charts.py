@@ -1,4 +1,4 @@
-"""The *Charts* page: which panels the chosen runs have, and what each panel draws."""
+"""The *Charts* page: the panels available for the chosen runs, and their data."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class PanelsRequest(msgspec.Struct):
 
 
 class PanelInfo(msgspec.Struct):
-    """Something that can be drawn: one key that at least one of the runs logged."""
+    """A panel: one key that at least one of the runs logged."""
 
     key: str
     kind: str
     """scalar, or a kind of media (docs/design/001 lists them)."""
     section: str
-    """The key's prefix before the first `/`, or "" for none. `system` holds the machine's metrics."""
+    """The key's prefix before the first `/`, or "" for none. `system` has the machine's metrics."""
     runs: int
-    """How many of the runs have it."""
+    """Number of runs that have it."""
     x: str | None = None
-    """The x-axis a metric rule asks for."""
+    """The x-axis set by a metric rule."""
 
 
 class Panels(msgspec.Struct):
     panels: list[PanelInfo]
     omitted: int = 0
-    """How many more there are than a page can hold."""
+    """Number of panels beyond the page's limit."""
 
 
 class Smoothing(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class Smoothing(msgspec.Struct, frozen=True):
 
 
 class SeriesRequest(msgspec.Struct):
-    """Lines for one or more panels. One POST serves all panels that are visible."""
+    """Lines for one or more panels. One POST serves all visible panels."""
 
     runs: list[str]
     keys: list[str]
@@ -56,38 +56,38 @@ class SeriesRequest(msgspec.Struct):
     """step, relative (seconds since start), wall (unix seconds), or the name of a logged series."""
     lo: float | None = None
     hi: float | None = None
-    """The zoomed range of x; buckets are made anew inside it."""
+    """The zoomed range of x; buckets are computed inside it."""
     buckets: int = 800
     smoothing: Smoothing = Smoothing()
     superseded: bool = False
     ranks: bool = False
-    """Also the lines of ranks other than the first."""
+    """Also lines of ranks other than the first."""
 
 
 class Line(msgspec.Struct):
-    """One run's series in a panel, as columns. Up to `buckets` buckets, each with its extremes; when there are fewer
-    points than buckets every point is its own bucket and `low == high == value`."""
+    """One run's series in a panel, as columns. Up to `buckets` buckets with their extremes; with fewer points than
+    buckets, every point is its own bucket and `low == high == value`."""
 
     run: str
     key: str
     rank: int
     x: list[float]
     value: list[float | None]
-    """The mean of the bucket's finite values (the value itself for one point); None when it has none."""
+    """The mean of the bucket's finite values (for one point, its value); None if there are none."""
     low: list[float | None]
     high: list[float | None]
     smooth: list[float | None] | None
     nan: list[int]
-    """Indices of buckets that hold a NaN."""
+    """Indices of buckets that contain a NaN."""
     inf: list[int]
-    """Indices of buckets that hold +Inf, as index, or -Inf, as -index-1."""
+    """Indices of buckets that contain +Inf, as index, or -Inf, as -index-1."""
     points: int
-    """How many points stand behind the line, in all."""
+    """Total number of points in the line."""
     superseded: bool = False
     last: float | None = None
     version: int = 0
     nan_x: list[float] = []
-    """Where exactly the first NaN of each bucket in `nan` stands."""
+    """The x of the first NaN in each bucket of `nan`."""
     inf_x: list[float] = []
     """The same for `inf`."""
 
@@ -95,16 +95,16 @@ class Line(msgspec.Struct):
 class SeriesData(msgspec.Struct):
     lines: list[Line]
     missing: list[str] = []
-    """What could not be drawn, in words (a run without the chosen x-axis, for instance)."""
+    """What could not be drawn, in words (a run without the chosen x-axis, for example)."""
     partial: bool = False
-    """Reading so many runs took too long; what is left out comes when the same is asked for again."""
+    """Reading all runs took too long; repeat the request to get the rest."""
 
 
 class MediaRequest(msgspec.Struct):
     runs: list[str]
     key: str
     step: int | None = None
-    """The step wanted: each run answers with its newest item at or before it; None for the newest of all."""
+    """The step wanted: each run returns its newest item at or before it; None for the newest of all."""
 
 
 class MediaItem(msgspec.Struct):
@@ -118,12 +118,12 @@ class MediaItem(msgspec.Struct):
     count: int
     meta: dict[str, Any]
     url: str | None
-    """Where the bytes are; None when they are inline."""
+    """The address of the bytes; None if they are inline."""
     text: str | None = None
     """Inline content for text, tables, curves, confusion matrices and plotly figures."""
     histogram: Histogram | None = None
     error: str | None = None
-    """Why its content is not here: damaged, or dropped on a full disk."""
+    """Why its content is missing: damaged, or dropped on a full disk."""
 
 
 class Histogram(msgspec.Struct):
@@ -142,14 +142,14 @@ class MediaData(msgspec.Struct):
 
 
 class HistogramsRequest(msgspec.Struct):
-    """Histograms of one key over time, rebinned by the server onto common edges."""
+    """Histograms of one key over time, rebinned by the server to common edges."""
 
     run: str
     key: str
     rows: int = 60
     bins: int = 48
     tails: float = 0.0
-    """The share of each histogram that may lie beyond the edges, uncounted: few far values do not squeeze the rest."""
+    """The fraction of each histogram that may lie beyond the edges, so that outliers do not squeeze the rest."""
 
 
 class Histograms(msgspec.Struct):
@@ -164,7 +164,7 @@ class Histograms(msgspec.Struct):
 
 @route("POST", "/api/panels")
 def panels(ctx: Context, request: PanelsRequest) -> Panels:
-    """Everything that can be drawn for the chosen runs, by section, in the order to show it (see `panel_order.py`)."""
+    """All panels for the chosen runs, by section, in display order (see `panel_order.py`)."""
     goals: set[str] = set()
     found: dict[tuple[str, str], PanelInfo] = {}
     for run in dict.fromkeys(request.runs[:MAX_RUNS]):

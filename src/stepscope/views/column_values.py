@@ -1,4 +1,4 @@
-"""One column of the runs table over all runs that match: its values with their counts, and its statistics."""
+"""One column of the runs table over all matching runs: its values with counts, and its statistics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ValueCount(msgspec.Struct):
 
 
 class ColumnStats(msgspec.Struct):
-    """Of the finite numbers."""
+    """Statistics of the finite numbers."""
 
     min: float
     max: float
@@ -41,25 +41,25 @@ class ColumnStats(msgspec.Struct):
     median: float
     std: float
     bins: list[int]
-    """How many lie in each of equally wide bins from `min` to `max`."""
+    """Counts in equal bins from `min` to `max`."""
 
 
 class ColumnValues(msgspec.Struct):
     runs: int
-    """Runs that match."""
+    """Number of matching runs."""
     missing: int
-    """Those without a value."""
+    """Number of runs without a value."""
     distinct: int
     values: list[ValueCount]
-    """The most frequent first; up to 50."""
+    """Most frequent first; up to 50."""
     stats: ColumnStats | None = None
     odd: int = 0
-    """Values that are NaN or infinite."""
+    """Number of NaN or infinite values."""
 
 
 @route("POST", "/api/column")
 def column_values(ctx: Context, request: ColumnRequest) -> ColumnValues:
-    """What a heading's menu shows: values to filter by, and statistics."""
+    """The data of a column's menu: values to filter by, and statistics."""
     field = parse_field(request.key)
     entries = ctx.catalogue.entries(request.query)
     if not request.archived:

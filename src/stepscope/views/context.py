@@ -1,4 +1,4 @@
-"""What every view is given: the runs it reads from and what this server may do."""
+"""What every view receives: its runs and the server's permissions."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ def _no_alerts() -> AlertLog:
 class Context:
     catalogue: Catalogue
     runs: OpenRuns
-    """To look into a run, beyond what the catalogue knows of it."""
+    """For reading a run's content beyond its catalog entry."""
     lines: LineCache
     hub: Hub
     read_only: bool = False
-    """Nothing in the stores may be changed through this server."""
+    """Whether the stores are read-only through this server."""
     user: str = ""
-    """Who asks; empty in the app of one person, who has no name."""
+    """The user's name; empty in the single-user app."""
     sees: Callable[[str], bool] = lambda project: True
-    """Whether who asks may see a project (change it, for a view that changes something)."""
+    """Whether the user may see a project (or change it, for a view that changes something)."""
     trash_days: Callable[[str], float] = lambda project: KEPT_S / 86400
-    """How long the deleted runs of a project can come back."""
+    """How long the deleted runs of a project can be restored."""
     look: Callable[[], None] = lambda: None
-    """Look at the stores now, because a view has changed something in them."""
+    """Rescan the stores now, because a view has changed something in them."""
     profiles: OpenProfiles = field(default_factory=OpenProfiles)
-    """Profiles of runs that were looked at last; `profile_of(ctx, run, id)` opens one."""
+    """Recently used profiles; `profile_of(ctx, run, id)` opens one."""
     alerts: AlertLog = field(default_factory=_no_alerts)
-    """What people were told about their runs."""
+    """Notices sent about runs."""
     outlets: tuple[str, ...] = ()
-    """Where they are told besides the page."""
+    """Channels for notices besides the page."""
     search: SearchIndex | None = None
-    """What searches have read so far; `index_of(ctx)` makes it."""
+    """The search index; `index_of(ctx)` creates it."""
     consoles: Consoles = field(default_factory=Consoles)
-    """The lines of runs whose console was looked at; `consoles.of(folder)` has those of one."""
+    """Console indexes of recently viewed runs; `consoles.of(folder)` returns one."""
     steps: OpenSteps = field(default_factory=OpenSteps)
-    """Recorded steps that were looked at last; `steps.get(folder, key, step)` opens one."""
+    """Recently used recorded steps; `steps.get(folder, key, step)` opens one."""
     projections: Projections = field(default_factory=Projections)
-    """Embeddings that are being projected, or were not long ago."""
+    """Embedding projections, running or recent."""

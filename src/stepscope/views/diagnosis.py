@@ -1,4 +1,4 @@
-"""What is wrong with a run, found while it ran or in its folder; computed once for each state of the run."""
+"""What is wrong with a run, found while it ran or in its folder; computed once per state of the run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 __all__ = ["diagnosis_of"]
 
 _EVERY_S = 10.0
-"""A run that is being written is diagnosed again no more often than this."""
+"""A live run is diagnosed at most this often."""
 
 _known: WeakKeyDictionary[RunFolder, tuple[int, float, Diagnosis]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def diagnosis_of(folder: RunFolder) -> Diagnosis:
-    """The diagnosis of the run as it is now; of a running one, as it was a few seconds ago."""
+    """The current diagnosis of a run; for a live run, a few seconds old at most."""
     with _lock:
         version, when, found = _known.get(folder, (-1, 0.0, None))
     is_fresh = time.monotonic() - when < _EVERY_S and folder.status == "running"

@@ -1,4 +1,4 @@
-"""Change a run's tags, notes or name. The change is an event in a log file of its own, never an edit of a file."""
+"""Change a run's tags, notes or name. The change is an event in a separate log file, not an edit of one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_NOTES = 100_000
 
 
 class EditRequest(msgspec.Struct):
-    """One change to some runs; what is left out stays as it is."""
+    """One change to some runs; omitted fields stay unchanged."""
 
     runs: list[str]
     add_tags: list[str] = []
@@ -45,7 +45,7 @@ class Edited(msgspec.Struct):
 
 @route("POST", "/api/runs/edit")
 def edit(ctx: Context, request: EditRequest) -> Edited:
-    """Write the change into every run that can be written to, and say which could not."""
+    """Write the change into every writable run, and report the others."""
     events = changes(request)
     if len(request.runs) > MAX_RUNS:
         raise UsageError(f"{len(request.runs)} runs at once are too many; change at most {MAX_RUNS}")
@@ -65,7 +65,7 @@ def edit(ctx: Context, request: EditRequest) -> Edited:
 def changes(
     request: EditRequest, words: str = "add_tags, remove_tags, notes or name", *, allow_secrets: bool = False
 ) -> list[Event]:
-    """The change as records, each text at a length a page can show; `words` names the fields to who gave none."""
+    """The change as records, with limited text lengths; `words` names the fields for the error message."""
     now = time.time()
     if not allow_secrets:
         _refuse_secrets(request)
@@ -80,7 +80,7 @@ def changes(
     if request.name is not None:
         name = _short("the name", request.name.strip(), MAX_NAME)
         if not name:
-            raise UsageError("a run's name cannot be empty")
+            raise UsageError("a run's name cannot be empty; give at least one character")
         events.append(NameChange(time=now, name=name))
     if not events:
         raise UsageError(f"nothing to change: give {words}")
@@ -96,13 +96,13 @@ def _refuse_secrets(request: EditRequest) -> None:
 def _tag(tag: str) -> str:
     tag = _short("a tag", tag.strip(), MAX_TAG)
     if not tag:
-        raise UsageError("a tag cannot be empty")
+        raise UsageError("a tag cannot be empty; give at least one character")
     return tag
 
 
 def _short(what: str, text: str, most: int) -> str:
     if len(text) > most:
-        raise UsageError(f"{what} has {len(text)} characters; at most {most} are kept")
+        raise UsageError(f"{what} has {len(text)} characters; the maximum is {most}")
     return text
 
 
@@ -114,9 +114,9 @@ def _write(ctx: Context, run: str, events: list[Event]) -> None:
 
 
 def write_changes(path: Path, run: str, events: list[Event]) -> None:
-    """A log file of its own (role "edit"): the training's files have one writer, and it is not us."""
+    """Write a separate log file (role "edit"): only the training writes to its own files."""
     if not is_writable(path):
-        raise Forbidden(f"the folder {path} is read-only for this user")
+        raise Forbidden(f"the folder {path} is read-only for this user; ask its owner for write access")
     problems: list[str] = []
     after = _after(path) if any(isinstance(event, NameChange | NotesChange) for event in events) else 0.0
     writer = RunWriter(
@@ -130,7 +130,7 @@ def write_changes(path: Path, run: str, events: list[Event]) -> None:
 
 
 def _after(path: Path) -> float:
-    """A moment after all that the run has said, whatever its clock was: who writes a note has seen the one before."""
+    """A time after everything in the run, whatever its clock was: the writer of a note has seen the one before."""
     return open_run(path).last_event + 1e-6
 
 

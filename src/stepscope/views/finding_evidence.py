@@ -1,8 +1,8 @@
-"""What proves a finding, ready to draw: the numbers it carries, and the run's own lines that show it.
+"""A finding's evidence, ready to draw: its numbers, and the run's metrics that show it.
 
-A rule keeps what it measured (`losses`, `grad_norm_before`, a value per layer). Lists of numbers become small lines,
-values by name become bars. Beside them stands the run's loss or gradient norm with the step marked, where the rule is
-about how training goes; a wrong shape has no place on a curve.
+A rule records its measurements (`losses`, `grad_norm_before`, a value per layer). Lists of numbers become sparklines,
+values by name become bars. For rules about training behavior, the run's loss or gradient norm is shown with the step
+marked; a wrong shape has no place on a curve.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ MAX_VALUES = 200
 MAX_NAME = 200
 MAX_METRICS = 2
 _NOT_SERIES = ("shape", "shapes", "size", "sizes", "dims", "kernel", "stride", "padding", "axis", "steps", "epochs")
-"""Last words of names whose lists are no values over time."""
+"""Suffixes of names whose lists are not values over time."""
 _IN_WORDS = {"measured"}
-"""A trial's gain, noise and number of steps are no values of one kind; the gain is said in words."""
+"""A trial's gain, noise and number of steps are not values of one kind; the gain is described in words."""
 _ABOUT_LOSS = {"amp", "autograd", "data", "eval", "grad", "init", "loss", "math", "metric", "mode", "num", "opt", "rl"}
-"""Groups of rules whose fault is seen on the loss."""
+"""Rule groups whose fault shows in the loss."""
 _ABOUT_GRADIENTS = {"amp", "grad", "init", "num", "opt"}
 
 
 class EvidenceSeries(msgspec.Struct):
-    """Numbers a finding carries: one after the other, or, with `labels`, one for each name."""
+    """Numbers of a finding: a sequence or, with `labels`, one per name."""
 
     name: str
     values: list[float | None]
-    """None where it is not finite."""
+    """None if not finite."""
     labels: list[str] = []
 
 
@@ -74,13 +74,13 @@ def _is_number(value: Any) -> bool:
 def _finite(value: Any) -> float | None:
     try:
         number = float(value)
-    except OverflowError:  # an integer beyond what a float holds
+    except OverflowError:  # an integer too large for a float
         return None
     return number if math.isfinite(number) else None
 
 
 class TellingMetrics(NamedTuple):
-    """The series that faults of training are seen on; looked for once, as a run may have thousands of others."""
+    """The series that show training faults; looked up once, as a run may have thousands of others."""
 
     loss: str | None = None
     grad_norm: str | None = None
@@ -103,7 +103,7 @@ class TellingMetrics(NamedTuple):
 
 
 def metrics_shown(rule: str, evidence: Mapping[str, Any], found: TellingMetrics) -> list[str]:
-    """The series of the run that show the fault.
+    """The run's series that show the fault.
 
     >>> found = TellingMetrics("train/loss", "grad_norm", "lr")
     >>> metrics_shown("opt.no-zero-grad", {}, found), metrics_shown("shape.linear-in", {"lr": 0.1}, found)

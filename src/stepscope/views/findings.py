@@ -1,6 +1,6 @@
 """Findings as the run's page shows them, and the rules behind them.
 
-Only what was kept in the run folder is shown: a run may come from anywhere and name any file of this machine.
+Only source stored in the run folder is shown: a run may come from anywhere and name any file on this machine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
 
 class SourceLine(msgspec.Struct):
-    """A line of source; `marked` is what the finding is about."""
+    """A line of source; `marked` is the part the finding is about."""
 
     number: int
     before: str
@@ -43,7 +43,7 @@ class SourceLine(msgspec.Struct):
 
 
 class ShownPlace(msgspec.Struct):
-    """Another place that belongs to a finding."""
+    """Another location that belongs to a finding."""
 
     place: str
     label: str
@@ -54,9 +54,9 @@ class ShownEdit(msgspec.Struct):
     """A fix as a small diff."""
 
     label: str
-    """What it tries, where there are several."""
+    """What it tries, if there are several."""
     lines: list[tuple[str, str]]
-    """`-` and a line that goes, `+` and one that comes, `@` and the place of those that follow."""
+    """`-` and a removed line, `+` and an added one, `@` and the location of those that follow."""
     patch: str
     """For `git apply --unidiff-zero`."""
 
@@ -68,25 +68,25 @@ class ShownFinding(msgspec.Struct):
     severity: Severity
     message: str
     place: str
-    """`train.py:88`, from the folder the script was started in; empty when it has none."""
+    """`train.py:88`, relative to the script's working folder; empty if it has none."""
     function: str
     step: int | None
     seen: str
-    """What proves it, in a few words."""
+    """The evidence, in a few words."""
     fix: str
     lines: list[SourceLine]
     related: list[ShownPlace]
     changed: bool
-    """The file was edited after the script began."""
+    """The file was edited after the script started."""
     evidence: dict[str, Any]
     id: str = ""
-    """`opt.no-zero-grad:2`, the second one of its rule: the same for as long as the run is there."""
+    """`opt.no-zero-grad:2`, the second finding of its rule: stable for the lifetime of the run."""
     series: list[EvidenceSeries] = []
     """The numbers of the evidence that can be drawn."""
     metrics: list[str] = []
     """Series of the run that show it; the finding's step is marked there."""
     edits: list[ShownEdit] = []
-    """The fix as a change of text; several where only a trial tells which value is right."""
+    """The fix as a text change; several if only a trial can tell the right value."""
 
 
 class FindingsRequest(msgspec.Struct):
@@ -94,16 +94,16 @@ class FindingsRequest(msgspec.Struct):
 
 
 class RunFindings(msgspec.Struct):
-    """What is wrong with a run, and nothing else of it: what a report may show to others."""
+    """The findings of a run and nothing else, for reports shared with others."""
 
     run: str
     name: str
     findings: list[ShownFinding]
-    """The gravest first."""
+    """Most severe first."""
     watched: bool = False
     """Whether rules watched the script while it ran."""
     looked_at: list[str] = []
-    """What of the run's folder was looked at, in words."""
+    """Which parts of the run's folder were checked, in words."""
 
 
 class RuleRequest(msgspec.Struct):
@@ -111,7 +111,7 @@ class RuleRequest(msgspec.Struct):
 
 
 class RuleDetail(msgspec.Struct):
-    """What a rule says of itself."""
+    """A rule's documentation."""
 
     id: str
     severity: Severity
@@ -123,7 +123,7 @@ class RuleDetail(msgspec.Struct):
     bad: str
     good: str
     asked: str
-    """When it is asked, and of what."""
+    """When it runs, and on what data."""
 
 
 @route("POST", "/api/findings")
@@ -142,7 +142,7 @@ def findings(ctx: Context, request: FindingsRequest) -> RunFindings:
 
 @route("POST", "/api/rule")
 def rule(ctx: Context, request: RuleRequest) -> RuleDetail:
-    """All there is to say about a rule; the same words as `stepscope explain`."""
+    """Everything about a rule; the same text as `stepscope explain`."""
     doc = rule_doc(request.rule)
     text = doc.text
     return RuleDetail(
@@ -160,12 +160,12 @@ def rule(ctx: Context, request: RuleRequest) -> RuleDetail:
 
 
 def findings_of(folder: RunFolder) -> list[ShownFinding]:
-    """All that a page can hold of a run's findings: those from while it ran, and those in its folder."""
+    """All findings of a run: those from while it ran, and those in its folder."""
     return shown_findings(diagnosis_of(folder).findings[-MAX_FINDINGS:], folder.meta.cwd, folder.metrics())
 
 
 def shown_findings(findings: Iterable[Finding], cwd: str, metrics: Sequence[str] = ()) -> list[ShownFinding]:
-    """The gravest first, and those of one severity in the order they were found; `metrics` names the run's series."""
+    """Most severe first, then in the order found; `metrics` names the run's series."""
     told: Counter[str] = Counter()
     telling = TellingMetrics.among(metrics)
     shown = []
@@ -207,7 +207,7 @@ def _edit(edit: Edit, root: Path) -> ShownEdit:
 def _lines(
     source: Iterable[tuple[int, str]], line: int | None, region: tuple[int | None, int | None] = (None, None)
 ) -> list[SourceLine]:
-    """The lines, the one in question taken apart at what it is about."""
+    """The source lines, with the one in question split at the marked part."""
     found = []
     for number, text in source:
         first, last = code_span(text, *region) if number == line else (len(text), len(text))

@@ -1,4 +1,4 @@
-"""What the runs of a group reach together: the mean of each metric column, and how far they lie apart."""
+"""Group statistics: the mean of each metric column over a group's runs, and the spread."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class GroupMean(msgspec.Struct):
 
     mean: float
     sd: float | None
-    """The standard deviation with n - 1; None of a single value."""
+    """The standard deviation with n - 1; None for a single value."""
     count: int
-    """How many runs have a finite value."""
+    """Number of runs with a finite value."""
     odd: int = 0
-    """How many have NaN or an infinity instead, and are left out."""
+    """Number of runs with NaN or an infinity, which are excluded."""
 
 
 def is_averaged(field: Field) -> bool:
-    """Metrics are; a mean of learning rates or seeds says nothing."""
+    """Only metrics are averaged; the mean of learning rates or seeds is meaningless."""
     return field.source in ("metric", "summary")
 
 
 def group_means(members: Sequence[RunEntry], fields: Sequence[Field | None], now: float) -> list[GroupMean | None]:
-    """One per field; None where it is no metric, or where no run of the group has a number."""
+    """One per field; None if it is not a metric, or no run of the group has a number."""
     return [
         None if field is None or not is_averaged(field) else mean_of([entry.value(field, now) for entry in members])
         for field in fields
@@ -48,7 +48,7 @@ def mean_of(values: Sequence[object]) -> GroupMean | None:
     finite = [one for one in numbers if math.isfinite(one)]
     if not finite:
         return None
-    size = max(map(abs, finite)) or 1.0  # sums of the largest floats would be infinite
+    size = max(map(abs, finite)) or 1.0  # sums of the largest floats would overflow
     mean = math.fsum(one / size for one in finite) / len(finite)
     spread = math.fsum((one / size - mean) ** 2 for one in finite)
     sd = math.sqrt(spread / (len(finite) - 1)) * size if len(finite) > 1 else math.inf

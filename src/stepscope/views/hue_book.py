@@ -1,4 +1,4 @@
-"""Which hue each run was given, kept in the user's cache: a run has its color for ever, whatever is deleted later."""
+"""The hue assigned to each run, stored in the user's cache: a run keeps its color whatever is deleted later."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LINE = re.compile(r"^([0-9A-Za-z_-]{1,64}) (\d{1,3})$", re.MULTILINE)
 
 
 class HueBook:
-    """One line per run, only ever added to; the first of a run counts. What cannot be written stays in memory."""
+    """One line per run, append-only; the first of a run counts. What cannot be written stays in memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -32,7 +32,7 @@ class HueBook:
             return self._hues
 
     def add(self, hues: Mapping[str, int]) -> None:
-        """Keep the hues of runs that have none yet."""
+        """Store the hues of runs that have none yet."""
         known = self.read()
         with self._lock:
             new = {run: hue for run, hue in hues.items() if run not in known}
@@ -44,7 +44,7 @@ class HueBook:
                 with self._path.open("a", encoding="ascii") as file:
                     file.write("".join(f"{run} {hue}\n" for run, hue in new.items() if run.isascii()))
             except OSError:
-                pass  # a full or read-only cache costs the memory of colors, nothing else
+                pass  # a full or read-only cache only means that colors are not remembered
 
     def _from_disk(self) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -60,6 +60,6 @@ _books: dict[Path, HueBook] = {}
 
 
 def hue_book() -> HueBook:
-    """The book of this user."""
+    """The current user's file."""
     path = cache_folder() / FILE
     return _books.setdefault(path, HueBook(path))

@@ -1,4 +1,4 @@
-"""A color for every run, the same on every page and for ever: runs made one after the other never share one."""
+"""A stable color for every run, the same on every page: consecutive runs never share one."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from stepscope.views.hue_book import hue_book
 __all__ = ["HUES", "Spread", "hues", "told_apart"]
 
 HUES = 8
-"""How many the page's palette has (web/src/lib/color.ts)."""
+"""Number of hues in the page's palette (web/src/lib/color.ts)."""
 APART = 7
-"""With so many before it a run shares none: eight runs in a row have eight hues."""
+"""A run differs from this many before it: eight runs in a row have eight hues."""
 
-# Steps of three walk through all eight and land far from the hue that was taken.
+# Steps of three visit all eight and land far from the taken hue.
 _WALKS = [[(wanted + step * 3) % HUES for step in range(HUES)] for wanted in range(HUES)]
 _DASHES = 5
 
 
 class Spread:
-    """Gives out hues in the order runs are made, so that new runs cost nothing for those before them.
+    """Assigns hues in the order runs are created, so that new runs do not affect earlier ones.
 
-    A run takes the hue its id prefers, unless one of the seven before it in its project has it, or, where that leaves a
+    A run takes the hue its id prefers, unless one of the seven before it in its project has it or, if that leaves a
     choice, one of the seven before it in the store. So later runs change nothing.
     """
 
@@ -34,12 +34,12 @@ class Spread:
         self.runs: list[tuple[str, str]] = []
         self.hues: dict[str, int] = {}
         self.booked = 0
-        """How many of the runs are in the book."""
+        """Number of runs in the book."""
         self._store: deque[int] = deque(maxlen=APART)
         self._projects: dict[str, deque[int]] = {}
 
     def add(self, run: str, project: str, hue: int | None = None) -> None:
-        """Give a run its hue, or the one it is to keep."""
+        """Assign a hue to a run, or the one it must keep."""
         own = self._projects.get(project)
         if own is None:
             own = self._projects[project] = deque(maxlen=APART)
@@ -65,7 +65,7 @@ _lock = threading.Lock()
 
 
 def hues(catalogue: Catalogue) -> dict[str, int]:
-    """The hue of each run by id, as of the catalogue's version. A run that was given one keeps it."""
+    """The hue of each run by id, as of the catalog's version. An assigned hue never changes."""
     with _lock:
         version = catalogue.version
         known, spread = _kept.get(catalogue) or (-1, Spread())
@@ -74,14 +74,14 @@ def hues(catalogue: Catalogue) -> dict[str, int]:
         runs = [(entry.head.id, entry.head.project) for entry in catalogue.every()]
         new = sorted(run for run in runs if run[0] not in spread.hues)  # ids begin with the time
         is_older = bool(new and spread.runs) and new[0] < spread.runs[-1]
-        if is_older or len(spread.hues) + len(new) > len(runs):  # it comes before others, or some are gone
+        if is_older or len(spread.hues) + len(new) > len(runs):  # it precedes others, or some are deleted
             spread, new = Spread(), sorted(runs)
         book = hue_book()
         given = book.read()
         for run, project in new:
             hue = given.get(run)
             spread.add(run, project, None if hue is None else hue % HUES)
-        if catalogue.unread == 0:  # what is read later may be older, and would have come first
+        if catalogue.unread == 0:  # runs read later may be older, and would have come first
             book.add({run: spread.hues[run] for run, _ in spread.runs[spread.booked :]})
             spread.booked = len(spread.runs)
         _kept[catalogue] = (version, spread)
@@ -89,9 +89,9 @@ def hues(catalogue: Catalogue) -> dict[str, int]:
 
 
 def told_apart(runs: Sequence[str], own: dict[str, int]) -> dict[str, int]:
-    """A look for each run of a picture, `hue + 8 * dash`, as the page draws it (assignSlots in web/src/lib/color.ts).
+    """A style for each run of a chart, `hue + 8 * dash`, as the page draws it (assignSlots in web/src/lib/color.ts).
 
-    The hue is always the run's own; where an earlier run has it too, a dash tells them apart.
+    The hue is always the run's own; if an earlier run has it too, a dash distinguishes them.
 
     >>> told_apart(["a", "b", "c"], {"a": 1, "b": 7, "c": 1})
     {'a': 1, 'b': 7, 'c': 9}

@@ -1,4 +1,4 @@
-"""What this server is: shown in the page's corner and used by scripts to see whether it is up."""
+"""Information about this server: shown in the page's corner and used by scripts to check that it is up."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Info(msgspec.Struct):
     version: str
     stores: list[Store]
     read_only: bool
-    """No store can be written to (or the server was told not to)."""
+    """No store is writable (or the server was started read-only)."""
     projects: list[str]
     runs: int
     catalogue_version: int
     user: str = ""
-    """Who is signed in at a team's server; empty in the app of one person."""
+    """The signed-in user of a team server; empty in the single-user app."""
 
 
 @route("GET", "/api/info")

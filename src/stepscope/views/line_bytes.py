@@ -1,4 +1,4 @@
-"""The lines of a chart as bytes: what stands behind `POST /api/lines`.
+"""The lines of a chart in binary form: the data of `POST /api/lines`.
 
 The same lines as `POST /api/series`, in a third of the bytes and without a number to parse. All little-endian:
 
@@ -7,10 +7,10 @@ The same lines as `POST /api/series`, in a third of the bytes and without a numb
     head       JSON: `lines` as in `SeriesData` with empty columns, `columns`, `missing`, `partial`
     columns    floats, each column from a multiple of eight on
 
-`columns` has for each line how many numbers its columns have, and then for x, value, low, high and smooth where the
-column begins, counted from the end of the head, and how many bytes a number has: 4, 8, or 0 for no column. A float32
-stands only where it is exact, and for `low` and `high`, which are how far below and above `value` they lie (no column:
-they are `value`). Lines over the same x share its column.
+`columns` has, for each line, the length of its columns, and then for x, value, low, high and smooth the column's offset
+from the end of the head and the bytes per number: 4, 8, or 0 for no column. A float32 is used only if it is exact, and
+for `low` and `high`, which are stored as distances below and above `value` (no column: they equal `value`). Lines over
+the same x share its column.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ EIGHT = 8
 
 
 class PackedLine(NamedTuple):
-    """One line, ready to be laid into an answer."""
+    """One encoded line."""
 
     head: bytes
     """Its JSON."""
     numbers: int
-    """In each column."""
+    """Numbers in each column."""
     columns: tuple[bytes, ...]
 
 
@@ -51,7 +51,7 @@ class _Head(msgspec.Struct):
 
 @route("POST", "/api/lines")
 def line_bytes(ctx: Context, request: SeriesRequest) -> Download:
-    """The lines of all visible panels, as columns of bytes."""
+    """The lines of all visible panels, as binary columns."""
     answer = SeriesData(lines=[], missing=[])
     lines = [_packed(ctx.lines, one, request) for one in wanted_lines(ctx, request, answer)]
     return Download("application/octet-stream", body=_laid_out(lines, answer))
@@ -110,8 +110,8 @@ def _floats(values: Floats) -> bytes:
 
 
 def _distance(values: Floats) -> bytes:
-    """How far an extreme is from the value: seven digits of that are more than a screen can show."""
-    if not np.any(values):  # NaN counts as something
+    """The distance of an extreme from the value: seven digits are more than a screen can show."""
+    if not np.any(values):  # NaN counts as a difference
         return b""
     with np.errstate(over="ignore"):
         short = values.astype("<f4")

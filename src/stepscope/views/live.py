@@ -1,4 +1,4 @@
-"""What the page is told while runs go on: small notices over server-sent events; data is fetched after."""
+"""Live updates for pages: small notices over server-sent events; the page then fetches the data."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ class Live(msgspec.Struct):
     changed: list[RunChange]
     gone: list[str]
     notices: list[Notice] = []
+    comments: list[str] = []
+    """Where a comment was added or removed: `run:ID`, `report:ID`."""
 
 
 class _Listener:
-    """One open page: what it has not been told yet, merged, so that a slow page costs no more than a fast one."""
+    """One open page: its pending updates, merged, so that a slow page costs no more than a fast one."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, version: int) -> None:
         self.loop = loop
@@ -45,12 +47,12 @@ class _Listener:
 
     def add(self, news: Live) -> None:
         self.pending = news if self.pending is None else _merged(self.pending, news)
-        with suppress(RuntimeError):  # its loop has just been closed
+        with suppress(RuntimeError):  # its loop was just closed
             self.loop.call_soon_threadsafe(self.wake.set)
 
 
 class Hub:
-    """Hands what changed, found by one thread, to every open page, each waiting in an event loop."""
+    """Distributes changes, found by one thread, to every open page, each waiting in an event loop."""
 
     def __init__(self, limit: int = 64) -> None:
         self.limit = limit
@@ -59,13 +61,17 @@ class Hub:
         self._listeners: set[_Listener] = set()
         self._closed = False
         self.on_listener: Callable[[], object] = lambda: None
-        """Told when a page begins to listen: whoever looks for news should look now."""
+        """Called when a page starts to listen, so that the stores are checked now."""
 
     def __len__(self) -> int:
         return len(self._listeners)
 
+    def commented(self, topic: str) -> None:
+        """Notify every page of a comment on a run or a report."""
+        self.publish(Live(self.version, [], [], comments=[topic]))
+
     def publish(self, news: Live) -> None:
-        """Tell every page; may be called from any thread and never waits for a page."""
+        """Notify every page; may be called from any thread and never waits for a page."""
         with self._lock:
             self.version = news.version
             for listener in self._listeners:
@@ -80,7 +86,7 @@ class Hub:
                     listener.loop.call_soon_threadsafe(listener.wake.set)
 
     async def listen(self) -> AsyncGenerator[Live, None]:
-        """First where things stand (so that a page sees whether it missed something), then each change."""
+        """First the current state (so that a page sees whether it missed something), then each change."""
         with self._lock:
             if len(self._listeners) >= self.limit:
                 raise TooMany(f"{self.limit} pages are already open on this server; close one, or reload later")
@@ -101,7 +107,7 @@ class Hub:
 
 
 class TooMany(StepscopeError):
-    """Every place for a listener is taken."""
+    """The maximum number of listeners is reached."""
 
     http_status = 503
 
@@ -112,10 +118,11 @@ def _merged(old: Live, new: Live) -> Live:
     for run in new.gone:
         changed.pop(run, None)
     notices = [*old.notices, *new.notices][-MAX_NOTICES:]
-    return Live(version=new.version, changed=list(changed.values()), gone=sorted(gone), notices=notices)
+    comments = list(dict.fromkeys([*old.comments, *new.comments]))[-MAX_NOTICES:]
+    return Live(new.version, list(changed.values()), sorted(gone), notices, comments)
 
 
 @route("GET", "/api/live")
 def live(ctx: Context, request: Empty) -> AsyncIterator[Live]:
-    """What changes from now on, until the page closes."""
+    """All changes from now on, until the page closes."""
     return ctx.hub.listen()

@@ -1,4 +1,4 @@
-"""What a person should learn about a run without looking."""
+"""Notices: what a user should know about a run without looking."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from stepscope.records import Severity
 
 __all__ = ["Notice", "NoticeKind"]
 
-NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped"]
+NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped", "mention"]
 
 
 class Notice(msgspec.Struct):
-    """One message to a person: what happened to which run, and how bad it is."""
+    """One message: what happened to which run, and how bad it is."""
 
     run: str
     title: str
@@ -22,9 +22,9 @@ class Notice(msgspec.Struct):
     level: Severity
     kind: NoticeKind = "alert"
     """failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
-    that was found. alert: `run.alert`. dropped: values could not be recorded."""
+    that was found. alert: `run.alert`. dropped: values could not be recorded. mention: a comment names somebody."""
     id: str = ""
-    """The same thing has the same id, so that it is told once."""
+    """The same event has the same id, so that it is reported once."""
     time: float = 0.0
     name: str = ""
     project: str = ""

@@ -1,4 +1,4 @@
-"""Runs that stay open between requests, so that a chart that is drawn again costs only what came since."""
+"""Runs that stay open between requests, so that redrawing a chart costs only what is new."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["OpenRuns"]
 
 MOST_RUNS = 512
 MOST_BYTES = 1 << 30
-"""Of the log files behind the open runs: about what they take in memory."""
+"""Maximum size of the log files of open runs: roughly their memory use."""
 FRESH_S = 0.5
-"""A run that is written to is read on at most this often, however many panels ask for it."""
+"""A live run is refreshed at most this often, however many panels request it."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class _Open:
 
 
 class OpenRuns:
-    """Opens runs by id and keeps those that were asked for last. Safe to use from several threads."""
+    """Opens runs by id and caches the most recently used. Thread-safe."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -46,7 +46,7 @@ class OpenRuns:
         return len(self._open)
 
     def get(self, run_id: str) -> RunFolder:
-        """The run with this id, as it is now; `NotFound` if the catalogue has none."""
+        """The run with this id, up to date; `NotFound` if the catalog has none."""
         entry = self._catalogue.entry(run_id)
         with self._lock:
             known = self._open.get(run_id)
@@ -57,7 +57,7 @@ class OpenRuns:
         if known is None:
             return self._opened(entry)
         now = time.monotonic()
-        # A version that moved was announced to the page: answering with older points would leave the last ones out.
+        # A new version was announced to the page: answering with older points would omit the last ones.
         if known.version != entry.version or (entry.status == "running" and now - known.read > FRESH_S):
             known.version, known.read = entry.version, now
             if known.folder.refresh():

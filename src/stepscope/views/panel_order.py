@@ -1,4 +1,4 @@
-"""What is worth seeing first on the Charts page: what the runs are judged by, other numbers, then media."""
+"""The order of panels on the Charts page: main metrics, other numbers, then media."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Rank = tuple[int, ...]
 
 
 def in_order(panels: Collection[PanelInfo], goals: Collection[str] = (), axes: Collection[str] = ()) -> list[PanelInfo]:
-    """Panels by section: first the section with the most telling panel, the machine's last; the same inside each.
+    """Panels by section: the section with the most important panel first, the machine's last; likewise inside each.
 
-    `goals` are metrics that a person gave a goal, `axes` those that others are drawn over.
+    `goals` are metrics with a user-defined goal, `axes` those that others are drawn over.
     """
     ranks = {id(panel): _rank(panel.key, panel.kind, goals, axes) for panel in panels}
     best: dict[str, Rank] = {}
@@ -51,7 +51,7 @@ def metrics_in_order(names: Iterable[str], goals: Collection[str] = ()) -> list[
 
 
 def _rank(key: str, kind: str, goals: Collection[str], axes: Collection[str]) -> Rank:
-    """Less comes first."""
+    """Sort key; lower comes first."""
     if kind != "scalar":
         return (6, _MEDIA.index(kind) if kind in _MEDIA else len(_MEDIA))
     if key in goals:

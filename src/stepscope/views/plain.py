@@ -1,4 +1,4 @@
-"""Whatever a run holds, as values that JSON and a browser carry unchanged."""
+"""Any value of a run as JSON that a browser reads unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXACT = 2**53
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """A config value, a medium's meta, a finding's evidence: what JSON has no word for becomes text.
+    """A config value, a medium's meta, a finding's evidence; values that JSON cannot represent become text.
 
     >>> plain({"lr": 0.1, "seed": 2**60, "loss": float("nan"), 3: (1, b"x")})
     {'lr': 0.1, 'seed': '1152921504606846976', 'loss': 'NaN', '3': [1, "b'x'"]}

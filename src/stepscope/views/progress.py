@@ -1,4 +1,4 @@
-"""How far a run is: from the number of steps or epochs that its config names."""
+"""A run's progress, from the number of steps or epochs in its config."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Progress:
 
 
 def progress_of(config: Mapping[str, Any], series: Series, epochs: Series | None) -> Progress | None:
-    """The progress of a run whose newest points are in `series`; None where nothing says how long it will be.
+    """The progress of a run whose newest points are in `series`; None if its length is unknown.
 
     >>> half = Series("loss", [0, 49], [0.0, 1.0], [1.0, 0.5])
     >>> progress_of({"max_steps": 100}, half, None)
@@ -48,7 +48,7 @@ def progress_of(config: Mapping[str, Any], series: Series, epochs: Series | None
 
 
 def _by_epochs(many: float, epochs: Series, done: float) -> Progress | None:
-    """Where the epoch is logged as a whole number, steps since it changed say how far into it the run is."""
+    """If the epoch is logged as a whole number, the steps since it changed give the fraction."""
     values = epochs.values[np.isfinite(epochs.values)]
     if not len(values):
         return None

@@ -27,36 +27,36 @@ Unit = Literal["ms", "bytes", "percent", "number"]
 class RanksRequest(msgspec.Struct):
     run: str
     measure: str = ""
-    """`step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first there is."""
+    """`step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first available."""
     columns: int = 120
     rows: int = 64
 
 
 class Measure(msgspec.Struct):
-    """Something that can be shown over the ranks."""
+    """A measure that can be shown over the ranks."""
 
     id: str
     title: str
     unit: Unit
     key: str
-    """The series it is made from."""
+    """The underlying series."""
 
 
 class HeatRow(msgspec.Struct):
-    """One rank, or several neighbors of which each interval shows the one with the largest value."""
+    """One rank, or several neighbors, of which each interval shows the one with the largest value."""
 
     first: int
     last: int
     host: str
     values: list[float | None]
     whose: list[int]
-    """The rank that each value is of; -1 where there is none."""
+    """The rank of each value; -1 if there is none."""
     bad: list[int]
     """The intervals in which a rank of the row has NaN or Inf."""
 
 
 class RankBand(msgspec.Struct):
-    """Over all ranks, for each interval."""
+    """Statistics over all ranks, per interval."""
 
     mean: list[float | None]
     low: list[float | None]
@@ -64,7 +64,7 @@ class RankBand(msgspec.Struct):
     low_rank: list[int]
     high_rank: list[int]
     bad: list[int]
-    """How many ranks have NaN or Inf."""
+    """Number of ranks with NaN or Inf."""
     bad_rank: list[int]
     """The first of them, or -1."""
 
@@ -78,19 +78,19 @@ class Ranks(msgspec.Struct):
     ranks: int
     hosts: list[HostRanks]
     slow: list[str]
-    """Which ranks hold the others up, in words; the slowest first."""
+    """Which ranks the others wait for, in words; slowest first."""
     measures: list[Measure]
     measure: str
-    """What is shown: the id of one of `measures`."""
+    """The id of the shown measure, one of `measures`."""
     unit: Unit
     steps: list[int]
     """The first step of each interval."""
     width: float
-    """Steps in an interval."""
+    """Steps per interval."""
     rows: list[HeatRow]
     band: RankBand
     outlier: str
-    """The rank that is the largest in most intervals, in words; or empty."""
+    """The rank that is largest in most intervals, in words; or empty."""
 
 
 @route("POST", "/api/ranks")
@@ -104,7 +104,7 @@ def ranks(ctx: Context, request: RanksRequest) -> Ranks:
         return _empty(folder)
     chosen = _chosen(measures, request.measure)
     if chosen is None:
-        raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks")
+        raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks; reload the page")
     grid = rank_grid(folder, chosen.key, request.columns, _CHANGES.get(chosen.id))
     band, hosts = band_of_grid(grid), hosts_of(folder)
     found = standing_out(band)
@@ -136,7 +136,7 @@ def _chosen(measures: list[Measure], wanted: str) -> Measure | None:
     if not wanted:
         return measures[0]
     by_id = [one for one in measures if one.id == wanted]
-    by_key = [one for one in measures if one.key == wanted]  # the series that stands behind Loss or Memory
+    by_key = [one for one in measures if one.key == wanted]  # the series behind Loss or Memory
     return next(iter(by_id + by_key), None)
 
 
@@ -150,7 +150,9 @@ _CHANGES: dict[str, Callable[[Floats], Floats]] = {"step_time": _step_ms}
 
 def _measures(folder: RunFolder) -> list[Measure]:
     """The four that are always looked at first, then every series that several ranks have."""
-    names = [name for name in folder.metrics() if len(folder.ranks_with(name)) > 1]
+    on_nodes = folder.node_metrics()
+    shared = [name for name in folder.metrics() if name in on_nodes or len(folder.ranks_with(name)) > 1]
+    names = list(dict.fromkeys([*shared, *on_nodes]))
     if not names:
         return []
     losses = tuple(name for name in names if not name.startswith(_MACHINE) and loss_likeness(name) is not None)
@@ -179,18 +181,18 @@ def _unit(name: str) -> Unit:
 
 
 def _rows(grid: Grid, most: int, hosts: dict[int, str]) -> list[HeatRow]:
-    """Of more ranks than rows, neighbors share one, which shows the largest of them: a slow rank is never hidden."""
+    """With more ranks than rows, neighbors share a row that shows the largest, so that a slow rank is never hidden."""
     found = []
-    size = max(1, -(-len(grid.ranks) // most))
-    for start in range(0, len(grid.ranks), size):
+    size = max(1, -(-len(grid.first) // most))
+    for start in range(0, len(grid.first), size):
         part = slice(start, start + size)
-        ranks, values = grid.ranks[part], grid.mean[part]
+        values = grid.largest[part]
         filled = np.where(np.isnan(values), -np.inf, values)
         at = filled.argmax(axis=0)
         largest = np.take_along_axis(values, at[None, :], axis=0)[0]
-        whose = np.where(np.isnan(largest), -1, ranks[at])
-        first, last = int(ranks[0]), int(ranks[-1])
-        machines = list(dict.fromkeys(hosts.get(int(rank), "") for rank in ranks))
+        whose = np.where(np.isnan(largest), -1, np.take_along_axis(grid.high_rank[part], at[None, :], axis=0)[0])
+        first, last = int(grid.first[part][0]), int(grid.last[part][-1])
+        machines = list(dict.fromkeys(hosts.get(int(rank), "") for rank in grid.first[part]))
         host = machines[0] if len(machines) == 1 else f"{machines[0]} to {machines[-1]}"
         bad = np.flatnonzero(grid.bad[part].any(axis=0)).tolist()
         found.append(HeatRow(first, last, host, _numbers(largest), whose.tolist(), bad))
@@ -209,7 +211,7 @@ def _numbers(values: Floats) -> list[float | None]:
 
 
 def _empty(folder: RunFolder) -> Ranks:
-    """A run of one rank, or of several that have nothing in common."""
+    """A run with one rank, or with ranks that have no series in common."""
     band = RankBand([], [], [], [], [], [], [])
     hosts = _by_host(hosts_of(folder))
     return Ranks(len(folder.ranks), hosts, [], [], "", "number", [], 1.0, [], band, "")

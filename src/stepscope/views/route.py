@@ -3,9 +3,9 @@
     @route("POST", "/api/runs")
     def runs(ctx: Context, request: RunsRequest) -> RunsPage: ...
 
-Any module in this folder, or in a page's folder inside it, that has such a function is found by listing. The server
-mounts what it finds and `scripts/types` writes its TypeScript, so adding a page is one file on each side. What comes
-back decides how it travels: a struct as JSON, `Download` as bytes, an async iterator of structs as server-sent events.
+Such functions are discovered in all modules of this folder and of the page folders inside it. The server mounts them
+and `scripts/types` writes their TypeScript, so adding a page is one file on each side. The return type decides the
+encoding: a struct as JSON, `Download` as bytes, an async iterator of structs as server-sent events.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _MARK = "__stepscope_route__"
 
 
 class Empty(msgspec.Struct):
-    """A request that carries nothing."""
+    """A request without fields."""
 
 
 class Problem(msgspec.Struct):
-    """What comes back instead of an answer, with a status of 400 or more."""
+    """The response for an error, with a status of 400 or more."""
 
     error: str
     hint: str | None = None
     """What to do about it."""
     position: int | None = None
-    """The character of a query that is wrong, counted from 0."""
+    """The offending character of a query, counted from 0."""
     id: str | None = None
-    """Names the details in the server's log, for an error of ours."""
+    """Identifies the details in the server's log, for an internal error."""
 
 
 @dataclass(frozen=True)
@@ -52,22 +52,22 @@ class Download:
     mime: str
     body: bytes | None = None
     path: Path | None = None
-    """A file to stream instead of `body`; its path was checked by the view."""
+    """A file to stream instead of `body`; the view has checked its path."""
     pieces: Iterator[bytes] | None = None
-    """Bytes that are made while they are sent, instead of `body`."""
+    """Bytes generated while they are sent, instead of `body`."""
     filename: str | None = None
-    """Set: the browser saves it under this name instead of showing it."""
+    """If set, the browser saves it under this name instead of showing it."""
     page: bool = False
-    """HTML from a run, to be shown in a frame of ours: it can run nothing and fetch nothing."""
+    """HTML from a run, shown in a sandboxed frame: it can execute nothing and fetch nothing."""
     document: bool = False
-    """HTML that we made and that carries its own policy: a shared report. It has an origin of its own."""
+    """HTML made by Stepscope with its own policy: a shared report. It has its own origin."""
     immutable: bool = False
-    """The address names the content by its hash, so a copy never goes stale."""
+    """The address contains the content's hash, so a copy never becomes stale."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """One address of the server and the function behind it."""
+    """One address of the server and its function."""
 
     method: Method
     path: str
@@ -89,7 +89,7 @@ class Route:
 
     @cached_property
     def response(self) -> Any:
-        """The struct that comes back (each event's struct, for a stream), or `Download`."""
+        """The response struct (for a stream, each event's struct), or `Download`."""
         answer = self._hints["return"]
         return get_args(answer)[0] if self.stream else answer
 
@@ -113,7 +113,7 @@ def route(method: Method, path: str) -> Callable[[F], F]:
 
 
 def all_routes(package: str = "stepscope.views") -> list[Route]:
-    """Every route of the modules in a package's folder, in the order of their addresses."""
+    """All routes in a package's folder, sorted by address."""
     found: dict[str, Route] = {}
     for loaded in modules_in(package, deeply=True):
         for value in vars(loaded).values():

@@ -1,4 +1,4 @@
-"""One run in full: what it is, how it ended, what it was made from."""
+"""One run in full: its description, how it ended, and its environment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RunRequest(msgspec.Struct):
     run: str
     """Its id."""
     brief: bool = False
-    """Leave out what never changes and may be large: the diff and the packages. For a page that follows a run."""
+    """Omit what never changes and may be large: the diff and the packages. For a page that follows a run."""
 
 
 class Attempt(msgspec.Struct):
@@ -44,12 +44,12 @@ class Attempt(msgspec.Struct):
     pid: int
     started: float
     seen: float
-    """When it was last heard of."""
+    """Its last sign of life."""
     status: Status
 
 
 class SummaryValue(msgspec.Struct):
-    """What stands for one series."""
+    """Summary statistics of one series."""
 
     key: str
     last: Cell = None
@@ -77,7 +77,7 @@ class Surroundings(msgspec.Struct):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """How much each part of the page has to show."""
+    """Number of items in each part of the page."""
 
     metrics: int = 0
     media: int = 0
@@ -86,11 +86,11 @@ class Parts(msgspec.Struct, frozen=True):
     recordings: int = 0
     profiles: int = 0
     console: int = 0
-    """Pieces of what it printed."""
+    """Pieces of console output."""
     system: int = 0
     artifacts: int = 0
     ranks: int = 0
-    """How many ranks, of a run of several."""
+    """Number of ranks, if there are several."""
 
 
 class RunDetail(msgspec.Struct):
@@ -109,21 +109,21 @@ class RunDetail(msgspec.Struct):
     command: list[str]
     config: dict[str, Any]
     config_origins: dict[str, str]
-    """Where settings come from (command line, default, a file ...), for those of which it is known."""
+    """The source of settings (command line, default, a file ...), where known."""
     summary: list[SummaryValue]
     environment: Surroundings
     git: GitState | None
     alerts: list[Alert]
     findings: list[ShownFinding]
-    """The gravest first."""
+    """Most severe first."""
     watched: bool
     """Whether rules watched the script while it ran."""
     looked_at: list[str]
-    """What of its folder was looked at for findings, in words."""
+    """Which parts of its folder were checked for findings, in words."""
     artifacts: list[Artifact]
     attempts: list[Attempt]
     status_detail: str = ""
-    """In one line: the error, or why we think so."""
+    """In one line: the error, or why this status was derived."""
     ended: float | None = None
     error: str | None = None
     """The exception that ended it, in one line."""
@@ -132,16 +132,16 @@ class RunDetail(msgspec.Struct):
     dropped: int = 0
     dropped_reasons: list[str] = []
     holes: int = 0
-    """Damaged stretches in its files."""
+    """Damaged ranges in its files."""
     faults: list[str] = []
-    """What went wrong inside Stepscope while it recorded this run."""
+    """Internal errors of Stepscope while it recorded this run."""
     editable: bool = False
     parts: Parts = Parts()
 
 
 @route("POST", "/api/run")
 def run(ctx: Context, request: RunRequest) -> RunDetail:
-    """Everything the run's own page shows, but not its series."""
+    """Everything the run's own page shows, except its series."""
     entry = ctx.catalogue.entry(request.run)
     folder = ctx.runs.get(request.run)
     meta = folder.meta
@@ -202,7 +202,7 @@ def _parts(folder: RunFolder) -> Parts:
 
 
 def _summary(folder: RunFolder) -> list[SummaryValue]:
-    """Every series, what matters first, then values that were only set by hand; at most what a page can hold."""
+    """Every series, most important first, then values that were only set by hand; up to the page's limit."""
     chosen = folder.summary
     metrics = folder.metrics()
     names = metrics_in_order(metrics, said_goals(metrics, folder.rules))[:MAX_SERIES]

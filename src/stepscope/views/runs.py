@@ -1,4 +1,4 @@
-"""The *Runs* page: a window of the filtered, sorted and grouped table of runs."""
+"""The *Runs* page: a page of the filtered, sorted and grouped table of runs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MAX_COLUMNS = 200
 MAX_IDS = 10_000
 
 Cell = float | str | bool | None
-"""NaN and infinities travel as the strings "NaN", "Infinity" and "-Infinity": JSON has no numbers for them."""
+"""NaN and infinities are encoded as the strings "NaN", "Infinity" and "-Infinity": JSON has no numbers for them."""
 
 
 class RunColumn(msgspec.Struct):
-    """Something the table can show, sort, group and query by."""
+    """A column that the table can show, sort, group and query by."""
 
     key: str
     """`name`, `status`, `created`, `duration`, `tags`, `project` ..., `config.lr`, `loss.last`, `loss.min` ..."""
@@ -40,7 +40,7 @@ class RunColumn(msgspec.Struct):
     type: str
     """number, text, bool, time, duration"""
     distinct: int = 0
-    """How many different values it has over the runs seen; 1 means it does not differ."""
+    """Number of distinct values over the runs seen; 1 means it does not differ."""
 
 
 class RunRow(msgspec.Struct):
@@ -55,16 +55,16 @@ class RunRow(msgspec.Struct):
     cells: list[Cell]
     """Aligned with the request's `columns`."""
     spark: list[float | None]
-    """About 40 values of the main metric, for a tiny line; None where not finite."""
+    """About 40 values of the main metric, for a sparkline; None where not finite."""
     findings: int = 0
-    """Errors and warnings, also of the stored run if somebody has looked at it."""
+    """Errors and warnings, including those of the stored run if it was diagnosed."""
     errors: int = 0
     """Those that are errors."""
     dropped: int = 0
     version: int = 0
-    """Grows whenever anything in the run changed."""
+    """Increases whenever anything in the run changes."""
     hue: int = 0
-    """Its place in the palette; see `hues.py`."""
+    """Its index in the palette; see `hues.py`."""
 
 
 class RunGroup(msgspec.Struct):
@@ -74,7 +74,7 @@ class RunGroup(msgspec.Struct):
     count: int
     ids: list[str]
     means: list[GroupMean | None] = []
-    """Aligned with the request's `columns`; None where the column is no metric or no run has a number."""
+    """Aligned with the request's `columns`; None if the column is not a metric or no run has a number."""
 
 
 class RunsRequest(msgspec.Struct):
@@ -90,47 +90,47 @@ class RunsRequest(msgspec.Struct):
     archived: bool = False
     """Also runs with the tag `archived`."""
     ids: int = 0
-    """How many of the matching ids to send along (at most 10,000): for "select all", not for each page of a table."""
+    """Number of matching ids to include (at most 10,000): for "select all", not for each page of a table."""
 
 
 class RunsPage(msgspec.Struct):
     rows: list[RunRow]
     matched: int
-    """Runs that match the query."""
+    """Number of matching runs."""
     total: int
-    """Runs in the store."""
+    """Number of runs in the store."""
     ids: list[str]
-    """As many of the matching ids as were asked for, in order."""
+    """The requested number of matching ids, in order."""
     groups: list[RunGroup] | None
     version: int
-    """The catalogue's version, to compare with live events."""
+    """The catalog's version, to compare with live events."""
     unread: int = 0
-    """Runs that a long first look has found and not read yet: the rest of the answer is about those that it has."""
+    """Runs that a long first scan has found but not read yet; the response covers the others."""
     exact: bool = True
-    """Whether `matched` was counted. A server with very many runs estimates what would take long to count."""
+    """Whether `matched` is exact. A server with very many runs estimates slow counts."""
     best: list[float | None] = []
-    """Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
-    runs have the same."""
+    """For each requested column, the best value over all matching runs; None if the goal is unknown or all runs are
+    equal."""
 
 
 class Columns(msgspec.Struct):
     columns: list[RunColumn]
     default: list[str]
-    """The columns to show first: config that differs between runs, and the main metrics."""
+    """The default columns: config that differs between runs, and the main metrics."""
 
 
 class ColumnsRequest(msgspec.Struct):
     query: str = ""
-    """Only the columns that runs matching this have."""
+    """Only the columns of runs that match this."""
     runs: list[str] = []
-    """Only those of these runs."""
+    """Only the columns of these runs."""
 
 
 @route("POST", "/api/runs")
 def runs(ctx: Context, request: RunsRequest) -> RunsPage:
-    """A window of the table."""
+    """A page of the table."""
     catalogue = ctx.catalogue
-    version = catalogue.version  # before the entries: a change in between is then seen as news
+    version = catalogue.version  # before the entries: a change in between then counts as news
     asked = Selection(
         query=request.query,
         sort=request.sort,
@@ -159,7 +159,7 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
 
 @route("POST", "/api/columns")
 def columns(ctx: Context, request: ColumnsRequest) -> Columns:
-    """What the table can show, and what to show first."""
+    """The available columns, and the default ones."""
     entries = ctx.catalogue.entries(request.query)
     if request.runs:
         wanted = set(request.runs)
@@ -185,7 +185,7 @@ def cell(value: object) -> Cell:
 
 
 def _field(column: str) -> Field | None:
-    """A column of an old link may name what no longer exists: its cells are empty, the table still opens."""
+    """A column from an old link may no longer exist: its cells are empty, but the table still opens."""
     try:
         return parse_field(column)
     except QueryError:

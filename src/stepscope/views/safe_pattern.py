@@ -1,6 +1,6 @@
-"""Regular expressions that always end: RE2 reads each text once, so no pattern can hang the server.
+"""Regular expressions in linear time: RE2 reads each text once, so no pattern can hang the server.
 
-The page uses the same language (`web/src/lib/pattern.ts`); `tests/views/patterns.json` holds both to it.
+The page uses the same syntax (`web/src/lib/pattern.ts`); `tests/views/patterns.json` tests both.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ def compile_pattern(pattern: str) -> Fits:
 
 
 def line_filter(pattern: str) -> Fits:
-    """Whether a line of a text could fit: looking at many lines at once is much faster than at each of them.
+    """Whether any line of a text could match: checking many lines at once is much faster than one by one.
 
     >>> could = line_filter("^nan$")
     >>> could("inf\\nnan\\n"), could("inf\\nnano\\n")
     (True, False)
     """
-    if "\\A" in pattern or "\\z" in pattern:  # these mean the ends of the text, not of its lines
+    if "\\A" in pattern or "\\z" in pattern:  # these refer to the ends of the text, not of its lines
         return lambda text: True
     occurs = _occurs(_compiled(f"(?m){pattern}", pattern == pattern.lower()))
     return lambda text: occurs(text.replace("\r", "\n"))
 
 
 def _occurs(compiled: Any) -> Fits:
-    # Bytes, because for str the package also counts letters up to each match. A lone surrogate cannot be encoded.
+    # Bytes, because for str the package also counts characters up to each match. A lone surrogate cannot be encoded.
     return lambda text: compiled.search(text.encode("utf-8", "replace")) is not None
 
 
@@ -59,7 +59,7 @@ def _compiled(pattern: str, fold: bool) -> Any:
 
 
 def _unreadable(pattern: str, message: str) -> QueryError:
-    """RE2 ends its message with the part of the pattern that is wrong."""
+    """RE2 ends its message with the offending part of the pattern."""
     fault, _, part = message.rpartition(": ")
     position = max(0, pattern.find(part)) if fault else len(pattern) - 1
     return QueryError(f"the pattern cannot be read: {message}", pattern, position)

@@ -1,4 +1,4 @@
-"""Named layouts of pages, kept in the store so that everybody who opens it has them."""
+"""Named layouts of pages, stored with the runs and shared by everyone who opens them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ID = re.compile(r"[0-9A-Z]{26}")
 class SavedViews(msgspec.Struct):
     views: list[SavedView]
     writable: bool
-    """Views can be kept here; else the page keeps them in the browser."""
+    """Views can be stored here; otherwise the page stores them in the browser."""
 
 
 class SaveViewRequest(msgspec.Struct):
@@ -36,7 +36,7 @@ class SaveViewRequest(msgspec.Struct):
     project: str = ""
     default: bool = False
     id: str = ""
-    """The view to write over; a new one when empty."""
+    """The view to overwrite; empty for a new one."""
 
 
 class DropViewRequest(msgspec.Struct):
@@ -51,17 +51,17 @@ def saved_views(ctx: Context, request: Empty) -> SavedViews:
 
 @route("POST", "/api/views/save")
 def save_view(ctx: Context, request: SaveViewRequest) -> SavedViews:
-    """Keep a view, or write over one; a default takes the place of the one before it."""
+    """Save a view, new or existing; a new default replaces the previous one."""
     view = _checked(request)
     if view.project and not ctx.sees(view.project):
-        raise Forbidden(f"you may not change project {view.project!r}")
+        raise Forbidden(f"you may not change project {view.project!r}; ask an admin for a role in it")
     store = _home(ctx, view.id) or _writable_store(ctx)
     if store is None:
-        raise Forbidden("no store of this server can be written to, so views stay in the browser")
+        raise Forbidden("no store of this server is writable, so views stay in the browser")
 
     def change(views: list[SavedView]) -> list[SavedView]:
         if any(one.id == view.id and not _visible(ctx, one) for one in views):
-            raise NotFound("this view is no longer there")
+            raise NotFound("this view no longer exists; save it as a new one")
         others = [one for one in views if one.id != view.id]
         if len(others) >= MAX_VIEWS:
             raise UsageError(f"there are {MAX_VIEWS} views already; delete one first")
@@ -77,12 +77,12 @@ def save_view(ctx: Context, request: SaveViewRequest) -> SavedViews:
 
 @route("POST", "/api/views/drop")
 def drop_view(ctx: Context, request: DropViewRequest) -> SavedViews:
-    """Forget a view."""
+    """Delete a view."""
     store = _home(ctx, request.id)
     if store is None:
-        raise NotFound("this view is no longer there")
+        raise NotFound("this view no longer exists; reload the page")
     if ctx.read_only or not is_writable(store):
-        raise Forbidden("this server may not change the views of its stores")
+        raise Forbidden("this server may not change the views of its stores; make their folder writable")
     change_views(store, lambda views: [one for one in views if one.id != request.id])
     return _answer(ctx)
 
@@ -101,7 +101,7 @@ def _checked(request: SaveViewRequest) -> SavedView:
         raise UsageError(f"{request.page[:80]!r} is not a page; a page's path looks like /runs")
     size = sum(len(key) + len(value) for key, value in request.query.items())
     if size > MAX_QUERY:
-        raise UsageError(f"the view holds {size} characters; at most {MAX_QUERY} are kept")
+        raise UsageError(f"the view has {size} characters; the maximum is {MAX_QUERY}")
     if request.id and not _ID.fullmatch(request.id):
         raise UsageError("this is not a view's id; leave it out to save a new one")
     return SavedView(
@@ -116,12 +116,12 @@ def _checked(request: SaveViewRequest) -> SavedView:
 
 
 def _stores(ctx: Context) -> list[Path]:
-    """Where views are; of a server that shows one run alone, beside that run."""
+    """Where views are stored; for a server that shows a single run, beside that run."""
     return [store.parent if is_run_folder(store) else store for store in ctx.catalogue.stores]
 
 
 def _visible(ctx: Context, view: SavedView) -> bool:
-    """Views of no project are everybody's."""
+    """Views without a project are shared by all."""
     return not view.project or ctx.sees(view.project)
 
 

@@ -1,4 +1,4 @@
-"""Search over everything: runs, metrics, findings, what was printed, artifacts, reports and projects."""
+"""Search over everything: runs, metrics, findings, console output, artifacts, reports and projects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 50
 MOST_WORDS = 8
 MAX_TEXT = 200
 DEEP_RUNS = 300
-"""Runs that are looked into, the newest of those in the project."""
+"""Maximum number of runs searched in depth: the newest of the project."""
 DEEP_S = 0.6
 MAX_LINE = 240
 _SIGNS = re.compile(r"[*_`#>|]+")
@@ -29,13 +29,13 @@ HitKind = Literal["run", "metric", "finding", "console", "artifact", "report", "
 
 class SearchRequest(msgspec.Struct):
     text: str
-    """Words; a hit has all of them."""
+    """Words; a match contains all of them."""
     project: str = ""
-    """Only in this project; in all of them when empty."""
+    """Only in this project; in all of them if empty."""
     limit: int = 8
-    """Hits of each kind."""
+    """Maximum matches of each kind."""
     deep: bool = False
-    """Also look into runs: their command, findings, artifacts and console."""
+    """Also search inside runs: their command, findings, artifacts and console."""
 
 
 class Hit(msgspec.Struct):
@@ -46,25 +46,25 @@ class Hit(msgspec.Struct):
     run: str = ""
     """The run it is in."""
     key: str = ""
-    """What names it: a metric's key, a finding's id, a report's id, a project."""
+    """Its identifier: a metric's key, a finding's id, a report's id, a project."""
 
 
 class HitGroup(msgspec.Struct):
     kind: HitKind
     hits: list[Hit]
     count: int
-    """How many there are, shown or not."""
+    """Total number, shown or not."""
 
 
 class SearchResult(msgspec.Struct):
     groups: list[HitGroup]
     unread: int = 0
-    """Runs that there was no time to look into; asking again goes on with them."""
+    """Runs not searched for lack of time; repeat the request to continue with them."""
 
 
 @route("POST", "/api/search")
 def search(ctx: Context, request: SearchRequest) -> SearchResult:
-    """What has all the words of a text, the best first."""
+    """Everything that contains all words of a text, best first."""
     words = request.text.lower()[:MAX_TEXT].split()[:MOST_WORDS]
     if not words:
         return SearchResult(groups=[])
@@ -98,12 +98,12 @@ _RANK: dict[HitKind, int] = {
 
 
 def _group(kind: HitKind, hits: list[tuple[float, Hit]], limit: int) -> HitGroup:
-    best = sorted(hits, key=lambda one: -one[0])[:limit]  # stable: equals stay newest first
+    best = sorted(hits, key=lambda one: -one[0])[:limit]  # stable: ties stay newest first
     return HitGroup(kind=kind, hits=[hit for _, hit in best], count=len(hits))
 
 
 def score_of(text: str, words: Iterable[str]) -> float:
-    """How well a lower-case text has all the words: 0 if not; a whole text, its beginning and a word's count more.
+    """How well a lower-case text matches all words: 0 if not; exact, prefix and whole-word matches score higher.
 
     >>> [score_of("train/loss", [word]) for word in ("train/loss", "train", "loss", "rain", "x")]
     [8.0, 4.0, 3.0, 1.0, 0.0]
@@ -222,18 +222,18 @@ def _inside(run: Shallow, deep: Deep, words: list[str]) -> Iterator[tuple[float,
         if all(word in line.lower() for word in words):
             word = max(words, key=len)
             yield 1.0, Hit("console", _around(line, words[0]), entry.name, run=entry.id, key=word)
-            break  # one line says that it is there; the run's console shows the others
+            break  # one line is enough; the run's console shows the others
 
 
 def _line(text: str, word: str) -> str:
-    """The line of a report or of notes with a word, in its prose if it is there, without the signs of Markdown."""
+    """The line of a report or note that contains a word, preferably in prose, without Markdown syntax."""
     prose = text.split("```")[::2]
     lines = [line for part in (*prose, text) for line in part.splitlines() if word in line.lower()]
     return _around(_SIGNS.sub("", lines[0]).strip(), word) if lines else ""
 
 
 def _around(text: str, word: str) -> str:
-    """A long line cut to where the word is."""
+    """A long line, cropped around the word."""
     at = max(0, text.lower().find(word) - 60)
     cut = " ".join(text[at : at + MAX_LINE].split())
     return f"…{cut}" if at else cut

@@ -1,7 +1,7 @@
-"""What search looks into, kept from one letter to the next: each run is read again only when it has changed.
+"""The search index: each run is reread only when it has changed.
 
-The catalogue's facts (name, tags, notes, config) of ten thousand runs are a list of lower-case texts. What lies deeper
-(command, findings, artifacts, console) needs the run's folder; it is read for the newest runs first, within a time.
+The catalog's facts (name, tags, notes, config) of ten thousand runs are a list of lower-case texts. The rest (command,
+findings, artifacts, console) needs the run's folder; it is read for the newest runs first, within a time limit.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["Deep", "SearchIndex", "Shallow", "index_of"]
 
 CONSOLE_BYTES = 200_000
-"""Of each run's console: its end, where errors stand."""
+"""How much of each run's console is searched: its end, where errors are."""
 MOST_DEEP = 500
 
 
 class Shallow(NamedTuple):
-    """What the catalogue says of a run, in lower case; `rest` has one `key value` a line."""
+    """A run's catalog entry in lower case; `rest` has one `key value` per line."""
 
     entry: RunEntry
     name: str
@@ -36,7 +36,7 @@ class Shallow(NamedTuple):
 
 
 class Deep(NamedTuple):
-    """What is in a run's folder."""
+    """The searchable content of a run's folder."""
 
     command: str
     error: str
@@ -49,7 +49,7 @@ class Deep(NamedTuple):
 
 
 class SearchIndex:
-    """May be used from several threads; two that miss the same run read it twice, which harms nobody."""
+    """Thread-safe; two threads that miss the same run read it twice, which is harmless."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class SearchIndex:
         self._deep: dict[str, tuple[int, Deep]] = {}
 
     def shallow(self, ctx: Context) -> list[Shallow]:
-        """Every run, the newest first."""
+        """Every run, newest first."""
         version = ctx.catalogue.version
         with self._lock:
             if version != self._version:
@@ -76,7 +76,7 @@ class SearchIndex:
         self._order = sorted(self._shallow.values(), key=lambda one: one.entry.id, reverse=True)
 
     def deep(self, ctx: Context, runs: list[Shallow], budget_s: float) -> Iterator[tuple[Shallow, Deep | None]]:
-        """The insides of runs; None for those that there was no time to read."""
+        """The contents of runs; None for those not read for lack of time."""
         until = time.monotonic() + budget_s
         for run in runs:
             entry = run.entry
@@ -88,7 +88,7 @@ class SearchIndex:
     def _read(self, ctx: Context, entry: RunEntry) -> Deep:
         try:
             deep = _deep(ctx.runs.get(entry.id))
-        except (StepscopeError, OSError):  # gone or unreadable: nothing to find in it
+        except (StepscopeError, OSError):  # deleted or unreadable: nothing to find in it
             deep = Deep("", "", [], [], [])
         with self._lock:
             self._deep.pop(entry.id, None)
@@ -99,7 +99,7 @@ class SearchIndex:
 
 
 def index_of(ctx: Context) -> SearchIndex:
-    """The index of a server, made when somebody searches for the first time."""
+    """The index of a server, created on the first search."""
     if ctx.search is None:
         ctx.search = SearchIndex()
     return ctx.search
@@ -124,7 +124,7 @@ def _deep(folder: RunFolder) -> Deep:
 
 
 def _console(folder: RunFolder) -> list[str]:
-    """The last lines that were printed, without those that a progress bar wrote over."""
+    """The last lines of the output, without overwritten progress bars."""
     pieces: list[str] = []
     size = 0
     for piece in reversed(folder.console()):

@@ -1,4 +1,4 @@
-"""The lines of a chart: what stands behind `POST /api/series`."""
+"""The lines of a chart: the data of `POST /api/series`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_KEYS = 1000
 MAX_BUCKETS = 20_000
 MAX_LINES = 20_000
 TIME_S = 8.0
-"""A request that reads many runs for the first time answers with what it has by then; the page asks again."""
+"""Time limit of a request that reads many runs for the first time; the page then asks again."""
 CACHE_BYTES = 96 << 20
 AXES = ("step", "relative", "wall")
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Wanted(NamedTuple):
-    """One line that a request asks for, before it is drawn."""
+    """One requested line, before it is drawn."""
 
     found: Series
     axis: Series | None
@@ -54,7 +54,7 @@ def series(ctx: Context, request: SeriesRequest) -> SeriesData:
 
 
 def _json(cache: LineCache, one: Wanted, request: SeriesRequest) -> Line:
-    """The type says `Line`; what comes is mostly its JSON, ready to be sent."""
+    """The type says `Line`; the value is mostly its JSON, ready to send."""
     if one.superseded:
         return draw(one.found, one.axis, one.version, request, True)
 
@@ -66,7 +66,7 @@ def _json(cache: LineCache, one: Wanted, request: SeriesRequest) -> Line:
 
 
 def wanted_lines(ctx: Context, request: SeriesRequest, answer: SeriesData) -> Iterator[Wanted]:
-    """What a request asks for, run by run, until its time is up; `answer` learns what is missing or left out."""
+    """The requested lines, run by run, until the time is up; records in `answer` what is missing or omitted."""
     _check(request)
     deadline, count = time.monotonic() + TIME_S, 0
     for run in dict.fromkeys(request.runs):
@@ -86,12 +86,12 @@ def wanted_lines(ctx: Context, request: SeriesRequest, answer: SeriesData) -> It
 def _check(request: SeriesRequest) -> None:
     if len(request.runs) > MAX_RUNS or len(request.keys) > MAX_KEYS:
         asked = f"{len(request.runs)} and {len(request.keys)}"
-        raise UsageError(f"at most {MAX_RUNS} runs and {MAX_KEYS} keys at once, not {asked}")
+        raise UsageError(f"at most {MAX_RUNS} runs and {MAX_KEYS} keys at once, not {asked}; choose fewer")
     check_window(request.buckets, MAX_BUCKETS, request.lo, request.hi)
 
 
 def check_window(buckets: int, most: int, *edges: float | None) -> None:
-    """Refuses a number of buckets or a range that no chart has."""
+    """Reject an invalid number of buckets or range."""
     if not 1 <= buckets <= most:
         raise UsageError(f"buckets must be 1 to {most}, not {buckets}")
     for edge in edges:
@@ -114,7 +114,7 @@ def _of_run(folder: RunFolder, version: int, request: SeriesRequest, missing: li
                 axis = series_named(folder, request.x, found.rank) if by_series else None
             except NotFound:  # not of this rank
                 continue
-            except UsageError as error:  # a wrong formula takes its own panel away, and no other
+            except UsageError as error:  # an invalid formula breaks only its own panel
                 missing.append(f"{key}: {str(error).splitlines()[0]}")
                 break
             yield Wanted(found, axis, version, False)
@@ -123,14 +123,14 @@ def _of_run(folder: RunFolder, version: int, request: SeriesRequest, missing: li
 
 
 def _superseded(folder: RunFolder, found: Series) -> Series | None:
-    """The points that a later attempt has logged again, or None."""
+    """The points that a later attempt logged again, or None."""
     branches = folder.series(found.name, found.rank, superseded=True)
     mask = branches.superseded
     return branches[mask] if mask is not None and mask.any() else None
 
 
 def draw(found: Series, axis: Series | None, version: int, request: SeriesRequest, superseded: bool = False) -> Line:
-    """One line, at most `buckets` points and one beyond each end of a zoomed range. NaN leaves as null."""
+    """One line, at most `buckets` points and one beyond each end of a zoomed range. NaN becomes null."""
     line, buckets = draw_buckets(found, axis, version, request, superseded)
     line.x, line.value = buckets.x.tolist(), buckets.value.tolist()
     line.low, line.high = buckets.low.tolist(), buckets.high.tolist()
@@ -141,7 +141,7 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
 def draw_buckets(
     found: Series, axis: Series | None, version: int, request: SeriesRequest, superseded: bool = False
 ) -> tuple[Line, Buckets]:
-    """The line without its columns, and the buckets that they are."""
+    """The line without its columns, and its buckets."""
     zoomed = request.lo is not None or request.hi is not None
     smoothing = None if request.smoothing.kind == "none" else (request.smoothing.kind, request.smoothing.amount)
     buckets = found.downsample(
@@ -176,7 +176,7 @@ def draw_buckets(
 
 
 class _Places:
-    """Where in its bucket something that is not finite stands: a bucket's own x is only its middle."""
+    """The position of a non-finite value inside its bucket: a bucket's own x is only its middle."""
 
     def __init__(self, found: Series, axis: str | Series, buckets: Buckets) -> None:
         self._found, self._axis, self._buckets = found, axis, buckets
@@ -201,8 +201,8 @@ class _Kept(NamedTuple):
 
 
 class LineCache:
-    """Lines that were drawn before, as they are sent. One is good as long as its series has not grown, which is known
-    by the series being the same object: the reader makes a new one for new points."""
+    """A cache of encoded lines. One is valid as long as its series is the same object: the reader creates a new one
+    for new points."""
 
     def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -218,7 +218,7 @@ class LineCache:
         form: str,
         make: Callable[[], tuple[T, int]],
     ) -> T:
-        """The line of a series in one of the forms it can travel in; `make` gives it and its bytes."""
+        """The encoded line of a series; `make` creates it and returns its size."""
         key = (found.run, found.name, found.rank, form, *_wish(request))
         with self._lock:
             kept = self._kept.get(key)

@@ -1,7 +1,7 @@
-"""The *Sweeps* page: how each sweep of the stores stands, its best run so far, and pausing it.
+"""The *Sweeps* page: the status of each sweep of the stores, its best run so far, and pausing it.
 
-Progress comes from the journals that `stepscope sweep` writes beside the runs. Charts of its runs are those of the
-Parameters page, asked for by the name of the sweep, which is the group of its runs.
+Progress comes from the journals that `stepscope sweep` writes beside the runs. The charts are those of the
+Parameters page for the sweep's name, which is the group of its runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stepscope.views.route import Empty, route
 __all__ = ["Sweeps", "pause_sweep", "sweeps"]
 
 MAX_TRIALS = 2000
-"""The newest of them are listed; all are counted."""
+"""The newest are listed; all are counted."""
 
 
 class Setting(msgspec.Struct):
@@ -32,15 +32,15 @@ class Setting(msgspec.Struct):
 
 
 class SweepTrial(msgspec.Struct):
-    """One setting and what became of it."""
+    """One trial and its outcome."""
 
     number: int
     state: str
     value: float | None
     run: str | None
-    """The id of its run, once there is one."""
+    """The id of its run, once it exists."""
     settings: list[Setting]
-    """Of the parameters that differ."""
+    """The parameters that differ."""
     started: float
     ended: float | None
     reason: str
@@ -48,33 +48,33 @@ class SweepTrial(msgspec.Struct):
 
 class SweepView(msgspec.Struct):
     id: str
-    """Names it to this server: the number of its store and its folder there."""
+    """Identifies it to this server: the index of its store and its folder there."""
     name: str
     state: Literal["running", "paused", "pausing", "done", "stopped"]
-    """stopped: some runs are missing, and no process is at work; pausing: the last ones still run"""
+    """stopped: some runs are missing, and no process is working; pausing: the last ones still run"""
     method: str
     metric: str | None
     goal: Literal["min", "max"] | None
     total: int | None
     counts: dict[str, int]
-    """How many trials are in each state."""
+    """Number of trials in each state."""
     results: int
-    """Trials that are over, whatever came of them."""
+    """Number of finished trials, whatever the outcome."""
     workers: int
     shared: bool
     started: float
     active_s: float
     left_s: float | None
-    """About how long the rest will take at the pace so far."""
+    """Estimated time for the rest at the current pace."""
     best: SweepTrial | None
     trials: list[SweepTrial]
-    """The newest first; of many, the last ones."""
+    """Newest first; the last ones if there are many."""
     can_pause: bool
 
 
 class Sweeps(msgspec.Struct):
     sweeps: list[SweepView]
-    """The last one started first."""
+    """Last started first."""
     problems: list[str]
 
 
@@ -103,10 +103,10 @@ def sweeps(ctx: Context, request: Empty) -> Sweeps:
 
 @route("POST", "/api/sweeps/pause")
 def pause_sweep(ctx: Context, request: PauseRequest) -> Empty:
-    """Let the processes of a sweep wait after their current runs, or go on."""
+    """Pause the processes of a sweep after their current runs, or resume them."""
     folder = _folder(ctx, request.sweep)
     if ctx.read_only or not is_writable(folder):
-        raise Forbidden("this server may not change the sweep: it was started read-only, or the folder is")
+        raise Forbidden("this server may not change the sweep: the server or the folder is read-only")
     set_paused(folder, request.paused)
     return Empty()
 
@@ -117,7 +117,7 @@ def _folder(ctx: Context, sweep: str) -> Path:
         for folder in sweeps_in(ctx.catalogue.stores[int(number)]):
             if folder.name == name:
                 return folder
-    raise NotFound(f"there is no sweep {sweep!r} in the stores of this server")
+    raise NotFound(f"there is no sweep {sweep!r} in the stores of this server; reload the page")
 
 
 def _view(name: str, seen: Overview, can_pause: bool) -> SweepView:
@@ -176,7 +176,7 @@ def _trial(trial: Trial, varied: list[str]) -> SweepTrial:
 
 
 def _said(value: Any) -> str:
-    """A value in few letters.
+    """A short form of a value.
 
     >>> _said(0.0123456789), _said("adam"), _said([1, 2])
     ('0.01235', 'adam', '[1, 2]')

@@ -1,4 +1,4 @@
-"""Delete runs so that they can come back, look at what was deleted, restore it or remove it for good."""
+"""Delete runs, list deleted runs, restore them or remove them permanently."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from stepscope.views.edit import MAX_RUNS, Edited, Refused, is_writable
 from stepscope.views.route import Empty, route
 
 MAX_WEIGHED = 200
-"""Folders that are walked for their size before a person is asked; beyond, the size is left out."""
+"""Maximum number of folders measured before confirmation; beyond, the size is omitted."""
 
 
 class DeleteRequest(msgspec.Struct):
     runs: list[str]
     force: bool = False
-    """Also runs that are still going on."""
+    """Also runs that are still running."""
 
 
 class WeighRequest(msgspec.Struct):
@@ -28,12 +28,12 @@ class WeighRequest(msgspec.Struct):
 
 
 class Weight(msgspec.Struct):
-    """What a person should know before saying yes."""
+    """What the user should know before confirming."""
 
     bytes: int | None
-    """None where there are too many to count."""
+    """None if there are too many to count."""
     running: list[str]
-    """Runs that are still going on."""
+    """Runs that are still running."""
 
 
 class TrashedRun(msgspec.Struct):
@@ -42,7 +42,7 @@ class TrashedRun(msgspec.Struct):
     project: str
     deleted: float
     purged: float
-    """When it goes for good."""
+    """When it is removed permanently."""
     bytes: int
 
 
@@ -50,18 +50,18 @@ class TrashList(msgspec.Struct):
     runs: list[TrashedRun]
     bytes: int
     days: float
-    """How long deleted runs stay, unless their project has settings of its own."""
+    """How long deleted runs are kept, unless their project has its own setting."""
 
 
 class TrashRequest(msgspec.Struct):
-    """Runs of the trash; none means all of them."""
+    """Runs in the trash; none means all of them."""
 
     runs: list[str] = []
 
 
 @route("POST", "/api/runs/weigh")
 def weigh(ctx: Context, request: WeighRequest) -> Weight:
-    """How large runs are on the disk, and which of them still run."""
+    """The size of runs on disk, and which of them are still running."""
     entries = [ctx.catalogue.entry(run) for run in dict.fromkeys(request.runs)]
     size = sum(folder_size(entry.path) for entry in entries) if len(entries) <= MAX_WEIGHED else None
     return Weight(bytes=size, running=[entry.id for entry in entries if entry.status == "running"])
@@ -69,7 +69,7 @@ def weigh(ctx: Context, request: WeighRequest) -> Weight:
 
 @route("POST", "/api/runs/delete")
 def delete(ctx: Context, request: DeleteRequest) -> Edited:
-    """Move runs to the trash, and say which could not be moved."""
+    """Move runs to the trash, and report those that could not be moved."""
     _writable(ctx)
     if not request.runs:
         raise UsageError("nothing to delete: give the ids of runs")
@@ -81,7 +81,9 @@ def delete(ctx: Context, request: DeleteRequest) -> Edited:
         if entry.status == "running" and not request.force:
             raise Forbidden(f"{entry.name!r} is still running; stop it first")
         if not is_writable(entry.path.parent):
-            raise Forbidden(f"the folder {entry.path.parent} is read-only for this user")
+            raise Forbidden(
+                f"the folder {entry.path.parent} is read-only for this user; ask its owner for write access"
+            )
         move_to_trash(entry.path, entry.name)
 
     return _each(ctx, request.runs, one)
@@ -89,7 +91,7 @@ def delete(ctx: Context, request: DeleteRequest) -> Edited:
 
 @route("POST", "/api/trash")
 def trash(ctx: Context, request: Empty) -> TrashList:
-    """What was deleted and can come back, the latest first."""
+    """Deleted runs that can be restored, latest first."""
     found = _visible(ctx)
     days = {project: ctx.trash_days(project) for project in {one.project for one in found}}
     shown = [
@@ -101,7 +103,7 @@ def trash(ctx: Context, request: Empty) -> TrashList:
 
 @route("POST", "/api/trash/restore")
 def restore_runs(ctx: Context, request: TrashRequest) -> Edited:
-    """Put deleted runs back where they were."""
+    """Restore deleted runs to their old place."""
     _writable(ctx)
     there = _in_trash(ctx)
 
@@ -113,14 +115,14 @@ def restore_runs(ctx: Context, request: TrashRequest) -> Edited:
 
 @route("POST", "/api/trash/purge")
 def purge_runs(ctx: Context, request: TrashRequest) -> Edited:
-    """Remove deleted runs for good."""
+    """Remove deleted runs permanently."""
     _writable(ctx)
     there = _in_trash(ctx)
     return _each(ctx, request.runs or list(there), lambda run: purge(_one(there, run)))
 
 
 def trash_homes(ctx: Context) -> list[Path]:
-    """Folders that may have a trash: those of runs, and the stores, also once their last run is gone."""
+    """Folders that may have a trash: those of runs, and the stores, even without runs."""
     homes = {entry.path.parent for entry in ctx.catalogue.every()}
     for store in ctx.catalogue.stores:
         homes.add(store)
@@ -147,7 +149,7 @@ def _each(ctx: Context, runs: list[str], act: Callable[[str], None]) -> Edited:
 
 
 def _in_trash(ctx: Context) -> dict[str, Trashed]:
-    """By id; of a run that was deleted twice, the latest."""
+    """By id; for a run that was deleted twice, the latest."""
     return {one.id: one for one in reversed(_visible(ctx))}
 
 
@@ -159,7 +161,7 @@ def _one(there: dict[str, Trashed], run: str) -> Trashed:
     try:
         return there[run]
     except KeyError:
-        raise NotFound(f"run {run!r} is not in the trash") from None
+        raise NotFound(f"run {run!r} is not in the trash; reload the page") from None
 
 
 def _writable(ctx: Context) -> None:

@@ -1,8 +1,8 @@
-"""Saved views on the disk: one `views.json` in a store, shared by everybody who opens that store.
+"""Saved views on disk: one `views.json` per store, shared by everyone who opens it.
 
-A change is: take the lock, read what is there now, change one view, put the whole file in place. So two people who save
-at once both keep theirs. The file has a checksum and a copy beside it. One that is damaged is set aside under another
-name, never written over; its copy is read instead, and the log says so.
+A change takes the lock, reads the current file, changes one view and replaces the whole file, so that concurrent saves
+are both kept. The file has a checksum and a copy beside it. A damaged file is renamed, never overwritten; its copy is
+read instead, with a log message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COPY = ".views.copy.json"
 _LOCK = ".views.lock"
 _LARGEST = 8 << 20
 _STALE_S = 10.0
-"""A lock that is older was left by a server that died."""
+"""An older lock was left by a server that died."""
 _WAIT_S = 5.0
 
 
@@ -49,11 +49,11 @@ class SavedView(msgspec.Struct):
     page: str
     """The path of the page: `/runs`, `/charts` ..."""
     query: dict[str, str]
-    """What the address holds besides the path."""
+    """The query part of the address."""
     project: str = ""
-    """Shown in this project; in all of them when empty."""
+    """Shown in this project; in all of them if empty."""
     default: bool = False
-    """How the page opens when the address says nothing."""
+    """The page's default layout."""
     changed: float = 0.0
 
 
@@ -62,12 +62,12 @@ class _File(msgspec.Struct):
     format: int = 1
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _file_decoder = msgspec.json.Decoder(_File)
 
 
 def read_views(store: Path) -> list[SavedView]:
-    """The views of a store; none where there is no file, or one that is not ours to read."""
+    """The views of a store; empty if there is no file, or it is unreadable."""
     try:
         return _read(store / FILE)
     except FileNotFoundError:
@@ -77,7 +77,7 @@ def read_views(store: Path) -> list[SavedView]:
 
 
 def change_views(store: Path, change: Callable[[list[SavedView]], list[SavedView]]) -> list[SavedView]:
-    """Change the views of a store; what others saved meanwhile is kept."""
+    """Change the views of a store; concurrent changes by others are kept."""
     file = store / FILE
     try:
         store.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,10 @@ def change_views(store: Path, change: Callable[[list[SavedView]], list[SavedView
             write_file(store / _COPY, data)
             return views
     except OSError as fault:
-        raise StorageError(f"the views could not be kept in {file}: {fault.strerror or fault}") from None
+        raise StorageError(
+            f"the views could not be saved in {file}: {fault.strerror or fault}; free some space, or "
+            "make the folder writable"
+        ) from None
 
 
 def _read(file: Path) -> list[SavedView]:
@@ -117,7 +120,7 @@ def _from_copy(store: Path, fault: Exception) -> list[SavedView]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One writer at a time, by a file that only one can make: that holds on network file systems too."""
+    """One writer at a time, through an exclusively created file, which also works on network file systems."""
     until = time.monotonic() + _WAIT_S
     while True:
         try:

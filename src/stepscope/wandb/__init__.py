@@ -6,7 +6,7 @@
     wandb.log({"loss": 0.5, "sample": wandb.Image(x)})
     wandb.finish()
 
-docs/integrations/wandb.md says what each call does here. A name that is not here says what to use instead.
+docs/integrations/wandb.md describes what each call does here. A missing name raises an error with an alternative.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     summary: Any
 
 __version__ = "0.31.0+stepscope"
-"""The newest W&B whose calls are compared with these; scripts that ask for a version get one they know."""
+"""The newest W&B version that these calls are tested against; scripts that check the version get this one."""
 
-# Where each name lives; all are imported on first use, as everything of Stepscope is.
+# Where each name is defined; all are imported on first use.
 _HOMES = {
     "init": "opening",
     "finish": "opening",
@@ -131,7 +131,7 @@ class _Door(ModuleType):
         return run.config if run is not None else _NotYet("config")
 
     @config.setter
-    def config(self, values: Any) -> None:  # an old habit: wandb.config = {...}
+    def config(self, values: Any) -> None:  # old usage: wandb.config = {...}
         _opening().the_run("config").config.update(values, allow_val_change=True)
 
     @property
@@ -141,7 +141,7 @@ class _Door(ModuleType):
 
 
 class _NotYet:
-    """Stands where a run's settings will be; every use of it says that `wandb.init()` comes first."""
+    """Placeholder for a run's settings; every use raises an error that `wandb.init()` must come first."""
 
     def __init__(self, name: str) -> None:
         self.__dict__["_name"] = name

@@ -1,4 +1,4 @@
-"""`wandb.alert`: a note that asks for attention, left once within its waiting time."""
+"""`wandb.alert`: an alert, sent once within its waiting time."""
 
 from __future__ import annotations
 

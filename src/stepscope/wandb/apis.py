@@ -1,4 +1,4 @@
-"""`wandb.apis.public.Api`, as older code writes `wandb.Api`."""
+"""`wandb.apis.public.Api`, the older name of `wandb.Api`."""
 
 from __future__ import annotations
 

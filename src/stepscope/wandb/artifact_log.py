@@ -1,4 +1,4 @@
-"""Artifacts into a run and out of the store: what `log_artifact`, `use_artifact` and `link_artifact` do."""
+"""Artifacts into a run and out of the store: `log_artifact`, `use_artifact` and `link_artifact`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["fetched", "from_kept", "link", "log", "use"]
 def log(
     run: Run, given: Any, name: str | None, type: str | None, aliases: Sequence[str] | None, tags: Sequence[str] | None
 ) -> Artifact:
-    """Keep an artifact, a file or a folder with a run."""
+    """Store an artifact, a file or a folder with a run."""
     artifact = given if isinstance(given, Artifact) else _from_path(run, given, name, type)
     if artifact._kept is not None and artifact._kept.run == run.path:
         return artifact
@@ -59,7 +59,7 @@ def _from_path(run: Run, path: Any, name: str | None, type: str | None) -> Artif
 
 
 def from_kept(one: artifact_lookup.Kept) -> Artifact:
-    """An artifact as it lies in the store."""
+    """An artifact from the store."""
     record = one.record
     metadata = {name: value for name, value in record.metadata.items() if name not in ("description", "tags")}
     artifact = Artifact(record.name.replace("/", "-"), record.type, record.metadata.get("description"), metadata)
@@ -69,7 +69,7 @@ def from_kept(one: artifact_lookup.Kept) -> Artifact:
 
 
 def use(run: Run, wanted: str | Artifact, type: str | None) -> Artifact:
-    """An artifact of the store by name, or one at hand (which is logged if it is not yet)."""
+    """An artifact of the store by name, or a given one (logged first if necessary)."""
     if isinstance(wanted, Artifact):
         return wanted if wanted._kept is not None else log(run, wanted, None, None, None, None)
     if run.path is None:

@@ -1,4 +1,4 @@
-"""Artifacts of all runs of a store, with W&B's error where there is none."""
+"""Artifacts of all runs of a store, with W&B's error if there is none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Kept", "Wanted", "all_kept", "find", "parse", "version_of"]
 
 
 def find(store: Path, reference: str, project: str | None) -> tuple[Kept, int]:
-    """The artifact that a reference means, and its version; in `project` unless the reference names another."""
+    """The artifact a reference names, and its version; in `project` unless the reference names another."""
     try:
         return artifact_lookup.find(store, reference, project)
     except NotFound as fault:

@@ -1,4 +1,4 @@
-"""Tables and pictures inside artifacts: written as files that say what they are by their names."""
+"""Tables and images inside artifacts: written as files whose names tell their type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TABLE = ".table.json"
 
 
 def entries_of(value: Any, name: str) -> dict[str, bytes]:
-    """The files that hold a value."""
+    """The files of a value."""
     if isinstance(value, Table):
         beside = value._wandb_beside_().items()
         files = {name + _TABLE: msgspec.json.encode(value.to_json())}
@@ -40,7 +40,7 @@ def entries_of(value: Any, name: str) -> dict[str, bytes]:
 
 
 def value_from(folder: Path, name: str) -> Any:
-    """What was added under a name, from the folder an artifact was written to."""
+    """What was added under a name, from the folder of an extracted artifact."""
     path = folder / name if name.endswith(_TABLE) else folder / (name + _TABLE)
     if path.is_file():
         read = msgspec.json.decode(read_file(path, _LARGEST, within=folder))

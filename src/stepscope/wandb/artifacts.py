@@ -1,4 +1,4 @@
-"""`wandb.Artifact`: named, versioned sets of files, gathered first and kept with a run when they are logged."""
+"""`wandb.Artifact`: named, versioned sets of files, collected first and stored with a run when logged."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Artifact:
     def add_reference(
         self, uri: Any, name: Any = None, checksum: bool = True, max_objects: int | None = None
     ) -> Sequence[Entry]:
-        """Note where something is; it is neither fetched nor copied."""
+        """Record a location; it is neither fetched nor copied."""
         where = str(uri.ref or uri.path) if isinstance(uri, Entry) else str(uri)
         inner = str(name) if name else where.rstrip("/").rpartition("/")[2] or "reference"
         return [self._add(inner, Noted(where), overwrite=True)]
@@ -131,29 +131,29 @@ class Artifact:
         self._add(str(name), path, overwrite="x" not in mode)
 
     def add(self, obj: Any, name: str | os.PathLike[str], overwrite: bool = False) -> Entry:
-        """Add a table, a picture or another thing that can be logged; `get(name)` gives it back."""
+        """Add a table, an image or another loggable value; `get(name)` returns it."""
         added = [self._add(inner, data, overwrite) for inner, data in entries_of(obj, os.fspath(name)).items()]
         return added[0]
 
     def remove(self, item: Any) -> None:
-        """Take a file out again."""
+        """Remove a file."""
         self._check_draft()
         path = item.path if isinstance(item, Entry) else os.fspath(item)
         if path not in self._pieces:
-            raise FileNotFoundError(f"artifact '{self._base}' has no file {path!r}")
+            raise FileNotFoundError(f"artifact '{self._base}' has no file {path!r}; its manifest lists them")
         del self._pieces[path]
 
     def _add(self, inner: str, content: Path | bytes | Noted, overwrite: bool) -> Entry:
         self._check_draft()
         check_inner_path(inner)
         if inner in self._pieces and not overwrite:
-            raise ValueError(f"artifact '{self._base}' has a file {inner!r} already; pass overwrite=True")
+            raise ValueError(f"artifact '{self._base}' already has a file {inner!r}; pass overwrite=True")
         self._pieces[inner] = content
         return self._entry(inner, content)
 
     def _check_draft(self) -> None:
         if self._kept is not None:
-            raise UsageError(f"artifact '{self._base}' is logged already; make a new wandb.Artifact of that name")
+            raise UsageError(f"artifact '{self._base}' is already logged; create a new wandb.Artifact with that name")
 
     def _folder(self) -> Path:
         if self._staging is None:
@@ -164,7 +164,8 @@ class Artifact:
     def _copied(self, path: Path) -> Path:
         return Path(shutil.copyfile(path, self._folder() / f"{len(self._pieces)}-{path.name}"))
 
-    # -- what it is -------------------------------------------------------------------------------------------------
+    # -- properties
+    # -----------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -247,7 +248,7 @@ class Artifact:
         return [entry for path, entry in self.manifest.entries.items() if names is None or path in names]
 
     def wait(self, timeout: int | None = None) -> Artifact:
-        """Nothing to wait for: it is kept when `log_artifact` returns."""
+        """Nothing to wait for: it is stored when `log_artifact` returns."""
         return self
 
     def finalize(self) -> None:
@@ -263,7 +264,7 @@ class Artifact:
         return []
 
     def save(self, project: str | None = None, settings: Any = None) -> None:
-        """Keep it with the open run."""
+        """Store it with the open run."""
         from stepscope.wandb.opening import the_run
 
         the_run("Artifact.save()").log_artifact(self)
@@ -274,7 +275,7 @@ class Artifact:
         return the_run("Artifact.link()").link_artifact(self, target_path, list(aliases or ()))
 
     def delete(self, delete_aliases: bool = False) -> None:
-        not_acted_on("Artifact.delete()", "an artifact goes with its run: stepscope delete RUN")
+        not_acted_on("Artifact.delete()", "an artifact is deleted with its run: stepscope delete RUN")
 
     # -- getting it back --------------------------------------------------------------------------------------------
 
@@ -286,9 +287,9 @@ class Artifact:
         path_prefix: str | os.PathLike[str] | None = None,
         multipart: bool | None = None,
     ) -> str:
-        """Write its files to a folder, each checked against its hash; the folder's path."""
+        """Write its files to a folder, each checked against its hash; returns the folder's path."""
         one = self._logged("download()")
-        # The name is somebody else's words: it must not lead anywhere.
+        # The name is untrusted: it must not lead out of the folder.
         folder = Path(root) if root is not None else Path("artifacts") / f"{_safe(self._base)}:{self.version}"
         prefix = "" if path_prefix is None else os.fspath(path_prefix)
         files = [file for file in one.record.files if file.path.startswith(prefix)]
@@ -315,7 +316,7 @@ class Artifact:
     get_path = get_entry
 
     def get(self, name: str) -> Any:
-        """The table or picture that was added under a name, or None."""
+        """The table or image that was added under a name, or None."""
         return value_from(Path(self.download()), name)
 
     def __getitem__(self, name: str) -> Any:
@@ -344,7 +345,7 @@ class Artifact:
 
 
 def _fetch_noted(file: Any, folder: Path) -> None:
-    """A noted place on this machine is copied out beside the rest; one elsewhere is not fetched."""
+    """A referenced local file is copied beside the rest; a remote one is not fetched."""
     where = file.reference or ""
     source = Path(where.removeprefix("file://"))
     if ("://" not in where or where.startswith("file://")) and source.is_file():

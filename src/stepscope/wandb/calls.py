@@ -1,4 +1,4 @@
-"""The functions of the module: those of the open run, and those that speak of a service there is not."""
+"""The functions of the module: those of the open run, and those about a service that does not exist here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _of_the_run(method: F) -> F:
-    """A method of the open run as a function; W&B's error when there is none."""
+    """A method of the open run as a function; W&B's error if there is none."""
     name = method.__name__
 
     @wraps(method)
@@ -46,7 +46,7 @@ pin_config_keys = _of_the_run(Run.pin_config_keys)
 
 
 def restore(name: str, run_path: str | None = None, replace: bool = False, root: str | None = None) -> Any:
-    """A file that was kept with a run, written out and opened."""
+    """A file that was stored with a run, written out and opened."""
     return restore_file(open_run(), name, run_path, replace, root)
 
 
@@ -77,7 +77,7 @@ def teardown(exit_code: int | None = None) -> None:
 
 
 def attach(attach_id: str | None = None, run_id: str | None = None, *, run: Any = None) -> Any:
-    """The open run: processes started from this one log to it by themselves."""
+    """The open run: child processes log to it automatically."""
     return open_run()
 
 
@@ -113,6 +113,6 @@ def _say(level: str, string: str, newline: bool, repeat: bool, prefix: bool) -> 
 
 
 class ArtifactTTL(enum.Enum):
-    """How long an artifact lives over there; here it lives as long as its run."""
+    """How long W&B keeps an artifact; here it lives as long as its run."""
 
     INHERIT = 0

@@ -25,4 +25,4 @@ __all__ = [
 ]
 
 WBValue = Audio | Graph | Histogram | Html | Image | Molecule | Object3D | Plotly | Table | Video
-"""Anything of these, as annotations say it."""
+"""Any of these, as used in annotations."""

@@ -1,4 +1,4 @@
-"""The exceptions scripts written for W&B catch: `except wandb.errors.CommError`. Ours, under W&B's names."""
+"""The exceptions that W&B scripts catch: `except wandb.errors.CommError`. Stepscope's own, under W&B's names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Error(StepscopeError):
-    """The base of them all, as `wandb.Error` is."""
+    """The base class, like `wandb.Error`."""
 
     def __init__(self, message: str = "", context: dict[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Error(StepscopeError):
 
 
 class CommError(Error):
-    """Something asked for is not there; over there it also means a broken connection, of which there is none here."""
+    """Something requested does not exist; in W&B it also means a broken connection, which cannot happen here."""
 
     exit_code = 3
     http_status = 404
@@ -47,7 +47,7 @@ class UsageError(Error):
 
 
 class UnsupportedError(UsageError):
-    """Something W&B has and this does not; the message names what to use instead."""
+    """A W&B feature that is missing here; the message names an alternative."""
 
 
 class ConfigError(UsageError):
@@ -55,4 +55,4 @@ class ConfigError(UsageError):
 
 
 class WandbCoreNotAvailableError(Error):
-    """Never raised: there is no other process to start."""
+    """Never raised: no other process is started."""

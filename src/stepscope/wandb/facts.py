@@ -1,4 +1,4 @@
-"""What a W&B run says of itself: names, places, times. The doing is in `handle.py`."""
+"""The facts of a W&B run: names, paths, times. `handle.py` has the actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Facts"]
 
 
 class Facts:
-    """A run's names and places, as properties."""
+    """A run's names and paths, as properties."""
 
     _run: Recorded
     _identity: Identity
@@ -78,12 +78,12 @@ class Facts:
 
     @property
     def path(self) -> str:
-        """`project/id`, or with an entity before it: what `wandb.Api().run` takes."""
+        """`project/id`, or with an entity before it: the argument of `wandb.Api().run`."""
         return "/".join(part for part in (self.entity, self.project, self.id) if part)
 
     @property
     def dir(self) -> str:
-        """A folder for the script's own files; what is in it at the end is kept with the run."""
+        """A folder for the script's own files; its contents at the end are stored with the run."""
         return str(self._files.folder)
 
     @property
@@ -125,7 +125,7 @@ class Facts:
     get_sweep_url = get_url
 
     def status(self) -> Any:
-        not_acted_on("Run.status()", "nothing is synced; the run is on the disk")
+        not_acted_on("Run.status()", "nothing is synced; the run is on disk")
         return None
 
     def display(self, height: int = 420, hidden: bool = False) -> bool:

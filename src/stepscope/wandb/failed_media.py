@@ -1,4 +1,4 @@
-"""A thing to log that could not be made: making it raises nothing, logging it names the key and the reason."""
+"""Invalid media: creating it raises nothing, logging it names the key and the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Broken", "made"]
 
 
 class Broken:
-    """Stands for what was wrong with the data until it is logged."""
+    """Carries the error in the data until it is logged."""
 
     def __init__(self, fault: StepscopeError) -> None:
         self._fault = fault.with_traceback(None)  # which would keep the caller's variables alive
@@ -23,7 +23,7 @@ class Broken:
 
 
 def made(what: str, make: Callable[[], Any]) -> Any:
-    """What `make` gives; a mistake in the data waits for the log, a fault of ours is told of and gives None."""
+    """The result of `make`; invalid data is reported when logged, an internal error is reported and gives None."""
 
     def careful() -> Any:
         try:

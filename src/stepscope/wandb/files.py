@@ -1,4 +1,4 @@
-"""Files of a run: `wandb.save`, `wandb.restore`, `run.dir` and the code. Each is kept as an artifact of the run."""
+"""Files of a run: `wandb.save`, `wandb.restore`, `run.dir` and the code. Each is stored as an artifact of the run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SKIPPED = {"stepscope-runs", "wandb", "node_modules", "__pycache__", ".git", ".
 
 
 class Files:
-    """What is to be kept of a run's files, now and at its end."""
+    """Which of a run's files to store, now and at its end."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -38,7 +38,7 @@ class Files:
 
     @property
     def folder(self) -> Path:
-        """Made when it is first asked for: most runs need none."""
+        """Created on first use: most runs need none."""
         if self._folder is None:
             path = self._run._run.path
             if path is None:
@@ -59,7 +59,7 @@ class Files:
         pattern = os.fspath(glob_str)
         found = [Path(each) for each in (matching(pattern) if glob else [pattern]) if os.path.isfile(each)]
         if not found:
-            say_once(("wandb", "save", pattern), f"wandb.save({pattern!r}) fits no file")
+            say_once(("wandb", "save", pattern), f"wandb.save({pattern!r}) matches no file")
         kept = []
         for path in found:
             name = self._name(path, pattern, base_path)
@@ -71,7 +71,7 @@ class Files:
         return kept
 
     def _name(self, path: Path, pattern: str, base_path: Any) -> str:
-        """Below `base_path`; without one, a relative path keeps its folders and an absolute one its name."""
+        """Relative to `base_path`; without one, a relative path keeps its folders and an absolute one its name."""
         absolute = path.absolute()
         if base_path is not None:
             base = Path(base_path).absolute()
@@ -84,7 +84,7 @@ class Files:
         self._run._run.log_artifact({name: path}, name.replace(":", "-"), "file")
 
     def keep_all(self) -> None:
-        """At the end: what was to be kept then, and what lies in the run's own folder."""
+        """At the end: store the files registered for it, and those in the run's own folder."""
         for name, path in self._at_end.items():
             if path.is_file():
                 self._keep(name, path)
@@ -96,7 +96,7 @@ class Files:
 
 
 def restore(run: Run | None, name: str, run_path: str | None, replace: bool, root: str | None) -> Any:
-    """Write a kept file out and open it; W&B's errors for what is not there."""
+    """Write a stored file out and open it; W&B's errors for a missing one."""
     from stepscope.wandb.public import Api
 
     if run is None and run_path is None:
@@ -122,7 +122,7 @@ def is_code(path: str, root: str | None = None) -> bool:
 
 
 def is_ours(path: str, root: str | None = None) -> bool:
-    """Folders that are no part of the script's code."""
+    """Folders that are not part of the script's code."""
     inner = os.path.relpath(path, root) if root else path
     return bool(_SKIPPED & set(Path(inner).parts))
 
@@ -130,7 +130,7 @@ def is_ours(path: str, root: str | None = None) -> bool:
 def log_code(
     run: Run, root: str | None, name: str | None, include: Callable[..., bool], exclude: Callable[..., bool]
 ) -> artifacts.Artifact | None:
-    """Keep the source files below a folder."""
+    """Store the source files below a folder."""
     top = os.path.abspath(root or ".")
     artifact = artifacts.Artifact(name or f"source-{run.project}".replace("/", "-"), "code")
     for path in _walk(top):
@@ -149,7 +149,7 @@ def _walk(top: str) -> Iterator[str]:
 
 
 def _says(function: Callable[..., bool], path: str, root: str) -> bool:
-    """W&B takes functions of the path, and of the path and the root."""
+    """W&B accepts functions of the path, and of the path and the root."""
     import inspect
 
     try:

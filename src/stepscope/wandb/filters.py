@@ -1,4 +1,4 @@
-"""The filters and orders of `wandb.Api().runs`: MongoDB's small language, read over what a run says of itself."""
+"""The filters and orders of `wandb.Api().runs`: MongoDB's query syntax, evaluated on a run's fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Look = Callable[[str], Any]
 
 
 def fits(look: Look, wanted: Mapping[str, Any]) -> bool:
-    """Does a run meet a filter?
+    """Whether a run matches a filter.
 
     >>> fits({"config.lr": 0.1, "state": "finished"}.get, {"config.lr": {"$lt": 1}, "state": "finished"})
     True
@@ -72,5 +72,5 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def order_key(order: str) -> tuple[str, bool]:
-    """A field to sort by, and whether downwards: `+created_at`, `-summary_metrics.loss`."""
+    """A field to sort by, and whether descending: `+created_at`, `-summary_metrics.loss`."""
     return order.lstrip("+-"), order.startswith("-")

@@ -1,4 +1,4 @@
-"""`wandb.Run`: W&B's run object over one of ours. Nothing here raises into the training for what the disk does."""
+"""`wandb.Run`: W&B's run object over a Stepscope run. Disk errors never raise into the training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Run"]
 
 
 class Run(Facts):
-    """One training being recorded, with the names W&B gives things. Made by `wandb.init`.
+    """One training being recorded, with W&B's names. Created by `wandb.init`.
 
     with wandb.init(project="vae", config={"lr": 1e-3}) as run:
         run.log({"loss": 0.5})
@@ -64,9 +64,9 @@ class Run(Facts):
     def log(
         self, data: dict[str, Any], step: int | None = None, commit: bool | None = None, sync: bool | None = None
     ) -> None:
-        """Record values: at the next step, at `step`, or with `commit=False` as part of the row being made."""
+        """Record values: at the next step, at `step`, or with `commit=False` as part of the current row."""
         if self._run.is_finished:
-            say_once("wandb finished", f"run {self.name!r} is finished; what is logged to it now is not kept")
+            say_once("wandb finished", f"run {self.name!r} is finished; values logged to it now are not recorded")
             return
         if not isinstance(data, Mapping):
             self._refused("dict", f"log() takes a dict, not a {type(data).__name__}: wandb.log({{'loss': loss}})")
@@ -90,7 +90,7 @@ class Run(Facts):
         self._run._sink.refused("log", what, reason)
 
     def _ask(self, name: str) -> Any:
-        """A value that was on a device when it was logged, as it stands in the run now."""
+        """A value that was on a device when it was logged, as the run has it now."""
         path = self._run.path
         if path is None:
             return None
@@ -110,7 +110,7 @@ class Run(Facts):
         overwrite: bool | None = None,
         **kwargs: Any,
     ) -> metrics.Metric:
-        """Say what a metric is drawn over and how it is summed up; `name` may end with `*`."""
+        """Define what a metric is drawn over and how it is summarized; `name` may end with `*`."""
         metric = metrics.made(name, step_metric, step_sync, hidden, summary, goal)
         self._rules.add(metric)
         self._run.define(name, summary=metrics.our_summary(metric), x=metric.step_metric, goal=metric.our_goal)
@@ -118,12 +118,12 @@ class Run(Facts):
 
     @property
     def step(self) -> int:
-        """The step that the next values belong to."""
+        """The step of the next values."""
         return self._rows.step
 
     @property
     def starting_step(self) -> int:
-        """Where this attempt began: 0, or the step after the last one of the run that goes on."""
+        """Where this attempt began: 0, or the step after the last one of the resumed run."""
         return self._first_step
 
     @property
@@ -149,9 +149,9 @@ class Run(Facts):
         idx: int | None = None,
         log_graph: bool = False,
     ) -> None:
-        """Keep histograms of a model's gradients, its parameters, or both, every `log_freq` batches."""
+        """Log histograms of a model's gradients, its parameters, or both, every `log_freq` batches."""
         if log_graph:
-            not_acted_on("watch(log_graph=True)", "`stepscope run` and stepscope.record keep the model's graph")
+            not_acted_on("watch(log_graph=True)", "`stepscope run` and stepscope.record record the model's graph")
         self._watch.add(models, log, log_freq, idx)
 
     def unwatch(self, models: Any = None) -> None:
@@ -165,11 +165,11 @@ class Run(Facts):
         policy: str = "live",
         glob: bool = True,
     ) -> bool | list[str]:
-        """Keep files with the run: at once, and with "live" or "end" as they are when the run ends."""
+        """Store files with the run: at once, and with "live" or "end" as they are when the run ends."""
         return self._files.save(glob_str, base_path, policy, glob)
 
     def restore(self, name: str, run_path: str | None = None, replace: bool = False, root: str | None = None) -> Any:
-        """A file that was kept with this run or another, opened."""
+        """A file that was stored with this run or another, opened."""
         return files.restore(self, name, run_path, replace, root)
 
     def log_code(
@@ -179,7 +179,7 @@ class Run(Facts):
         include_fn: Callable[..., bool] = files.is_code,
         exclude_fn: Callable[..., bool] = files.is_ours,
     ) -> artifacts.Artifact | None:
-        """Keep the script's source files as an artifact of type "code"."""
+        """Store the script's source files as an artifact of type "code"."""
         return files.log_code(self, root, name, include_fn, exclude_fn)
 
     def log_artifact(
@@ -190,7 +190,7 @@ class Run(Facts):
         aliases: list[str] | None = None,
         tags: list[str] | None = None,
     ) -> artifacts.Artifact:
-        """Keep an artifact, a file or a folder with the run, as the next version of its name."""
+        """Store an artifact, a file or a folder with the run, as the next version of its name."""
         return artifact_log.log(self._run, artifact_or_path, name, type, aliases, tags)
 
     def upsert_artifact(
@@ -201,7 +201,7 @@ class Run(Facts):
         aliases: list[str] | None = None,
         distributed_id: str | None = None,
     ) -> artifacts.Artifact:
-        """The same as `log_artifact`: what several processes add under one name are versions of it."""
+        """The same as `log_artifact`: what several processes add under one name become versions of it."""
         return self.log_artifact(artifact_or_path, name, type, aliases)
 
     finish_artifact = upsert_artifact
@@ -219,17 +219,17 @@ class Run(Facts):
     def link_artifact(
         self, artifact: artifacts.Artifact, target_path: str, aliases: list[str] | None = None
     ) -> artifacts.Artifact:
-        """Keep the artifact a second time, under the name it is linked to."""
+        """Store the artifact again, under the name it is linked to."""
         return artifact_log.link(self._run, artifact, target_path, aliases)
 
     def log_model(
         self, path: str | os.PathLike[str], name: str | None = None, aliases: list[str] | None = None
     ) -> None:
-        """Keep a checkpoint as an artifact of type "model"."""
+        """Store a checkpoint as an artifact of type "model"."""
         self.log_artifact(path, name or f"run-{self.id}-{Path(path).name}", "model", aliases)
 
     def use_model(self, name: str) -> str:
-        """The path of a kept model: of its file, or of the folder if it has several."""
+        """The path of a stored model: its file, or the folder if it has several."""
         artifact = self.use_artifact(name)
         folder = artifact.download()
         return str(Path(folder) / artifact.only_file) if artifact.only_file else folder
@@ -244,7 +244,7 @@ class Run(Facts):
         return self.log_artifact(path, registered_model_name, "model", aliases)
 
     def alert(self, title: str, text: str = "", level: Any = None, wait_duration: Any = None) -> None:
-        """Leave a note that asks for attention; within `wait_duration` the same title is left once."""
+        """Send an alert; within `wait_duration` the same title is sent once."""
         self._alerts.add(title, text, level, wait_duration)
 
     def write_logs(self, text: str) -> None:
@@ -256,11 +256,11 @@ class Run(Facts):
     # -- its end ----------------------------------------------------------------------------------------------------
 
     def mark_preempting(self) -> None:
-        """The run ends as preempted unless it says otherwise."""
+        """The run ends as preempted unless it ends otherwise."""
         self._run._preempted = True
 
     def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
-        """End the run; a code other than 0 says that it failed."""
+        """End the run; a code other than 0 means that it failed."""
         self._run.finish(exit_code=exit_code)
 
     join = finish

@@ -1,4 +1,4 @@
-"""A run's history as W&B hands it out: one row a step, with `_step`, `_timestamp` and `_runtime`."""
+"""A run's history in W&B's form: one row per step, with `_step`, `_timestamp` and `_runtime`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def names_of(run: RunFolder) -> list[str]:
 
 
 def rows_of(run: RunFolder, names: Sequence[str], *, system: bool = False) -> list[dict[str, Any]]:
-    """The rows of some series by step; of a name with two values at one step the later stays."""
+    """The rows of some series by step; if a name has two values at one step, the later counts."""
     rows: dict[int, dict[str, Any]] = {}
     for name in names:
         series = run.series(name)
@@ -31,7 +31,7 @@ def rows_of(run: RunFolder, names: Sequence[str], *, system: bool = False) -> li
 
 
 def thinned(rows: list[dict[str, Any]], samples: int) -> list[dict[str, Any]]:
-    """At most so many rows, evenly spread, the last one always among them."""
+    """At most this many rows, evenly spread, always including the last one."""
     if samples < 1 or len(rows) <= samples:
         return rows
     if samples == 1:

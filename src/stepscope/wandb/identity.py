@@ -1,4 +1,4 @@
-"""What W&B knows a run by and we do not: its id, entity, job type and sweep, in a small file of the run folder."""
+"""What identifies a run in W&B but not here: its id, entity, job type and sweep, in a small file in the run folder."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LARGEST = 1 << 20
 
 
 class Identity(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`wandb.json`: written once, when a run is made through `stepscope.wandb`."""
+    """`wandb.json`: written once, when a run is created through `stepscope.wandb`."""
 
     id: str | None = None
-    """As it was given to `init`; without one the run's own id serves."""
+    """As passed to `init`; by default the run's own id."""
     project: str = ""
     entity: str | None = None
     job_type: str | None = None
@@ -37,7 +37,7 @@ def write_identity(run: Path, identity: Identity) -> None:
 
 
 def read_identity(run: Path) -> Identity | None:
-    """A run's other name, or None for a run that W&B's names say nothing of."""
+    """A run's W&B identity, or None for a run without one."""
     try:
         return _decoder.decode(read_file(run / FILE, _LARGEST, within=run))
     except (OSError, msgspec.DecodeError):
@@ -45,7 +45,7 @@ def read_identity(run: Path) -> Identity | None:
 
 
 def find(store: Path, id: str, project: str | None = None) -> Path | None:
-    """The newest run with this id, as W&B or we count: there it is one run, which goes on or is replaced."""
+    """The newest run with this id, W&B's or ours: in W&B it is one run, which is resumed or replaced."""
     for run in reversed(run_folders(store)):
         if run.name == id:
             return run

@@ -1,4 +1,4 @@
-"""`wandb.Image` with its boxes and masks: W&B's arguments and ranges, our pictures."""
+"""`wandb.Image` with its boxes and masks: W&B's arguments and ranges, Stepscope's images."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Classes:
 
 
 class BoundingBoxes2D:
-    """Boxes of one kind ("predictions"), in pixels or in parts of the image."""
+    """Boxes of one kind ("predictions"), in pixels or in fractions of the image."""
 
     def __init__(self, val: Mapping[str, Any], key: str) -> None:
         self.key = key
@@ -69,9 +69,9 @@ class ImageMask:
 
 
 class Image:
-    """A picture: an array HW or HWC, a tensor CHW, a PIL image, a matplotlib figure or the path of a file.
+    """An image: an array HW or HWC, a tensor CHW, a PIL image, a matplotlib figure or the path of a file.
 
-    Values from 0 to 1 and from -1 to 1 are stretched, others are cut to 0 to 255. Boxes are drawn over the picture,
+    Values from 0 to 1 and from -1 to 1 are scaled, others are clipped to 0 to 255. Boxes are drawn over the image,
     masks beside it, each as a colored copy.
     """
 
@@ -127,7 +127,7 @@ class Image:
 
     @property
     def image(self) -> Any:
-        """The picture as a PIL image."""
+        """The image as a PIL image."""
         import io
 
         from PIL import Image as pillow
@@ -140,7 +140,7 @@ class Image:
 
 
 def _source(data: Any, mode: str | None, normalize: bool) -> tuple[Any, Any]:
-    """What to make pictures from, with its arguments; and the size in pixels."""
+    """What to create images from, with its arguments; and the size in pixels."""
     import numpy as np
 
     options: dict[str, Any] = {"mode": mode} if mode in _MODES else {}
@@ -159,13 +159,13 @@ def _source(data: Any, mode: str | None, normalize: bool) -> tuple[Any, Any]:
         array = array.squeeze()
     options |= {"layout": "HW" if array.ndim == 2 else "HWC", "value_range": _range(array, normalize)}
     if array.ndim not in (2, 3):
-        options.pop("layout")  # our own picture says what is wrong with the shape
+        options.pop("layout")  # Stepscope's own image reports what is wrong with the shape
     return (array.copy(), options), (array.shape[1], array.shape[0]) if array.ndim in (2, 3) else None
 
 
 def _from_tensor(tensor: Any, options: dict[str, Any], normalize: bool) -> tuple[Any, Any]:
     tensor = tensor.detach()
-    if tensor.device.type != "cpu":  # its range would have to be waited for; our own rules look at it later
+    if tensor.device.type != "cpu":  # its range would have to be waited for; Stepscope's own rules apply later
         size = (int(tensor.shape[-1]), int(tensor.shape[-2])) if tensor.ndim >= 2 else None
         return (tensor.clone(), options), size
     array = tensor.float().numpy() if str(tensor.dtype) == "torch.bfloat16" else tensor.numpy()
@@ -176,7 +176,7 @@ def _from_tensor(tensor: Any, options: dict[str, Any], normalize: bool) -> tuple
 
 
 def _range(array: Any, normalize: bool) -> tuple[float, float] | None:
-    """Which values are black and white, by W&B's rules; None where those are our own."""
+    """Which values are black and white, by W&B's rules; None if those are Stepscope's own."""
     if not array.size or array.dtype.kind not in "iuf":
         return None
     low, high = float(array.min()), float(array.max())

@@ -1,4 +1,4 @@
-"""Segmentation masks, drawn: the picture in gray with a color for each class, or the colors alone."""
+"""Segmentation masks, drawn: the image in gray with a color per class, or the colors alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_NAMED = 12
 
 
 def overlaid(picture: Any, options: Mapping[str, Any], mask: Any, names: Mapping[int, str], caption: Any) -> Any:
-    """The mask over its picture where the pixels are at hand and agree in size, else on black; classes in words."""
+    """The mask over its image if the pixels are available and have the same size, else on black; classes in words."""
     import numpy as np
 
     classes = _classes(mask)

@@ -1,4 +1,4 @@
-"""`define_metric`: what a metric is drawn over and how it is summed up, by name or by `prefix*`."""
+"""`define_metric`: what a metric is drawn over and how it is summarized, by name or by `prefix*`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Metric:
 def made(
     name: Any, step_metric: Any, step_sync: bool | None, hidden: bool | None, summary: str | None, goal: str | None
 ) -> Metric:
-    """A metric's rule as it was asked for; W&B's own errors for what it refuses."""
+    """A metric's rule from the arguments; raises W&B's own errors."""
     if not isinstance(name, str) or not name:
         raise Error(f"define_metric() takes the name of a metric, not {name!r}")
     if "*" in name[:-1]:
@@ -61,7 +61,7 @@ def made(
 
 
 def our_summary(metric: Metric) -> Literal["last", "min", "max", "mean", "first", "none"] | None:
-    """The one way of summing up that we keep: the first that is asked for."""
+    """The one summary that is stored: the first requested."""
     for kind in metric.summaries:
         if kind == "best":
             return metric.our_goal or "last"
@@ -73,7 +73,7 @@ def our_summary(metric: Metric) -> Literal["last", "min", "max", "mean", "first"
 
 
 class Rules:
-    """All rules of a run; a metric's own comes before one with a `*`, and each name is looked up once."""
+    """All rules of a run; exact names take precedence over a `*`, and each name is looked up once."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, Metric] = {}
@@ -101,7 +101,7 @@ class Rules:
         return bool(self._by_name or self._globs)
 
     def complete(self, row: dict[str, Any]) -> None:
-        """Add the last value of a step metric to a row that has a metric drawn over it and not the step itself."""
+        """Add the last value of a step metric to a row that has a metric drawn over it but lacks the step itself."""
         if not self._synced:
             return
         for name in list(row):

@@ -1,4 +1,4 @@
-"""`wandb.init`: W&B's arguments and variables, one of our runs. Local, without an account."""
+"""`wandb.init`: W&B's arguments and variables on a Stepscope run. Local, without an account."""
 
 from __future__ import annotations
 
@@ -61,17 +61,19 @@ def init(
     settings: Settings | Mapping[str, Any] | None = None,
     anonymous: Any = None,
 ) -> Run:
-    """Start recording a run with W&B's arguments; WANDB_* variables stand in for those that are left out.
+    """Start recording a run with W&B's arguments; WANDB_* variables are the defaults.
 
     Runs go to `stepscope-runs` (below `dir` if given), or to the folder in STEPSCOPE_DIR. mode="disabled" records
-    nothing; every other mode records here. An open run comes back as it is unless `reinit` says otherwise.
+    nothing; every other mode records here. An open run is returned unchanged unless `reinit` is set.
     """
     chosen = joined(settings)
     beside = False
     if _open is not None:
         again = _reinit(reinit if reinit is not None else chosen.reinit)
         if again == "return_previous":
-            say_once("wandb reinit", "wandb.init() with a run open gives that run; finish it first, or reinit=True")
+            say_once(
+                "wandb reinit", "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
+            )
             return _open
         beside = again == "create_new"
         if not beside:
@@ -160,12 +162,12 @@ def _over(run: Run) -> None:
 
 
 def open_run() -> Run | None:
-    """The run that `wandb.log` means, or None."""
+    """The run that `wandb.log` uses, or None."""
     return _open
 
 
 def last_ended() -> Run | None:
-    """The run that ended last in this process: a sweep's agent asks for it."""
+    """The run that ended last in this process, for a sweep's agent."""
     return _ended
 
 
@@ -183,7 +185,7 @@ def finish(exit_code: int | None = None, quiet: bool | None = None) -> None:
 
 
 def store_for(dir: str | os.PathLike[str] | None = None) -> Path:
-    """Where runs go: STEPSCOPE_DIR before all, because whoever set it speaks to us."""
+    """Where runs are stored: STEPSCOPE_DIR takes precedence, because it is specific to Stepscope."""
     chosen = os.environ.get("STEPSCOPE_DIR")
     return Path(chosen if chosen else Path(dir or ".") / DEFAULT_DIR).absolute()
 
@@ -216,19 +218,19 @@ def _picked(config: dict[str, Any], include: list[str] | None, exclude: list[str
 
 
 def _past(store: Path, id: str | None, resume: Any, resume_from: str | None) -> str | None:
-    """The run that goes on, for `stepscope.init(resume=...)`; None for a new one."""
+    """The run to resume, for `stepscope.init(resume=...)`; None for a new one."""
     if resume_from is not None:
         id, resume = _moment(resume_from)[0], "must"
     if resume in (None, False, ""):
         return None
     if isinstance(resume, str) and resume not in ("allow", "must", "never", "auto", "True", "true"):
-        id, resume = resume, "allow"  # the old way: the id itself
+        id, resume = resume, "allow"  # the old usage: the id itself
     found = None if id is None else identity.find(store, id)
     if resume == "must" and found is None:
         raise UsageError(f"resume='must', but there is no run {id!r} in {store}; leave resume out to start it")
     if resume == "never":
         if found is not None:
-            raise UsageError(f"resume='never', but run {id!r} is in {store} already; give another id")
+            raise UsageError(f"resume='never', but run {id!r} is already in {store}; give another id")
         return None
     if found is not None:
         return str(found)
@@ -236,7 +238,7 @@ def _past(store: Path, id: str | None, resume: Any, resume_from: str | None) -> 
 
 
 def _moment(text: str) -> tuple[str, int]:
-    """A place in a run, as W&B writes it: `id?_step=100`."""
+    """A position in a run, in W&B's syntax: `id?_step=100`."""
     id, _, step = str(text).partition("?_step=")
     if not id or not step.isdigit():
         raise UsageError(f"{text!r} is not a position in a run; expected 'RUN_ID?_step=100'")
@@ -244,7 +246,7 @@ def _moment(text: str) -> tuple[str, int]:
 
 
 def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they were given, from the flat form that a run keeps."""
+    """Settings in their original nesting, from the flat form that a run stores."""
     tree: dict[str, Any] = {}
     for name, value in flat.items():
         *above, last = name.split("/")
@@ -260,7 +262,7 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_the_sweep() -> dict[str, Any] | None:
-    """What a sweep has chosen for this run, nested as the script knows it."""
+    """What a sweep has chosen for this run, nested as in the script."""
     place = assigned()
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""Histograms, sound, video, pages, figures, 3-D objects: W&B's arguments, our media."""
+"""Histograms, sound, video, pages, figures, 3-D objects: W&B's arguments, Stepscope's media."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Audio", "Graph", "Histogram", "Html", "Molecule", "Object3D", "Plotl
 
 
 class _Wrapped:
-    """A thing of ours made at once from what the caller may change later; never raises for its data."""
+    """Stepscope media created at once from data the caller may change later; never raises for its data."""
 
     _made: Any = None
 
@@ -30,7 +30,7 @@ class _Wrapped:
 
 
 class Histogram(_Wrapped):
-    """A distribution: of a sequence, or counted already as `np_histogram=numpy.histogram(values)`."""
+    """A distribution: of a sequence, or precomputed as `np_histogram=numpy.histogram(values)`."""
 
     MAX_LENGTH = 512
 
@@ -102,7 +102,7 @@ def _frames(data: Any, fps: int, caption: str | None) -> Any:
 
 
 def _from_stream(stream: Any, suffix: str, make: Any, caption: str | None) -> Any:
-    """Our media read files at once, so the temporary one is gone before this returns."""
+    """Stepscope's media read files at once, so the temporary one is deleted before this returns."""
     with tempfile.TemporaryDirectory(prefix="stepscope-") as folder:
         return make(_written(Path(folder) / f"data{suffix}", stream), caption=caption)
 
@@ -140,7 +140,7 @@ class Plotly(_Wrapped):
 
 
 class Object3D(_Wrapped):
-    """A 3-D object, kept as the file it is: points as an array, a scene as a dict, or a model file."""
+    """A 3-D object, stored as a file: points as an array, a scene as a dict, or a model file."""
 
     SUPPORTED_TYPES = frozenset({"obj", "gltf", "glb", "babylon", "stl", "pts.json"})
 
@@ -148,7 +148,9 @@ class Object3D(_Wrapped):
         self.caption = caption
         if isinstance(data_or_path, str | os.PathLike):
             if not os.fspath(data_or_path).endswith(tuple(self.SUPPORTED_TYPES)):
-                raise ValueError(f"'{data_or_path}' is no 3-D file; expected {', '.join(sorted(self.SUPPORTED_TYPES))}")
+                raise ValueError(
+                    f"'{data_or_path}' is not a 3-D file; expected {', '.join(sorted(self.SUPPORTED_TYPES))}"
+                )
             self._make(media.File, data_or_path, caption=caption)
         elif hasattr(data_or_path, "read"):
             kind = kwargs.get("file_type") or "obj"
@@ -188,7 +190,7 @@ def _listed(value: Any) -> Any:
 
 
 class Molecule(_Wrapped):
-    """A molecule, kept as the file it is."""
+    """A molecule, stored as a file."""
 
     def __init__(self, data_or_path: Any, caption: str | None = None, **kwargs: Any) -> None:
         self.caption = caption

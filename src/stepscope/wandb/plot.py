@@ -1,4 +1,4 @@
-"""`wandb.plot`: charts made from tables and predictions. Kept as data, drawn by the browser app itself."""
+"""`wandb.plot`: charts from tables and predictions. Stored as data, drawn by the browser app itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CustomChart:
 
 
 class Traces:
-    """A figure given as its traces, in the form that every plotly reader takes."""
+    """A figure given as its traces, in a form that every plotly reader accepts."""
 
     def __init__(self, traces: list[dict[str, Any]], title: str, x: str, y: str) -> None:
         layout = {"title": {"text": title}, "xaxis": {"title": {"text": x}}, "yaxis": {"title": {"text": y}}}
@@ -93,20 +93,20 @@ def _trace(mode: str, name: str, xs: list[Any], ys: list[Any]) -> dict[str, Any]
 
 
 def scatter(table: Table, x: str, y: str, title: str = "", split_table: bool = False) -> CustomChart:
-    """A point for each row."""
+    """One point per row."""
     traces = [_trace("markers", y, _column(table, x, "scatter"), _column(table, y, "scatter"))]
     return _chart(traces, title, x, y, table)
 
 
 def bar(table: Table, label: str, value: str, title: str = "", split_table: bool = False) -> CustomChart:
-    """A bar for each row, named by the column `label`."""
+    """One bar per row, named by the column `label`."""
     labels = [str(name) for name in _column(table, label, "bar")]
     traces = [{"type": "bar", "name": value, "x": labels, "y": _column(table, value, "bar")}]
     return _chart(traces, title, label, value, table)
 
 
 def histogram(table: Table, value: str, title: str = "", split_table: bool = False) -> CustomChart:
-    """How often the values of a column occur."""
+    """The distribution of a column's values."""
     import numpy as np
 
     values = [each for each in _column(table, value, "histogram") if isinstance(each, int | float)]
@@ -124,14 +124,16 @@ def line_series(
     xname: str = "x",
     split_table: bool = False,
 ) -> CustomChart:
-    """Several lines, over one list of x values or over one each."""
+    """Several lines, over one common list of x values or one each."""
     lines = [[_value(y) for y in line] for line in ys]
     given = list(xs)
     is_nested = bool(given) and isinstance(given[0], Iterable) and not isinstance(given[0], str)
     over = [[_value(x) for x in each] for each in given] if is_nested else [[_value(x) for x in given]] * len(lines)
     names = [f"key_{at}" for at in range(len(lines))] if keys is None else [str(key) for key in keys]
     if len(over) != len(lines) or len(names) != len(lines):
-        raise UsageError(f"wandb.plot.line_series() got {len(over)} xs, {len(lines)} ys and {len(names)} keys")
+        raise UsageError(
+            f"wandb.plot.line_series() got {len(over)} xs, {len(lines)} ys and {len(names)} keys; give equally many"
+        )
     traces = [_trace("lines", name, x, y) for name, x, y in zip(names, over, lines, strict=True)]
     rows = [[x, name, y] for name, a, b in zip(names, over, lines, strict=True) for x, y in zip(a, b, strict=False)]
     return _chart(traces, title, xname, "", Table(columns=["step", "lineKey", "lineVal"], data=rows))
@@ -147,7 +149,7 @@ def confusion_matrix(
 ) -> CustomChart:
     """True classes down, predicted ones across; from predictions, or from a probability for each class."""
     if (probs is None) == (preds is None):
-        raise UsageError("wandb.plot.confusion_matrix() takes preds= or probs=, one of them")
+        raise UsageError("wandb.plot.confusion_matrix() takes either preds= or probs=")
     if y_true is None:
         raise UsageError("wandb.plot.confusion_matrix() needs y_true=, the true classes")
     if probs is not None:
@@ -197,7 +199,7 @@ def plot_table(
     string_fields: Mapping[str, Any] | None = None,
     split_table: bool = False,
 ) -> CustomChart:
-    """A chart by the name of one of W&B's presets; others are kept as their table."""
+    """A chart by the name of one of W&B's presets; others are stored as their table."""
     title = str((string_fields or {}).get("title", ""))
     name = vega_spec_name.rpartition("wandb/")[2].partition("/")[0]
     f = dict(fields)
@@ -206,7 +208,8 @@ def plot_table(
     if missing:
         needed = ", ".join(missing)
         say_once(
-            ("plot_table", name), f"wandb.plot_table({vega_spec_name!r}) needs the fields {needed}; the table is kept"
+            ("plot_table", name),
+            f"wandb.plot_table({vega_spec_name!r}) needs the fields {needed}; only the table is stored",
         )
         return CustomChart(data_table._stepscope_media_())
     if name == "line":

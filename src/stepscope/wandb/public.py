@@ -1,4 +1,4 @@
-"""`wandb.Api()`: the runs of the local store, with the names W&B's public API has for things."""
+"""`wandb.Api()`: the runs of the local store, with the names of W&B's public API."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Api:
         for folder in run_folders(self.store):
             try:
                 yield PublicRun(folder)
-            except (StepscopeError, OSError):  # a damaged neighbor must not hide the others
+            except (StepscopeError, OSError):  # one damaged run must not hide the others
                 continue
 
     def run(self, path: str = "") -> PublicRun:
@@ -80,7 +80,7 @@ class Api:
         return True
 
     def artifacts(self, type_name: str, name: str, **_: Any) -> list[artifacts.Artifact]:
-        """All that was logged under a name, newest first."""
+        """Everything logged under a name, newest first."""
         wanted = artifact_lookup.parse(name)
         found = artifact_lookup.all_kept(self.store, wanted.project or self.settings.get("project"))
         named = [each for each in found if each.record.name == wanted.name and each.record.type == type_name]
@@ -92,7 +92,7 @@ class Api:
         return [Project(name) for name in sorted({run.project for run in self._all()})]
 
     def flush(self) -> None:
-        """Nothing is held back: every question reads the store anew."""
+        """Nothing is cached: every query reads the store again."""
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(instead_of(f"Api.{name}"))
@@ -208,7 +208,7 @@ class PublicRun:
 
     @property
     def summary(self) -> RunSummary:
-        """One value for each series, and what was set by hand."""
+        """One value per series, and the values set by hand."""
         last = self.lastHistoryStep
         return RunSummary({**self._read.summary, "_runtime": self._read.duration_s, "_step": last})
 
@@ -237,7 +237,7 @@ class PublicRun:
         pandas: bool = True,
         stream: str = "default",
     ) -> Any:
-        """Rows by step, at most `samples`: a DataFrame if pandas is there, else a list of dicts."""
+        """Rows by step, at most `samples`: a DataFrame if pandas is installed, else a list of dicts."""
         system = stream in ("system", "systemMetrics", "events")
         rows = list(self._rows(keys, system))
         if x_axis not in ("_step", "_timestamp", "_runtime"):
@@ -261,7 +261,7 @@ class PublicRun:
         max_step: int | None = None,
         use_cache: bool = True,
     ) -> Iterator[dict[str, Any]]:
-        """Every row, one after the other; with `keys`, those that have all of them."""
+        """Every row; with `keys`, only those that have all of them."""
         low, high = min_step or 0, max_step
         rows = (row for row in self._rows(keys) if row["_step"] >= low and (high is None or row["_step"] < high))
         return rows if keys is None else ({key: row[key] for key in keys} for row in rows)
@@ -276,7 +276,7 @@ class PublicRun:
                 yield row
 
     def files(self, names: list[str] | None = None, pattern: str | None = None, per_page: int = 50) -> list[Any]:
-        """The files that were kept with the run."""
+        """The files that were stored with the run."""
         listed: dict[str, Any] = {}
         for artifact in self.logged_artifacts():
             listed.update(artifact.manifest.entries)

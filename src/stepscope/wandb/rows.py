@@ -1,7 +1,7 @@
-"""W&B's way of counting steps: a row is gathered until it is committed, and steps never go back.
+"""W&B's step counting: a row is collected until it is committed, and steps never go back.
 
 `log(data)` adds to the row and commits it; `commit=False` and `step=n` only add. A greater step commits the row of the
-step before, a smaller one is refused. Of a name given twice within a row the later value stays.
+previous step, a smaller one is rejected. If a name occurs twice within a row, the later value counts.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from stepscope.wandb.values import is_plain, settled
 __all__ = ["Rows"]
 
 IDLE_S = 2.0
-"""A row that nothing was added to for so long is written, so that a chart does not lag an epoch behind, and a kill
-costs at most this. What is added to it afterward is a second row at the same step."""
+"""A row is written after this long without additions, so that a chart does not lag an epoch behind and a kill
+loses at most this. Later additions become a second row at the same step."""
 
 
 class Rows:
-    """The rows of one run, in the making."""
+    """The current rows of one run."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class Rows:
         first_step: int = 0,
     ) -> None:
         self.step = first_step
-        """The step the next values belong to."""
+        """The step of the next values."""
         self.last_step: int | None = first_step - 1 if first_step else None
-        """The last step a row was committed at."""
+        """The last step at which a row was committed."""
         self._write = write
         self._refused = refused
         self._row: dict[str, Any] = {}
@@ -41,7 +41,7 @@ class Rows:
         self._lock = threading.RLock()
 
     def log(self, data: Mapping[Any, Any], step: Any = None, commit: bool | None = None) -> None:
-        """Add values; raises `StepRefused` for a step that is no whole number."""
+        """Add values; raises `StepRefused` for a step that is not an integer."""
         number = None if step is None else as_step(step)
         if commit is None:
             commit = number is None
@@ -57,8 +57,8 @@ class Rows:
         if number < self.step:
             self._refused(
                 "earlier step",
-                f"step {number} is before the current step {self.step}; steps only go up, as in W&B "
-                "(log the other count as a value and name it with define_metric(..., step_metric=...))",
+                f"step {number} is before the current step {self.step}; steps only increase, as in "
+                "W&B (log the other count as a value and name it with define_metric(..., step_metric=...))",
             )
             return False
         if number > self.step:
@@ -80,7 +80,7 @@ class Rows:
             self._write(row, self.step)
 
     def flush(self, timeout_s: float = 2.0) -> None:
-        """Write what is there, uncommitted. Never waits for ever: at a SIGTERM the lock may be held by who is gone."""
+        """Write the current row, uncommitted. Never waits forever: at a SIGTERM the lock may never be released."""
         if self._lock.acquire(timeout=timeout_s):
             try:
                 self._commit_part()
@@ -101,6 +101,6 @@ class Rows:
             self._write(row, self.step)
 
     def after_fork(self) -> None:
-        """In a child: the row is the parent's, and its lock may be held by a thread that is not here."""
+        """In a child: the row belongs to the parent, and its lock may be held by a thread that does not exist here."""
         self._lock = threading.RLock()
         self._row = {}

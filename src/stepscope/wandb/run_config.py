@@ -1,4 +1,4 @@
-"""`wandb.config`: settings as the script gave them, nested where they were nested, locked once they have a value."""
+"""`wandb.config`: the script's settings, nested as given, locked once they have a value."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _OWN = ("_items", "_record", "_allow", "_fixed")
 class Config:
     """A run's settings by attribute and by item: `wandb.config.lr`, `wandb.config["lr"]`.
 
-    A value that is there may only be replaced with `allow_val_change=True`, as in W&B. What a sweep has chosen stays
-    chosen: other values for it are ignored.
+    An existing value can only be replaced with `allow_val_change=True`, as in W&B. Values chosen by a sweep are
+    fixed: others are ignored.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Config:
         return dict(self._items)
 
     def persist(self) -> None:
-        """Nothing to do: every change is written when it is made."""
+        """Nothing to do: every change is written immediately."""
 
     def __getitem__(self, name: str) -> Any:
         return self._items[name]
@@ -109,7 +109,9 @@ class Config:
         self[name] = value
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError(f"config {name!r} cannot be removed: a run keeps what it was started with; set another value")
+        raise TypeError(
+            f"config {name!r} cannot be removed, because a run keeps its initial settings; set another value instead"
+        )
 
     def __contains__(self, name: object) -> bool:
         return name in self._items
@@ -121,7 +123,7 @@ class Config:
         return len(self._items)
 
     def __reduce__(self) -> Any:
-        """Copies, and those sent to worker processes, are settings of their own."""
+        """Copies, also in worker processes, are independent."""
         return type(self), (dict(self._items),)
 
     def __repr__(self) -> str:
@@ -129,7 +131,7 @@ class Config:
 
 
 def _merged(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with what a sweep has chosen among them, also deep inside."""
+    """Settings with a sweep's choices merged in, at any depth."""
     merged = dict(given)
     for name, value in chosen.items():
         old = merged.get(name)
@@ -138,7 +140,9 @@ def _merged(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, An
 
 
 def read_config(given: Any) -> dict[str, Any]:
-    """Settings from what `config=` and `config.update` take: a mapping, an object with fields, the path of a file."""
+    """Settings from the arguments of `config=` and `config.update`: a mapping, an object with fields, the path of a
+    file.
+    """
     if given is None or given == ():
         return {}
     if isinstance(given, list | tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in given):
@@ -162,11 +166,11 @@ def _from_file(path: Path) -> dict[str, Any]:
         text = read_text(path, _LARGEST)
         loaded = msgspec.json.decode(text) if path.suffix == ".json" else load_yaml(text, str(path))
     except OSError as fault:
-        raise UsageError(f"config file '{path}' cannot be read: {fault.strerror or fault}") from None
+        raise UsageError(f"config file '{path}' cannot be read: {fault.strerror or fault}; check the path") from None
     except (msgspec.DecodeError, BadData, ImportError) as fault:
         raise UsageError(f"config file '{path}' cannot be read ({fault}); pass a dict instead") from None
     if not isinstance(loaded, dict):
-        raise UsageError(f"config file '{path}' holds a {type(loaded).__name__}; expected names and values")
+        raise UsageError(f"config file '{path}' contains a {type(loaded).__name__}; expected names and values")
     return {
         str(name): each["value"] if isinstance(each, dict) and "value" in each else each
         for name, each in loaded.items()
@@ -175,7 +179,7 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def friendly(value: Any) -> Any:
-    """A setting as W&B hands it back: tuples as lists, enums by name, one-element arrays as numbers."""
+    """A setting as W&B returns it: tuples as lists, enums by name, one-element arrays as numbers."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):

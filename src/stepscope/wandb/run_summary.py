@@ -1,4 +1,4 @@
-"""`run.summary`: the last value of everything logged, in the way `define_metric` asks for, and what was set by hand."""
+"""`run.summary`: the last value of everything logged, or as `define_metric` specifies, and values set by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepscope.wandb.values import PLAIN, Listed, as_number, settled
 __all__ = ["Summary"]
 
 _ASK = object()
-"""Stands for a number that was still on a device when it was logged: it is read from the run when asked for."""
+"""Placeholder for a number that was still on a device when it was logged: it is read from the run on demand."""
 
 
 class Hand(Protocol):
@@ -25,7 +25,7 @@ class Hand(Protocol):
 
 
 class Tally:
-    """What can be asked of a series without keeping it."""
+    """Running statistics of a series."""
 
     def __init__(self) -> None:
         self.first: Any = None
@@ -54,7 +54,7 @@ class Tally:
 
 
 class Summary:
-    """Values that stand for the run: `run.summary["best_acc"] = 0.93`, `run.summary["loss"]`."""
+    """Summary values of the run: `run.summary["best_acc"] = 0.93`, `run.summary["loss"]`."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Summary:
     _set: dict[str, Any]
 
     def logged(self, row: Mapping[str, Any]) -> None:
-        """A row was committed: what was set by hand under its names no longer holds, as in W&B."""
+        """A row was committed: values set by hand under its names are replaced, as in W&B."""
         if self._set:
             for name in [name for name in self._set if name in row]:
                 del self._set[name]
@@ -194,7 +194,7 @@ class Summary:
 
 
 def _remembered(value: Any) -> Any:
-    """What stands for a logged value; of media only the kind, as W&B does."""
+    """The summary of a logged value; for media only the kind, as in W&B."""
     if isinstance(value, str):
         return value
     if isinstance(value, Listed):
@@ -217,5 +217,5 @@ def _plain(value: Any) -> Any:
 
 
 def _is_media(value: Any) -> bool:
-    """A picture, a table: nothing a summary can hold, so it is kept at the current step."""
+    """An image or a table: a summary cannot contain it, so it is logged at the current step."""
     return isinstance(value, Loggable) or hasattr(type(value), "_stepscope_media_")

@@ -1,4 +1,4 @@
-"""`wandb.sdk`: the inner names that public code writes in annotations, `wandb.sdk.wandb_run.Run` above all."""
+"""`wandb.sdk`: the internal names that public code uses in annotations, above all `wandb.sdk.wandb_run.Run`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`wandb.Settings`: any setting is taken, since most speak of a service that is not there; a few are acted on."""
+"""`wandb.Settings`: any setting is accepted, since most concern a service that does not exist here; a few have an
+effect.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,14 @@ class Settings:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return None  # every setting exists over there, and most are None
+        return None  # every setting exists in W&B, and most are None
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
 def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
-    """What the WANDB_* variables say."""
+    """The settings in the WANDB_* variables."""
     settings = Settings(**{name: environ[variable] for name, variable in _VARIABLES.items() if environ.get(variable)})
     if settings.run_tags:
         settings.update(run_tags=[tag.strip() for tag in settings.run_tags.split(",") if tag.strip()])
@@ -59,7 +61,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def joined(given: Any, environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of a run: what was handed to `init` over what the environment says."""
+    """The settings of a run: the arguments of `init` override the environment."""
     settings = from_environment(environ)
     if isinstance(given, Settings):
         given = given.__dict__

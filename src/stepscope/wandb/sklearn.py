@@ -124,7 +124,7 @@ def __getattr__(name: str) -> Callable[..., None]:
         raise AttributeError(f"wandb.sklearn has no {name!r}")
 
     def skipped(*args: Any, **kwargs: Any) -> None:
-        not_acted_on(f"sklearn.{name}", "it fits the model again many times; log the values with wandb.plot")
+        not_acted_on(f"sklearn.{name}", "it refits the model many times; log the values with wandb.plot")
 
     return skipped
 

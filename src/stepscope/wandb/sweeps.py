@@ -1,4 +1,4 @@
-"""`wandb.sweep` and `wandb.agent` in one process: the agent calls a function once for each choice of parameters."""
+"""`wandb.sweep` and `wandb.agent` in one process: the agent calls a function once per choice of parameters."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from stepscope.wandb.wording import not_acted_on
 __all__ = ["agent", "sweep"]
 
 MAX_FAILURES = 5
-"""W&B's agent gives up when this many runs failed before one went well."""
+"""W&B's agent gives up if this many runs fail before one succeeds."""
 
 
 class _Plan:
-    """A sweep of this process: what it asks for, and how far it is."""
+    """A sweep of this process: its configuration and progress."""
 
     def __init__(self, spec: Sweep, config: dict[str, Any], project: str | None) -> None:
         self.spec = spec
@@ -35,7 +35,7 @@ class _Plan:
         self.best: Outcome | None = None
 
     def hear(self, outcome: Outcome) -> None:
-        """How a run ended; the best so far is remembered."""
+        """Record how a run ended, and the best so far."""
         self.number += 1
         if outcome.value is None or self.spec.metric is None or not math.isfinite(outcome.value):
             return
@@ -53,7 +53,7 @@ def sweep(
     project: str | None = None,
     prior_runs: list[str] | None = None,
 ) -> str:
-    """Plan a sweep from W&B's configuration (method, metric, parameters ...); its id, for `wandb.agent`."""
+    """Plan a sweep from W&B's configuration (method, metric, parameters ...); returns its id, for `wandb.agent`."""
     config = dict(sweep() if callable(sweep) else sweep)
     if prior_runs:
         not_acted_on("sweep(prior_runs=...)", "a sweep begins with what its agent runs")
@@ -79,16 +79,16 @@ def agent(
     term_timeout: int | None = None,
     max_consecutive_failed_runs: int | None = None,
 ) -> None:
-    """Call `function` for one choice of parameters after the other; `wandb.config` holds them inside."""
+    """Call `function` once per choice of parameters; `wandb.config` has them inside."""
     id = sweep_id.rpartition("/")[2]
     plan = _sweeps.get(id)
     if plan is None:
         raise CommError(
-            f"sweep '{id}' was not made in this process; call wandb.sweep(...) here, or put its configuration into a "
-            "file and run: stepscope sweep sweep.yaml"
+            f"sweep '{id}' was not created in this process; call wandb.sweep(...) here, or put its "
+            "configuration into a file and run: stepscope sweep sweep.yaml"
         )
     if function is None:
-        raise UsageError("wandb.agent() needs function=; for a program of its own run: stepscope sweep sweep.yaml")
+        raise UsageError("wandb.agent() needs function=; for a separate program run: stepscope sweep sweep.yaml")
     plan.project = project or plan.project
     if plan.strategy is None:
         plan.strategy = _strategy(plan.spec)
@@ -152,14 +152,14 @@ def _one(id: str, plan: _Plan, params: dict[str, Any], function: Callable[[], An
 
 
 def _end_with(error: BaseException) -> None:
-    """Have the run that is open say how it ended."""
+    """Finish the open run."""
     run = opening.open_run()
     if run is not None:
         run.__exit__(type(error), error, error.__traceback__)
 
 
 def _value(run: Any, spec: Sweep) -> float | None:
-    """What the run says of the sweep's metric: its last value, or the best where `define_metric` keeps it."""
+    """The run's value of the sweep's metric: its last value, or the best if `define_metric` asks for it."""
     if spec.metric is None:
         return None
     found = run.summary.get(spec.metric.name)

@@ -15,15 +15,15 @@ __all__ = ["Table"]
 
 MAX_ROWS = 10_000
 MAX_THINGS = 1_000
-"""Media of one column that are kept beside a table."""
+"""Maximum media of one column stored beside a table."""
 _UNUSED = {"dtype": "cells keep the type they have"}
 
 
 class Table:
     """A table to log: `wandb.Table(columns=["text", "score"], data=[["a", 1.0]])`.
 
-    It is kept as it is when it is logged; logging it again later keeps it again. Pictures and sounds in cells are
-    logged beside it, under `<key>/<column>`, and the cell names their place there.
+    It is stored in its state when logged; logging it again stores it again. Images and sounds in cells are logged
+    beside it, under `<key>/<column>`, and the cell has their index there.
     """
 
     MAX_ROWS = MAX_ROWS
@@ -82,7 +82,7 @@ class Table:
             row.append(value)
 
     def add_computed_columns(self, fn: Callable[[int, dict[Any, Any]], Mapping[str, Any]]) -> None:
-        """Add the columns that `fn(row number, row as a dict)` gives."""
+        """Add the columns that `fn(row number, row as a dict)` returns."""
         made = [dict(fn(at, dict(zip(self.columns, row, strict=True)))) for at, row in enumerate(self.data)]
         for name in dict.fromkeys(name for row in made for name in row):
             self.add_column(name, [row.get(name) for row in made])
@@ -123,7 +123,7 @@ class Table:
         note_unused("Table.set_fk", {"col_name": col_name}, {"col_name": "tables are not joined here"})
 
     def to_json(self, run_or_artifact: Any = None) -> dict[str, Any]:
-        """Columns and rows, as a `.table.json` file holds them."""
+        """Columns and rows, in the form of a `.table.json` file."""
         return {"columns": [str(name) for name in self.columns], "data": self._cells(), "ncols": len(self.columns)}
 
     def _cells(self, most: int | None = None) -> list[list[Any]]:
@@ -144,7 +144,7 @@ class Table:
         return media.Table(rows=[*shown, *self.data[len(shown) :]], columns=[str(name) for name in self.columns])
 
     def _wandb_beside_(self) -> dict[str, Any]:
-        """The media of each column that has any, to be kept under a name of their own."""
+        """The media of each column that has any, to be stored under separate names."""
         beside: dict[str, list[Any]] = {}
         for row in self.data[:MAX_ROWS]:
             for name, value in zip(self.columns, row, strict=True):

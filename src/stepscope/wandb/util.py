@@ -1,4 +1,4 @@
-"""The few helpers that scripts take from `wandb.util`, under their own names."""
+"""The few helpers that scripts use from `wandb.util`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def generate_id(length: int = 8) -> str:
-    """A random id for `wandb.init(id=...)`. Drawn from the system, so no generator of the training moves."""
+    """A random id for `wandb.init(id=...)`. Uses the system's randomness, so no generator of the training advances."""
     return "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(length))
 
 

@@ -1,4 +1,4 @@
-"""What a logged dict holds, in the words of our own `log`: nested names joined, arrays summed up, tensors let go of."""
+"""Convert a dict logged to W&B for Stepscope's `log`: nested names joined, arrays summarized, tensors released."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from stepscope.track.names import as_name
 __all__ = ["PLAIN", "Listed", "as_number", "is_plain", "settled"]
 
 _LIST_LIMIT = 32
-"""W&B keeps shorter arrays as lists, longer ones as a histogram of as many bins."""
+"""W&B stores shorter arrays as lists, longer ones as a histogram with this many bins."""
 MAX_DEPTH = 32
 PLAIN = frozenset((float, int, bool, str))
-"""Types that are kept as they are."""
+"""Types that need no conversion."""
 _NAMES = frozenset((str,))
 
 
 def is_plain(data: Mapping[Any, Any]) -> bool:
-    """Is there nothing to be done about a dict: names that are text, values that are numbers or text?"""
+    """Whether a dict needs no conversion: names that are text, values that are numbers or text."""
     return PLAIN.issuperset(map(type, data.values())) and _NAMES.issuperset(map(type, data))
 
 
 def settled(data: Mapping[Any, Any], prefix: str = "", *, keep: bool = False, depth: int = 0) -> dict[str, Any]:
-    """A logged dict without nesting, names joined with `.` as W&B shows them; None is left out.
+    """A logged dict flattened, names joined with `.` as in W&B; None is dropped.
 
-    With `keep` the values will wait: a tensor is read or copied now, so that neither its graph nor its memory is held.
+    With `keep` the values will wait: a tensor is read or copied now, so that neither its graph nor its memory is kept
+    alive.
 
     >>> settled({"loss": 1.0, "acc": {"train": 0.5, "val": None}})
     {'loss': 1.0, 'acc.train': 0.5}
@@ -46,7 +47,7 @@ def settled(data: Mapping[Any, Any], prefix: str = "", *, keep: bool = False, de
             flat.update(settled(value, name + ".", keep=keep, depth=depth + 1))
             continue
         extra = getattr(type(value), "_wandb_beside_", None)
-        if extra is not None:  # a chart brings its table along, under a name of its own
+        if extra is not None:  # a chart brings its table along, under a separate name
             flat.update(settled(extra(value), name, keep=keep, depth=depth + 1))
         kept = _settled(value, keep)
         if kept is not None:
@@ -56,9 +57,9 @@ def settled(data: Mapping[Any, Any], prefix: str = "", *, keep: bool = False, de
 
 def _settled(value: Any, keep: bool) -> Any:
     method = getattr(type(value), "_stepscope_media_", None)
-    if method is not None:  # as it is now: a table may grow before its row is written
+    if method is not None:  # its current state: a table may grow before its row is written
         return fence.call("keeping a logged value", method, value)
-    if isinstance(value, ModuleType) and hasattr(value, "gcf"):  # pyplot itself: the figure it is at
+    if isinstance(value, ModuleType) and hasattr(value, "gcf"):  # pyplot itself: its current figure
         return Figure(value.gcf())
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
@@ -73,17 +74,17 @@ def _settled(value: Any, keep: bool) -> Any:
         return Listed(sorted(value, key=repr))
     if isinstance(value, str | int | float):
         return value
-    return to_media(value) or value  # figures, pictures and frames too are taken as they are now
+    return to_media(value) or value  # figures, images and frames are also copied now
 
 
 def _from_tensor(tensor: Any, keep: bool) -> Any:
     if tensor.numel() != 1:
         return _from_array(tensor.detach(), tensor.numel())
     if tensor.is_complex() or hasattr(tensor, "placements"):
-        return tensor  # log() says what is to be done about those
+        return tensor  # log() reports those
     if tensor.device.type == "cpu":
         return tensor.item()
-    return tensor.detach().clone() if keep else tensor  # a copy on its own device: nobody waits for it
+    return tensor.detach().clone() if keep else tensor  # a copy on its own device, without waiting
 
 
 def _from_array(array: Any, size: int) -> Any:
@@ -105,7 +106,7 @@ def _from_list(values: list[Any] | tuple[Any, ...]) -> Any:
 
 
 class Listed(Text):
-    """A short list of numbers or words, kept as text that reads back as the list."""
+    """A short list of numbers or words, stored as text that reads back as the list."""
 
     def __init__(self, values: Any) -> None:
         self.values = plain(values)
@@ -113,7 +114,7 @@ class Listed(Text):
 
 
 def as_number(value: Any) -> float | int | None:
-    """A value as the number it is, if that can be told without waiting for a device."""
+    """A value as a number, if that needs no waiting for a device."""
     if isinstance(value, bool | int | float):
         return value
     if getattr(value, "shape", None) == () and hasattr(value, "item") and not hasattr(value, "is_cuda"):

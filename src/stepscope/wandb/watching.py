@@ -1,4 +1,4 @@
-"""`wandb.watch`: histograms of gradients and parameters every so many batches. Nothing is changed or kept alive."""
+"""`wandb.watch`: histograms of gradients and parameters every few batches. Nothing is changed or kept alive."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Watch:
 
     @fence.fenced("wandb.unwatch()")
     def remove(self, models: Any) -> None:
-        """Take the hooks away from these models, or from all."""
+        """Remove the hooks from these models, or from all."""
         if models is None:
             known = list(self._hooks)
         else:
@@ -88,7 +88,7 @@ class Watch:
 
 
 class _Turn:
-    """Every so many calls it is somebody's turn."""
+    """Whether it is time to log again."""
 
     def __init__(self, every: int) -> None:
         self._every = every

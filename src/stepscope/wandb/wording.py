@@ -1,4 +1,4 @@
-"""What the door says about things W&B has and Stepscope does otherwise: each once, in one line."""
+"""Messages about W&B features that Stepscope handles differently: each once, in one line."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _INSTEAD = {
     "docker": "it is not needed: nothing is started elsewhere",
     "sagemaker_auth": "it is not needed: there is no account",
     "InternalApi": "use wandb.Api()",
-    "trigger": "its inner modules are not copied; use the public names of stepscope.wandb",
+    "trigger": "its internal modules are not provided; use the public names of stepscope.wandb",
 }
 
 
 def instead_of(name: str) -> str:
-    """The message for a name of W&B's that is not here."""
+    """The message for a W&B name that does not exist here."""
     advice = _INSTEAD.get(name, "docs/integrations/wandb.md lists what is covered")
     return f"stepscope.wandb has no {name!r}: {advice}"
 
 
 def not_acted_on(what: str, why: str) -> None:
-    """Say once that a call or an argument is accepted and does nothing."""
+    """Report once that a call or an argument is accepted and does nothing."""
     say_once(("wandb", what), f"wandb.{what} is accepted and does nothing here: {why}")
 
 
 def note_unused(call: str, given: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
-    """`not_acted_on` for each argument that was given a value."""
+    """`not_acted_on` for each argument that was passed."""
     for name, why in reasons.items():
         if given.get(name) not in (None, False, "", ()):
             not_acted_on(f"{call}({name}=...)", why)

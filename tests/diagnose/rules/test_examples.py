@@ -21,9 +21,11 @@ import pytest
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import all_rules
 from stepscope.diagnose.source import Source
-from stepscope.evidence import ranks as facts_of_ranks
+from stepscope.evidence import optimizers, ranks as facts_of_ranks
 from stepscope.evidence.trainer import Trainer
 from stepscope.record.observers import ranks as facts_of_a_rank
+from stepscope.records.place import Place
+from stepscope.records.step import Site
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"^## (?P<head>[^\n]+)\n(?P<said>.*?)```python\n(?P<code>.*?)^```", re.M | re.S)
@@ -97,11 +99,12 @@ def test_lets_pass_what_is_right(diagnose, example: tuple[str, str, str]) -> Non
 @pytest.mark.parametrize("example", FACTS, ids=_id)
 def test_compares_what_ranks_told(example: tuple[str, str, str]) -> None:
     rule, head, code = example
-    names = {**vars(facts_of_a_rank), **vars(facts_of_ranks)}
+    names = {**vars(facts_of_a_rank), **vars(facts_of_ranks), **vars(optimizers), "Place": Place, "Site": Site}
     exec(compile(code, head, "exec"), names)
     source = Source({"/a/train.py": names.get("script", "")})
     told = facts_of_ranks.Ranks(facts_of_a_rank.read_ranks(names["ranks"]))
-    run = Evidence({"ranks": told, "trainer": Trainer()}, source)
+    made = names.get("optimizers", optimizers.Optimizers())
+    run = Evidence({"ranks": told, "trainer": Trainer(), "optimizers": made}, source)
     proofs = list(all_rules()[rule].check(run))
     assert bool(proofs) == head.startswith("Buggy"), [proof.message for proof in proofs]
     if proofs and "message" in names:

@@ -71,7 +71,7 @@ def test_a_matrix_made_elsewhere() -> None:
         ({"y_true": [], "y_pred": []}, "empty"),
         ({"y_true": [5000], "y_pred": [0]}, "5,001 classes"),
         ({"counts": [[1, 2]]}, r"shape \(1, 2\)"),
-        ({"counts": [[-1.0]]}, "not negative"),
+        ({"counts": [[-1.0]]}, "non-negative"),
         ({"counts": [[1]], "labels": ["a", "b"]}, "2 labels for 1 classes"),
     ],
 )

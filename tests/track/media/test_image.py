@@ -251,7 +251,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
     [
         (np.zeros((0, 5)), {}, "5 x 0 pixels is empty"),
         (np.zeros((3, 0, 0)), {}, "empty"),
-        (np.zeros((0, 3, 4, 4)), {}, "holds no image"),
+        (np.zeros((0, 3, 4, 4)), {}, "has no image"),
         (np.zeros(5), {}, "1 axes; expected 2"),
         (np.zeros((1, 1, 1, 1, 1)), {}, "5 axes"),
         (np.float32(3), {}, "0 axes"),
@@ -261,7 +261,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
         (np.zeros((9, 9)), {"layout": "WHC"}, "layout 'WHC' is not known"),
         (np.zeros((9, 9)), {"mode": "CMYK"}, "mode 'CMYK' is not known"),
         (np.zeros((9, 9)), {"mode": "RGB"}, "means 3 channels"),
-        (np.zeros((9, 9)), {"value_range": (1, 1)}, "must be finite and go up"),
+        (np.zeros((9, 9)), {"value_range": (1, 1)}, "must be finite and increasing"),
         (np.zeros((9, 9)), {"value_range": 3}, "must be two numbers"),
         (np.zeros((4, 9, 9, 3)), {"columns": 0}, "columns=0"),
         (np.zeros((4, 9, 9, 3)), {"max_images": 1.5}, "max_images=1.5"),
@@ -274,7 +274,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
         ({"a": 1}, {}, "cannot be made from a dict"),
         ("no/such/file.png", {}, "'no/such/file.png' is missing"),
         (Path("."), {}, "is a folder"),
-        (["a.png"], {}, "not of files"),
+        (["a.png"], {}, "not files"),
         (np.broadcast_to(np.uint8(0), (20_000, 20_000)), {}, "20,000 x 20,000 pixels is larger"),
     ],
 )

@@ -118,9 +118,9 @@ def test_empty_tables() -> None:
     [
         ({}, "either data or rows="),
         ({"data": [], "rows": []}, "either data or rows="),
-        ({"data": [[1], [1, 2]]}, r"equally long, but they have \[1, 2\] cells"),
+        ({"data": [[1], [1, 2]]}, r"the same length, but they have \[1, 2\] cells"),
         ({"data": [[1]], "columns": ["a", "b"]}, "1 columns was given 2 names: a, b"),
-        ({"data": {"a": [1], "b": [1, 2]}}, "equally long"),
+        ({"data": {"a": [1], "b": [1, 2]}}, "the same length"),
         ({"data": {"a": 3}}, "column 'a' of a table is a int"),
         ({"data": {"a": "text"}}, "column 'a' of a table is a str"),
         ({"data": "text"}, "from a str"),

@@ -49,7 +49,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         Text(3).encode("k", 0, 0.0)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"must be a string or a pathlib\.Path"):
         Html(b"x").encode("k", 0, 0.0)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="8,388,609 letters"):
+    with pytest.raises(UsageError, match="8,388,609 characters"):
         Text("x" * ((8 << 20) + 1)).encode("k", 0, 0.0)
     with pytest.raises(UsageError, match="is a folder"):
         File(tmp_path).encode("k", 0, 0.0)

@@ -1,4 +1,7 @@
-/** Draws what `planAxes` planned: the grid, the base line, the ticks and their labels. One look for every chart with two axes. */
+/**
+ * Draws what `planAxes` planned: the grid, the base line, the ticks and their labels. One look for every chart with two
+ * axes.
+ */
 
 import { type AxesOptions, type AxesPlan, fitted, type Measure, planAxes } from "../lib/chart-axes";
 import type { Axes } from "../lib/chart-project";

@@ -179,7 +179,9 @@ function ridgeLabels(
   ctx.fillText(labels[chosen] as string, layout.box.left - 7, ridgeBase(layout, chosen, rows));
 }
 
-/** Each row reaches to the middle between its step and the next, so that gaps in logging do not look like gaps in data. */
+/**
+ * Each row reaches to the middle between its step and the next, so that gaps in logging do not look like gaps in data.
+ */
 function columnEdges(steps: readonly number[], axes: Axes): number[] {
   const inner = steps.slice(1).map((s, i) => (s + (steps[i] as number)) / 2);
   return [axes.x[0], ...inner, axes.x[1]];

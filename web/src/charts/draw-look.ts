@@ -1,4 +1,6 @@
-/** A picture in a pane, at a place and scale: crisp pixels when it is large, a grid between them when it is very large. */
+/**
+ * A picture in a pane, at a place and scale: crisp pixels when it is large, a grid between them when it is very large.
+ */
 
 import { type Camera, placed, type Size } from "../lib/look-camera";
 

@@ -71,7 +71,10 @@ export interface ParallelPaint {
   ranking: Int32Array;
 }
 
-/** All lines, those that the brushes leave out as a faint ground. One stroke per colour: two thousand runs in some milliseconds. */
+/**
+ * All lines, those that the brushes leave out as a faint ground. One stroke per colour: two thousand runs in some
+ * milliseconds.
+ */
 export function drawParallelLines(
   ctx: CanvasRenderingContext2D,
   layout: ParallelLayout,

@@ -1,4 +1,6 @@
-/** The best value as runs came in: every run a dot, the best so far a line of steps, the runs that improved it marked. */
+/**
+ * The best value as runs came in: every run a dot, the best so far a line of steps, the runs that improved it marked.
+ */
 
 import type { Box } from "../lib/chart-project";
 import { type AxisKind, tickLabels, ticks } from "../lib/chart-ticks";

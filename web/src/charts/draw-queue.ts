@@ -1,6 +1,7 @@
 /**
- * Draws charts a few at a time. A zoom, or an answer of the server, changes every chart on the page at once; drawing all of
- * them in one go would hold the page up. How many go into a frame follows from how long frames take, painting included.
+ * Draws charts a few at a time. A zoom, or an answer of the server, changes every chart on the page at once; drawing
+ * all of them in one go would hold the page up. How many go into a frame follows from how long frames take, painting
+ * included.
  */
 
 const START = 2;

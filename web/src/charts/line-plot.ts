@@ -1,4 +1,7 @@
-/** One line panel on a canvas. Axes, lines, bands and marks are drawn in one go, so that no line ever stands without its scale. */
+/**
+ * One line panel on a canvas. Axes, lines, bands and marks are drawn in one go, so that no line ever stands without its
+ * scale.
+ */
 
 import type { AxesPlan } from "../lib/chart-axes";
 import type { HoverRow } from "../lib/chart-hover";

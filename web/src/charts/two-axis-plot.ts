@@ -1,4 +1,7 @@
-/** Lines of several metrics in one plot, with an axis on the left and one on the right. Gets arrays; draws on two canvases. */
+/**
+ * Lines of several metrics in one plot, with an axis on the left and one on the right. Gets arrays; draws on two
+ * canvases.
+ */
 
 import { hoverRows, type HoverRow } from "../lib/chart-hover";
 import type { Range } from "../lib/chart-line";

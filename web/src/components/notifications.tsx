@@ -6,10 +6,12 @@ import { now } from "../clock";
 import { call } from "../lib/api";
 import { formatAge, formatTimeZone, visibleText } from "../lib/format";
 import { onLive } from "../lib/live";
-import { isMuted, KIND_WORDS, keyOf, merged, type Mute, type NoticeKind, partOf, unread } from "../lib/notices";
+import { mentionNotice } from "../lib/mentions";
+import { isMuted, KIND_WORDS, keyOf, merged, type Mute, type NoticeKind, partOf, pathOf, unread } from "../lib/notices";
 import type { Notice } from "../lib/schema";
 import { readStored, writeStored } from "../lib/stored";
 import { linkTo } from "../router";
+import { signedIn } from "../state";
 import { Button, IconButton } from "./button";
 import { Toggle } from "./fields";
 import { BellIcon, BellOffIcon } from "./icons";
@@ -39,6 +41,7 @@ function mute(what: Mute, on: boolean): void {
 }
 
 function markRead(): void {
+  void markMentions();
   seen.value = Math.max(1, seen.peek(), ...notices.peek().map((one) => one.time));
   writeStored("notices.seen", String(seen.peek()));
 }
@@ -54,8 +57,24 @@ async function readNotices(): Promise<void> {
   }
 }
 
+/** Comments that name me, on a team's server; they stay until I have opened the list. */
+async function readMentions(): Promise<void> {
+  try {
+    const { comments } = await call("POST /api/mentions", {});
+    const known = new Set(notices.peek().map(keyOf));
+    tell(comments.map(mentionNotice).filter((notice) => !known.has(keyOf(notice))));
+  } catch {
+    // An app without people has none.
+  }
+}
+
+async function markMentions(): Promise<void> {
+  const ids = notices.peek().flatMap((one) => (one.kind === "mention" ? [one.id.replace("mention/", "")] : []));
+  if (ids.length > 0) await call("POST /api/mentions/seen", { comments: ids }).catch(() => undefined);
+}
+
 function address(notice: Notice): string {
-  return linkTo(`/run/${notice.run}`, { part: partOf(notice.kind) });
+  return linkTo(pathOf(notice), { part: partOf(notice.kind) });
 }
 
 /** What a run wants a person to know, wherever in the app they are. */
@@ -85,12 +104,18 @@ function show(notice: Notice, title: string): void {
 }
 
 export function Bell() {
+  const user = signedIn.value;
   const [open, setOpen] = useState(false);
   const anchor = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     void readNotices();
     return onLive((event) => event.notices.length > 0 && tell(event.notices));
   }, []);
+  useEffect(() => {
+    if (!user) return;
+    void readMentions();
+    return onLive((event) => event.comments.length > 0 && void readMentions());
+  }, [user]);
   const count = fresh.value;
   const words = count === 0 ? "Notifications" : `Notifications, ${count} new`;
   const toggle = () => {

@@ -134,7 +134,9 @@ function status(count: number, text: string, searching: boolean, unread: number)
   return count === 0 ? `Nothing has “${visibleText(text.trim())}”.${rest}` : `${count} found.${rest}`;
 }
 
-/** First what the catalogue knows, at once; then what lies in the runs, the newest first, until all were looked into. */
+/**
+ * First what the catalogue knows, at once; then what lies in the runs, the newest first, until all were looked into.
+ */
 function useSearch(text: string, found: { value: SearchResult | null }, searching: { value: boolean }): void {
   useEffect(() => {
     const wanted = text.trim();
@@ -152,7 +154,8 @@ function useSearch(text: string, found: { value: SearchResult | null }, searchin
           const request = { text: wanted, project: project.peek(), limit: 6, deep };
           const answer = await call("POST /api/search", request, { signal: control.signal });
           found.value = answer;
-          more = !deep || (answer.unread > 0 && answer.unread < left); // each answer takes little time and goes on from the one before
+          // each answer takes little time and goes on from the one before
+          more = !deep || (answer.unread > 0 && answer.unread < left);
           if (deep) left = answer.unread;
         }
       } catch (fault) {

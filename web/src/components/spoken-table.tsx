@@ -1,4 +1,6 @@
-/** What a picture shows, as a table for those who listen to the page. Not drawn; found after the picture it belongs to. */
+/**
+ * What a picture shows, as a table for those who listen to the page. Not drawn; found after the picture it belongs to.
+ */
 
 export interface Spoken {
   caption: string;

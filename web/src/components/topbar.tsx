@@ -9,7 +9,7 @@ import { LETTERS } from "../lib/page-keys";
 import type { Info } from "../lib/schema";
 import { useKeys } from "../keys";
 import { go, linkTo, type PageDef } from "../router";
-import { project } from "../state";
+import { project, signedIn } from "../state";
 import { nextTheme, themeChoice } from "../theme";
 import { IconButton } from "./button";
 import { describeKeys, helpOpen } from "./help";
@@ -43,7 +43,7 @@ let reading: Promise<void> | null = null;
 function readInfo(): Promise<void> {
   reading ??= call("GET /api/info", {})
     .then(
-      (answer) => void (info.value = answer),
+      (answer) => ((info.value = answer), void (signedIn.value = answer.user)),
       () => undefined, // The page below shows its own error, with a way to try again; the bar keeps what it knew.
     )
     .finally(() => (reading = null));

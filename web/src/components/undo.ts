@@ -38,7 +38,10 @@ export function forget(step: Done): void {
 
 const unsettled: (() => void)[] = [];
 
-/** `settle` is called before anything is taken back: a change that has not come to rest yet is the last step all the same. */
+/**
+ * `settle` is called before anything is taken back: a change that has not come to rest yet is the last step all the
+ * same.
+ */
 export function settleFirst(settle: () => void): void {
   unsettled.push(settle);
 }

@@ -1,4 +1,6 @@
-/** One graph on the screen: what is open, chosen and coloured, where everything lies, and what a person does with it. */
+/**
+ * One graph on the screen: what is open, chosen and coloured, where everything lies, and what a person does with it.
+ */
 
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Camera, fit, intoWidth, pan, type Rect, reveal, type Size, zoomAt } from "../lib/graph-camera";

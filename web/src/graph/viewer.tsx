@@ -1,4 +1,6 @@
-/** The graph of one recorded step: in the app's *Model* page, and alone in a single file. docs/model.md is its manual. */
+/**
+ * The graph of one recorded step: in the app's *Model* page, and alone in a single file. docs/model.md is its manual.
+ */
 
 import { Button } from "../components/button";
 import { Skeleton } from "../components/states";

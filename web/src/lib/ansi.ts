@@ -20,7 +20,10 @@ export interface Span {
   style: Style;
 }
 
-/** CSI (with its parameters and its last letter), OSC and other strings, and lone escapes. An escape that is cut off ends the text. */
+/**
+ * CSI (with its parameters and its last letter), OSC and other strings, and lone escapes. An escape that is cut off
+ * ends the text.
+ */
 const ESCAPE =
   /\x1b(?:\[([0-?]*)[ -/]*([@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|[ -/]*[0-~]|$)/g; // eslint-disable-line no-control-regex
 const PLAIN: Style = {};
@@ -201,7 +204,8 @@ export function textFinder(wanted: string): Finder {
   return (text) => {
     const found: [number, number][] = [];
     const within = fold ? text.toLowerCase() : text;
-    if (wanted === "" || within.length !== text.length) return found; // letters whose small form is longer would shift the marks
+    // letters whose small form is longer would shift the marks
+    if (wanted === "" || within.length !== text.length) return found;
     for (
       let at = within.indexOf(wanted);
       at >= 0 && found.length < 500;

@@ -31,7 +31,9 @@ export interface CallOptions {
 type Request<R extends keyof Routes> = Routes[R]["request"];
 type Answer<R extends keyof Routes> = Routes[R]["response"];
 
-/** `await call("POST /api/runs", { query: "" })`. Throws an ApiError; an aborted call throws the AbortError of fetch. */
+/**
+ * `await call("POST /api/runs", { query: "" })`. Throws an ApiError; an aborted call throws the AbortError of fetch.
+ */
 export async function call<R extends keyof Routes>(
   route: R,
   request: Request<R>,

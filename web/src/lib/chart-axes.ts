@@ -1,4 +1,7 @@
-/** Where a chart's drawing area lies and which labels its axes carry: planned from the width of the labels, so that none is cut or touches another. */
+/**
+ * Where a chart's drawing area lies and which labels its axes carry: planned from the width of the labels, so that none
+ * is cut or touches another.
+ */
 
 import type { Range } from "./chart-line";
 import { type Axes, type Box, projection } from "./chart-project";

@@ -6,7 +6,10 @@ import type { CompareColumn } from "./schema";
 const PREFIX = "group:";
 
 export interface LineGroup {
-  /** Stands where a run's id stands. Other runs or other keys give another id, so that no old line is taken for the new one. */
+  /**
+   * Stands where a run's id stands. Other runs or other keys give another id, so that no old line is taken for the new
+   * one.
+   */
   id: string;
   /** The same group in every answer of the server. */
   column: string;

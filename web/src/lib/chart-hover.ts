@@ -103,7 +103,9 @@ export interface OddMark {
   x: number;
 }
 
-/** Every bucket with something that is not finite, for the panel's legend; the first of each run and kind, with counts. */
+/**
+ * Every bucket with something that is not finite, for the panel's legend; the first of each run and kind, with counts.
+ */
 export function oddMarks(lines: readonly PlotLine[]): { first: OddMark[]; total: number } {
   const first: OddMark[] = [];
   let total = 0;

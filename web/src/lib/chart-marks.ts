@@ -1,4 +1,7 @@
-/** Where the signs of what is not finite stand: crosses for NaN, triangles for infinities, in lanes, so that none covers another. */
+/**
+ * Where the signs of what is not finite stand: crosses for NaN, triangles for infinities, in lanes, so that none covers
+ * another.
+ */
 
 import type { PlotLine, Projection, Range } from "./chart-line";
 import type { Box } from "./chart-project";
@@ -17,7 +20,10 @@ const APART_PX = 10;
 const LANE_PX = 9;
 const MOST_LANES = 3;
 
-/** +Inf hangs from the ceiling; −Inf stands on the floor, and NaN on top of it. Several runs share a lane where they have room in it. */
+/**
+ * +Inf hangs from the ceiling; −Inf stands on the floor, and NaN on top of it. Several runs share a lane where they
+ * have room in it.
+ */
 export function oddSigns(lines: readonly PlotLine[], at: Projection, box: Box, window: Range): OddSign[] {
   const floor = box.top + box.height;
   const up = (lane: number): number => floor - 4 - lane * LANE_PX;

@@ -31,7 +31,9 @@ const MOST_KEYS = 24;
 const MOST_LINES = 400;
 const MOST_CELLS = 24_000;
 
-/** As many buckets as the panel has pixels, in steps so that small resizes ask nothing; fewer when there are many lines. */
+/**
+ * As many buckets as the panel has pixels, in steps so that small resizes ask nothing; fewer when there are many lines.
+ */
 export function bucketsFor(width: number, lines: number): number {
   const pixels = Math.ceil(Math.max(width, 1) / 200) * 200;
   const share = Math.floor(MOST_CELLS / Math.max(1, lines) / 50) * 50;

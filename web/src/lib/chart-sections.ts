@@ -1,4 +1,7 @@
-/** Panels in their sections, in the order the server gives them: what matters first, the machine's metrics last and closed. */
+/**
+ * Panels in their sections, in the order the server gives them: what matters first, the machine's metrics last and
+ * closed.
+ */
 
 import type { PanelInfo } from "./schema";
 import { systemTitle } from "./system-groups";

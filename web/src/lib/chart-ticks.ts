@@ -28,7 +28,10 @@ function multiples(lo: number, hi: number, step: number, offset = 0): number[] {
   return out;
 }
 
-/** Removes the dust of floating point: 0.30000000000000004 becomes 0.3. Whole numbers have none, and times need all digits. */
+/**
+ * Removes the dust of floating point: 0.30000000000000004 becomes 0.3. Whole numbers have none, and times need all
+ * digits.
+ */
 function clean(value: number, step: number): number {
   if (Number.isInteger(value)) return value;
   const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(Math.abs(value) / step)) + 2));
@@ -106,7 +109,10 @@ const SI: readonly (readonly [number, string])[] = [
 /** What a double holds of a number near one. */
 const MOST_DECIMALS = 14;
 
-/** A number as an axis writes it, with the decimals that `step` makes necessary, in the unit that the axis's largest needs: 1,500, 20k, 0.02, 3e-7. */
+/**
+ * A number as an axis writes it, with the decimals that `step` makes necessary, in the unit that the axis's largest
+ * needs: 1,500, 20k, 0.02, 3e-7.
+ */
 export function tickNumber(value: number, step: number, largest = Math.abs(value)): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
@@ -175,7 +181,10 @@ function tickLabel(value: number, step: number, kind: AxisKind): string {
 /** Three digits of the span are enough to say where an axis ends. */
 const END_PART = 1000;
 
-/** The labels of the two ends of a range, which are seldom round: as exact as the ticks between them need, and a little more. */
+/**
+ * The labels of the two ends of a range, which are seldom round: as exact as the ticks between them need, and a little
+ * more.
+ */
 export function endLabels(
   [lo, hi]: readonly [number, number],
   at: readonly number[],

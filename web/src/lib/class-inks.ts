@@ -1,4 +1,6 @@
-/** Looks of classes: of points that are many and small, where runs' colours, made for a few lines, look too much alike. */
+/**
+ * Looks of classes: of points that are many and small, where runs' colours, made for a few lines, look too much alike.
+ */
 
 import type { Ink } from "./colour";
 

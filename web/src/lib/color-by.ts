@@ -1,10 +1,16 @@
-/** Colors by a value that runs have: even steps for numbers, hues of the palette for words. The same for the same value everywhere. */
+/**
+ * Colors by a value that runs have: even steps for numbers, hues of the palette for words. The same for the same value
+ * everywhere.
+ */
 
 import { DASHES, type Ink, PALETTE, UNKNOWN } from "./colour";
 import { formatCell, formatNumber } from "./format";
 import type { Cell, ColumnValues } from "./schema";
 
-/** From the least value to the greatest; each step has 3:1 or more against its background and is darker (lighter) than the one before. */
+/**
+ * From the least value to the greatest; each step has 3:1 or more against its background and is darker (lighter) than
+ * the one before.
+ */
 export const STEPS: readonly Ink[] = [
   { light: "#c07a12", dark: "#8a63d8" },
   { light: "#bd573b", dark: "#b463c4" },

@@ -1,4 +1,7 @@
-/** Colour maps of 256 colours, from a few of their colours with straight lines between. Even in brightness from end to end. */
+/**
+ * Colour maps of 256 colours, from a few of their colours with straight lines between. Even in brightness from end to
+ * end.
+ */
 
 const STOPS = {
   gray: "000000 ffffff",

@@ -53,7 +53,10 @@ function oklab(rgb: Triple): Triple {
   );
 }
 
-/** What is left of a color without one kind of cone (Machado, Oliveira and Fernandes 2009), and how far two must stay apart then. */
+/**
+ * What is left of a color without one kind of cone (Machado, Oliveira and Fernandes 2009), and how far two must stay
+ * apart then.
+ */
 const EYES: Record<string, readonly [Triple[], number]> = {
   usual: [
     [

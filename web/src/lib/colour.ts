@@ -6,8 +6,9 @@ export interface Ink {
 }
 
 /**
- * Eight hues that stay apart for people who see no red or no green (0.115 in OKLab or more between any two, also as they see them;
- * 0.09 for who sees no blue), each with 3:1 or more against its background. Those at the same place of both lists are one run's.
+ * Eight hues that stay apart for people who see no red or no green (0.115 in OKLab or more between any two, also as
+ * they see them; 0.09 for who sees no blue), each with 3:1 or more against its background. Those at the same place of
+ * both lists are one run's.
  */
 export const PALETTE: readonly Ink[] = [
   { light: "#434dca", dark: "#739cec" },
@@ -40,8 +41,8 @@ export function hashOf(word: string): number {
 }
 
 /**
- * One slot per run that is drawn. `hueOf` is the run's own hue, from the server: the same wherever it is shown, and for ever.
- * Of runs with one hue the first has a solid line, the others are dashed, each in its own way.
+ * One slot per run that is drawn. `hueOf` is the run's own hue, from the server: the same wherever it is shown, and for
+ * ever. Of runs with one hue the first has a solid line, the others are dashed, each in its own way.
  */
 export function assignSlots(ids: readonly string[], hueOf: (id: string) => number | undefined): Map<string, number> {
   const slots = new Map<string, number>();
@@ -58,7 +59,10 @@ export function assignSlots(ids: readonly string[], hueOf: (id: string) => numbe
   return slots;
 }
 
-/** One slot per group: each a hue of its own while there are any, then dashes. A group has no color to keep but its value's. */
+/**
+ * One slot per group: each a hue of its own while there are any, then dashes. A group has no color to keep but its
+ * value's.
+ */
 export function spreadSlots(ids: readonly string[], hueOf: (id: string) => number): Map<string, number> {
   const taken = new Set<number>();
   const size = PALETTE.length;

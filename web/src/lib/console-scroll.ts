@@ -1,4 +1,7 @@
-/** Which of a million lines are on the screen. A browser's element ends at some ten million pixels, so a longer list is scaled. */
+/**
+ * Which of a million lines are on the screen. A browser's element ends at some ten million pixels, so a longer list is
+ * scaled.
+ */
 
 export const LINE = 18;
 /** Firefox gives up near 17.8 million pixels. */

@@ -66,7 +66,9 @@ function weight(cell: DistributionCell, order: LayerOrder): number {
   return cell.bad;
 }
 
-/** The layers that fit a search, ordered. Among a layer's cells that are shown, the one that stands out most decides. */
+/**
+ * The layers that fit a search, ordered. Among a layer's cells that are shown, the one that stands out most decides.
+ */
 export function arrange(
   layers: readonly DistributionLayer[],
   search: string,
@@ -121,7 +123,9 @@ export function rowAt(steps: readonly number[], step: number | null): number | n
   return row;
 }
 
-/** Where a share of a histogram's content lies below, each bin's content spread evenly over it. NaN when it is empty. */
+/**
+ * Where a share of a histogram's content lies below, each bin's content spread evenly over it. NaN when it is empty.
+ */
 export function percentileOf(edges: readonly number[], counts: readonly number[], share: number): number {
   const total = counts.reduce((sum, n) => sum + n, 0);
   if (!(total > 0)) return Number.NaN;

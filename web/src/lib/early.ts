@@ -1,4 +1,6 @@
-/** Answers that `public/early.js` asked for before the app was there. Each is given once, and only while it is fresh. */
+/**
+ * Answers that `public/early.js` asked for before the app was there. Each is given once, and only while it is fresh.
+ */
 
 const FRESH_MS = 10_000;
 

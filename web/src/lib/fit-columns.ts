@@ -1,4 +1,6 @@
-/** Widths for a table's columns: as wide as they like where there is room, narrower where not, fewer where still not. */
+/**
+ * Widths for a table's columns: as wide as they like where there is room, narrower where not, fewer where still not.
+ */
 
 export interface Wanted {
   key: string;

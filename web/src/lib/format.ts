@@ -15,7 +15,10 @@ export function formatNumber(value: number, digits = 4): string {
   return minus(size >= 10 ** digits ? Math.round(value).toLocaleString("en-US") : plain(rounded));
 }
 
-/** A metric in a column: four digits always, `0.8800` under `0.8794`, so that the digits of a column stand under each other. */
+/**
+ * A metric in a column: four digits always, `0.8800` under `0.8794`, so that the digits of a column stand under each
+ * other.
+ */
 export function formatMetric(value: number): string {
   const size = Math.abs(value);
   return Number.isInteger(value) || size < 1e-4 || size >= 1000 || !Number.isFinite(value)

@@ -1,4 +1,6 @@
-/** Places the items of one box with dagre. Pure numbers in, pure numbers out, so that it runs in a worker or anywhere. */
+/**
+ * Places the items of one box with dagre. Pure numbers in, pure numbers out, so that it runs in a worker or anywhere.
+ */
 
 import { Graph, layout } from "@dagrejs/dagre";
 import { LABEL_HEIGHT, type Placed, type Plan } from "./graph-plan";

@@ -73,7 +73,9 @@ function kindOfNode(model: GraphModel, id: number, by: Kind): string | null {
   return by === "dtype" ? shortDtype(tensor.dtype) : tensor.device;
 }
 
-/** A number in the palette for every kind in the graph, the most frequent first, so that colours stay while boxes open. */
+/**
+ * A number in the palette for every kind in the graph, the most frequent first, so that colours stay while boxes open.
+ */
 export function palette(shown: Shown, by: Kind): Map<string, number> {
   return new Map(kindsOf(shown, shown.model.root, by).map(([kind], at) => [kind, at]));
 }

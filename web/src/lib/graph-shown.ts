@@ -137,7 +137,9 @@ function gather(model: GraphModel, standsFor: Int32Array): Pick<Shown, "children
   return { children, parts };
 }
 
-/** An edge from one folded block into the next is what folding hides; one inside a folded block is seen in the first. */
+/**
+ * An edge from one folded block into the next is what folding hides; one inside a folded block is seen in the first.
+ */
 function drawnEnds(model: GraphModel, standsFor: Int32Array, source: number, target: number): [Item, Item] | null {
   const from = model.boxes.length + source;
   const to = model.boxes.length + target;

@@ -90,7 +90,10 @@ export function layOut(stack: Stack, nodes: Nodes): Tree {
   };
 }
 
-/** The children of node n are `flat[first[n + 1]]` to `flat[first[n + 2]]`, the longest first; the roots are those of -1. */
+/**
+ * The children of node n are `flat[first[n + 1]]` to `flat[first[n + 2]]`, the longest first; the roots are those of
+ * -1.
+ */
 function childrenOf(parent: Int32Array, total: Float64Array): { flat: Int32Array; first: Int32Array } {
   const first = new Int32Array(parent.length + 2);
   for (const above of parent) first[above + 2] = (first[above + 2] as number) + 1;

@@ -7,7 +7,10 @@ export function unionOf(lists: readonly (readonly number[])[]): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
-/** Where on the slider a step is: the last stop at or before it; the newest for null, the first for what lies before all. */
+/**
+ * Where on the slider a step is: the last stop at or before it; the newest for null, the first for what lies before
+ * all.
+ */
 export function stopOf(steps: readonly number[], step: number | null): number {
   if (step === null) return steps.length - 1;
   let low = 0;
@@ -26,7 +29,10 @@ export function stepAt(steps: readonly number[], stop: number): number | null {
   return steps[Math.max(0, stop)] ?? null;
 }
 
-/** The stops whose media are worth fetching before they are asked for: the next two in the direction of travel, one back. */
+/**
+ * The stops whose media are worth fetching before they are asked for: the next two in the direction of travel, one
+ * back.
+ */
 export function neighbours(steps: readonly number[], stop: number, forward: boolean): (number | null)[] {
   const wanted = forward ? [stop + 1, stop + 2, stop - 1] : [stop - 1, stop - 2, stop + 1];
   return wanted.filter((at) => at >= 0 && at < steps.length).map((at) => stepAt(steps, at));

@@ -14,6 +14,7 @@ export const KIND_WORDS: Readonly<Record<NoticeKind, string>> = {
   finding: "findings",
   alert: "alerts from the script",
   dropped: "dropped values",
+  mention: "mentions",
 };
 
 /** Both lists as one, each notice once, the newest first. */
@@ -37,7 +38,12 @@ export function unread(notices: readonly Notice[], seen: number, mutes: Readonly
   return notices.filter((notice) => notice.time > seen && !isMuted(notice, mutes)).length;
 }
 
-/** The part of a run's page that shows what a notice is about. */
+/** The page that shows what a notice is about: a run's, or the report's where a comment on one mentions somebody. */
+export function pathOf(notice: Notice): string {
+  return notice.run ? `/run/${notice.run}` : `/report/${notice.project}`;
+}
+
+/** The part of a run's page. */
 export function partOf(kind: NoticeKind): string {
   if (kind === "finding") return "findings";
   if (kind === "nonfinite") return "charts";

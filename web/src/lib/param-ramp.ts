@@ -1,4 +1,6 @@
-/** The colours from worst to best: even steps of lightness, the same order for colour-blind eyes, one ramp per theme. */
+/**
+ * The colours from worst to best: even steps of lightness, the same order for colour-blind eyes, one ramp per theme.
+ */
 
 const LIGHT = ["#dcc98f", "#a3cd92", "#4fb0a5", "#2f7fb8", "#3b4ba8", "#371f7d"];
 const DARK = ["#6f62b5", "#4a78bd", "#2f8fa8", "#3fb892", "#9ad665", "#fbe96a"];

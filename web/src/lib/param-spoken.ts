@@ -1,4 +1,7 @@
-/** Runs and their parameters in words: the table that stands behind parallel coordinates and scatter plots for screen readers. */
+/**
+ * Runs and their parameters in words: the table that stands behind parallel coordinates and scatter plots for screen
+ * readers.
+ */
 
 import { formatCell, visibleText } from "./format";
 import { cellOf, type ParamColumn, type ParamTable } from "./param-table";

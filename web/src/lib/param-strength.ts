@@ -19,8 +19,9 @@ function ranksOf(values: Float64Array): Float64Array {
 }
 
 /**
- * The share of the metric's rank variance that lies between groups of runs (by name, or by six even shares of a number's
- * runs), less what chance would put there. So a best value in the middle counts too. 0 where it cannot be told.
+ * The share of the metric's rank variance that lies between groups of runs (by name, or by six even shares of a
+ * number's runs), less what chance would put there. So a best value in the middle counts too. 0 where it cannot be
+ * told.
  */
 export function strength(column: ParamColumn, metricRanks: Float64Array): number {
   const own = column.kind === "number" && column.distinct > BINS ? ranksOf(column.values) : column.values;
@@ -51,7 +52,10 @@ export function strength(column: ParamColumn, metricRanks: Float64Array): number
   return Math.max(0, 1 - (spread - between) / (count - groups.size) / (spread / (count - 1)));
 }
 
-/** The keys of config columns from the weakest to the strongest, at most `most`; then other metrics, and the metric last. */
+/**
+ * The keys of config columns from the weakest to the strongest, at most `most`; then other metrics, and the metric
+ * last.
+ */
 export function usualAxes(table: ParamTable, most = 8): string[] {
   const ranks = table.metric ? ranksOf(table.metric.values) : null;
   // A key that some runs lack and that has one value in all others says nothing as an axis.

@@ -135,8 +135,8 @@ export function columnOfKey(table: ParamTable, key: string): ParamColumn | undef
 }
 
 /**
- * Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among all values; 255 without one. By place and not by
- * size, so that one outlier does not give all others the same colour. Equal values have one colour.
+ * Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among all values; 255 without one. By
+ * place and not by size, so that one outlier does not give all others the same colour. Equal values have one colour.
  */
 export function shades(column: ParamColumn | null, goal: "min" | "max" | null, size: number): Uint8Array {
   const found = new Uint8Array(size).fill(255);

@@ -1,6 +1,6 @@
 /**
- * Regular expressions that always end: RE2 reads the text once, so no pattern can hang the page. The server uses the same
- * language (`views/safe_pattern.py`). The engine is fetched when the first pattern is typed.
+ * Regular expressions that always end: RE2 reads the text once, so no pattern can hang the page. The server uses the
+ * same language (`views/safe_pattern.py`). The engine is fetched when the first pattern is typed.
  */
 
 import { computed, signal } from "@preact/signals";

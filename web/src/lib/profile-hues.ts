@@ -1,4 +1,7 @@
-/** Colours by what a thing is: the same in every breakdown and curve of a profile. The numbers are places in the palette. */
+/**
+ * Colours by what a thing is: the same in every breakdown and curve of a profile. The numbers are places in the
+ * palette.
+ */
 
 const HUES: Record<string, number> = {
   // phases of a step
@@ -33,7 +36,9 @@ const HUES: Record<string, number> = {
 export const GREY = -1;
 const SPARE = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** A hue for each name: known ones have their own, the rest what is left, and no two share one while there are enough. */
+/**
+ * A hue for each name: known ones have their own, the rest what is left, and no two share one while there are enough.
+ */
 export function hues(names: readonly string[]): number[] {
   const found = names.map((name) => {
     const key = name.toLowerCase();

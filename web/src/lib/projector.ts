@@ -1,4 +1,6 @@
-/** Points in the plane or in space: where they are on the screen, what colour they have, which one is under the pointer. */
+/**
+ * Points in the plane or in space: where they are on the screen, what colour they have, which one is under the pointer.
+ */
 
 import { mapColour } from "./colour-maps";
 import { classLook, MOST_CLASSES, type Shape } from "./class-inks";

@@ -1,4 +1,7 @@
-/** A query as conditions that a click adds or takes away. The server alone decides what a query means; this edits its text. */
+/**
+ * A query as conditions that a click adds or takes away. The server alone decides what a query means; this edits its
+ * text.
+ */
 
 import { type QueryToken, quoted, tokens } from "./query";
 import type { Cell } from "./schema";

@@ -1,4 +1,6 @@
-/** A report's blocks on the page: the contents list, anchors, and keys that keep panels alive while the text changes. */
+/**
+ * A report's blocks on the page: the contents list, anchors, and keys that keep panels alive while the text changes.
+ */
 
 import { type Block, type Inline, parseMarkdown } from "./markdown";
 import type { MarkdownBlock, PanelBlock } from "./schema";
@@ -57,8 +59,8 @@ export function headingsOf(shown: readonly Shown[]): Heading[] {
 const sameness = ({ panel, options, runs, error }: PanelBlock): string => JSON.stringify([panel, options, runs, error]);
 
 /**
- * The blocks with keys. A panel that was there before keeps its key and its very object; one whose options changed keeps the
- * key, so that it is drawn anew in its place instead of being taken away and put back.
+ * The blocks with keys. A panel that was there before keeps its key and its very object; one whose options changed
+ * keeps the key, so that it is drawn anew in its place instead of being taken away and put back.
  */
 export function settle(before: readonly Shown[], blocks: readonly ReportBlock[]): Shown[] {
   const left = before.filter((one) => one.kind === "panel");

@@ -142,7 +142,9 @@ export function seriesOf(pack: Pack, request: SeriesRequest): SeriesData {
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
-/** The mean and the band of groups of runs. The file knows a group by its runs; the page calls it by a name of its own. */
+/**
+ * The mean and the band of groups of runs. The file knows a group by its runs; the page calls it by a name of its own.
+ */
 export function groupLinesOf(pack: Pack, request: GroupLinesRequest): SeriesData {
   const lines = request.groups.flatMap((group) =>
     request.keys.flatMap((key) => {

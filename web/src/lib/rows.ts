@@ -7,7 +7,10 @@ export interface Span {
   end: number;
 }
 
-/** The rows to draw: what is visible and `spare` more on each side, in blocks of `block` so that small scrolls change nothing. */
+/**
+ * The rows to draw: what is visible and `spare` more on each side, in blocks of `block` so that small scrolls change
+ * nothing.
+ */
 export function visibleSpan(
   scrollTop: number,
   height: number,

@@ -7,8 +7,10 @@ export type Status = "failed" | "finished" | "killed" | "lost" | "preempted" | "
 export type Unit = "bytes" | "count" | "factor" | "flag" | "flops" | "line" | "ns" | "number" | "share" | "text";
 
 export interface AddCommentRequest {
-  run: string;
   text: string;
+  run?: string | null;
+  report?: string | null;
+  /** A chart of the run. */
   chart?: string | null;
   step?: number | null;
 }
@@ -29,16 +31,18 @@ export interface Alert {
   text?: string;
   level?: Severity;
   step?: number | null;
+  /** Only for the run's page: no notification is sent. */
+  quiet?: boolean;
 }
 
 export interface Alerts {
-  /** The latest first. */
+  /** Latest first. */
   alerts: Notice[];
-  /** Where alerts go besides this page: `desktop`, `webhook (hooks.example.com)`. */
+  /** Other channels for alerts: `desktop`, `webhook (hooks.example.com)`. */
   outlets: string[];
 }
 
-/** A run at this moment. Times are seconds; None where the run does not say. */
+/** The current state of a run. Times are in seconds; None if unknown. */
 export interface Alive {
   run: string;
   /** quiet: nothing logged yet. stalled: silent for much longer than usual. diverged: its loss is NaN or infinite. */
@@ -51,7 +55,7 @@ export interface Alive {
   steps_per_s: number | null;
   /** 0 to 1. */
   progress: number | null;
-  /** What progress is counted in: `step 1,200 of 5,000`, `epoch 3.2 of 10`. */
+  /** Progress in words: `step 1,200 of 5,000`, `epoch 3.2 of 10`. */
   of: string;
   eta_s: number | null;
   gpu_percent: number | null;
@@ -86,7 +90,7 @@ export interface Arrow {
   to: Spot;
 }
 
-/** A named, versioned set of files; the same content keeps its version. */
+/** A named, versioned set of files; equal content keeps its version. */
 export interface Artifact {
   event: "artifact";
   time: number;
@@ -105,9 +109,9 @@ export interface ArtifactDiff {
   removed: number;
   changed: number;
   same: number;
-  /** By path; the first ones, where there are very many. */
+  /** By path; only the first ones if there are very many. */
   changes: FileChange[];
-  /** What was noted differently: name, before, after. */
+  /** Metadata differences: name, before, after. */
   metadata: ([string, unknown, unknown])[];
 }
 
@@ -119,7 +123,7 @@ export interface ArtifactDiffRequest {
   against: number;
 }
 
-/** A file, or a folder with all below it. */
+/** A file, or a folder with everything below it. */
 export interface ArtifactEntry {
   name: string;
   path: string;
@@ -128,9 +132,9 @@ export interface ArtifactEntry {
   files?: number;
   mime?: string;
   sha256?: string;
-  /** Where the file is, when only that was noted. */
+  /** The location of a file that was only referenced. */
   reference?: string | null;
-  /** Why its content is not here. */
+  /** Why its content is missing. */
   problem?: string;
 }
 
@@ -139,7 +143,7 @@ export interface ArtifactFile {
   sha256: string;
   size: number;
   mime?: string;
-  /** Where the file is, when only a reference to it was kept. */
+  /** The file's location, if only a reference was stored. */
   reference?: string | null;
 }
 
@@ -165,13 +169,13 @@ export interface ArtifactName {
   versions: ArtifactVersion[];
 }
 
-/** What a file holds, as far as it can be shown safely. */
+/** A safe preview of a file. */
 export interface ArtifactPreview {
   kind: "binary" | "csv" | "image" | "json" | "markdown" | "problem" | "reference" | "text";
   text: string;
-  /** There is more than is shown. */
+  /** The preview is truncated. */
   cut: boolean;
-  /** Why it is not shown, or what it is. */
+  /** Why there is no preview, or what the file is. */
   note: string;
 }
 
@@ -186,9 +190,9 @@ export interface ArtifactRequest {
   run: string;
   name: string;
   version: number;
-  /** The folder inside the artifact, without a slash at its end; "" for its top. */
+  /** The folder inside the artifact, without a trailing slash; "" for its root. */
   folder?: string;
-  /** Instead: files of any folder whose path holds this. */
+  /** Instead: files in any folder whose path contains this. */
   search?: string;
 }
 
@@ -198,12 +202,12 @@ export interface ArtifactVersion {
   time: number;
   files: number;
   bytes: number;
-  /** Files that were only noted, not copied. */
+  /** Files that were only referenced, not copied. */
   references: number;
   step: number | null;
   aliases: string[];
   metadata: Record<string, unknown>;
-  /** How often it was logged: the same content keeps its version. */
+  /** How often it was logged; equal content keeps its version. */
   times: number;
 }
 
@@ -228,7 +232,7 @@ export interface Attempt {
   host: string;
   pid: number;
   started: number;
-  /** When it was last heard of. */
+  /** Its last sign of life. */
   seen: number;
   status: Status;
 }
@@ -252,7 +256,7 @@ export interface AuditRow {
   address: string;
 }
 
-/** One op that made NaN or Inf out of finite values, or the first that read them from outside. */
+/** One op that made NaN or Inf from finite values, or the first that read them from outside. */
 export interface BirthStory {
   index: number;
   headline: string;
@@ -260,24 +264,24 @@ export interface BirthStory {
   text: string;
   function: string;
   kind: string;
-  /** the loss, the gradient of fc.weight ...; empty: it arrives nowhere, as with a mask. */
+  /** the loss, the gradient of fc.weight ...; empty: it reaches nothing, as with a mask. */
   reaches: string;
-  /** Not where it began to hurt, but what made that possible. */
+  /** Not where the damage began, but what made it possible. */
   behind: boolean;
   read: OpTensor[];
   made: OpTensor | null;
-  /** From what it was made of, over the op itself, to what it spoiled. */
+  /** From its inputs, through the op itself, to what it affected. */
   chain: ChainLink[];
 }
 
 export interface BlobRequest {
   run: string;
   sha256: string;
-  /** Have the browser save it, whatever it is. */
+  /** Make the browser save it, whatever its type. */
   save?: boolean;
 }
 
-/** An op on the way to where it happened, or after it. */
+/** An op before or after the one where it happened. */
 export interface ChainLink {
   index: number;
   name: string;
@@ -294,12 +298,12 @@ export interface Change {
   key: string;
   a: string | null;
   b: string | null;
-  /** From 0 to 100; the order of the list. */
+  /** From 0 to 100; determines the order of the list. */
   score: number;
   likely: "likely" | "possible" | "unlikely";
-  /** The reason for its place, in a few words. */
+  /** The reason for its rank, in a few words. */
   why: string;
-  /** Of a finding: the line of code. */
+  /** For a finding: the line of code. */
   place: string;
 }
 
@@ -312,55 +316,55 @@ export interface ChangePersonRequest {
 export interface ChangedRequest {
   runs: string[];
   by?: string[];
-  /** The column that works; None to choose the best. */
+  /** The working column; None to choose the best. */
   a?: string | null;
-  /** The column that does not; None to choose the worst. */
+  /** The failing column; None to choose the worst. */
   b?: string | null;
 }
 
-/** An invariant: two ways to the same number, compared. */
+/** An invariant: the same number computed in two ways. */
 export interface Check {
   /** parts sum to the step */
   name: string;
   got: number;
   expected: number;
   unit?: Unit;
-  /** Within what the analysis allows. */
+  /** Within the analysis' tolerance. */
   ok?: boolean;
   detail?: string;
 }
 
 export interface CodeComparison {
-  /** What there is to know, in one sentence. */
+  /** The summary, in one sentence. */
   words: string;
-  /** Without its diff. */
+  /** The repository's state, without its diff. */
   a: GitState | null;
   b: GitState | null;
   files: CodeFile[];
-  /** Files that both changed in the same way. */
+  /** Files with the same change on both sides. */
   same_files: number;
-  /** Shows what was committed in between, when the commits differ. */
+  /** Shows what was committed in between, if the commits differ. */
   command: string;
-  /** Which side's changes were too long to be kept whole. */
+  /** Which side's changes were truncated. */
   cut: string[];
   omitted: number;
 }
 
 export interface CodeFile {
   path: string;
-  /** Whose uncommitted changes touch it. */
+  /** Whose uncommitted changes include it. */
   where: "a" | "b" | "both";
-  /** Both changed it in the same way. */
+  /** Both made the same change. */
   same: boolean;
-  /** Empty for a file that both changed in the same way. */
+  /** Empty for a file with the same change on both sides. */
   lines: CodeLine[];
   omitted: number;
 }
 
-/** One line of the two patches beside each other. */
+/** One line of the two patches side by side. */
 export interface CodeLine {
   kind: "differs" | "same";
-  /** The line of the run's own patch, with its `+`, `-` or blank; None where this side has nothing. */
+  /** The line of the run's own patch, with its `+`, `-` or blank; None if this side has no line. */
   a: string | null;
   b: string | null;
 }
@@ -372,16 +376,19 @@ export interface CodeRequest {
 }
 
 export interface Column {
-  /** Stable: exports and the diff go by it. */
+  /** Stable: used by exports and the diff. */
   key: string;
-  /** The head of the column, short. */
+  /** The heading, short. */
   label: string;
   unit?: Unit;
-  /** What this number is, in one sentence; shown when hovered. */
+  /** What this number is, in one sentence; the tooltip. */
   help?: string;
-  /** Left out at first; in exports, and shown when asked for. */
+  /** Hidden by default; included in exports, and shown on request. */
   hidden?: boolean;
-  /** Its rows may be added up (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is shown. */
+  /**
+   * Whether its rows may be summed (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is
+   * shown.
+   */
   sums?: boolean;
 }
 
@@ -391,46 +398,47 @@ export interface ColumnRequest {
   archived?: boolean;
 }
 
-/** Of the finite numbers. */
+/** Statistics of the finite numbers. */
 export interface ColumnStats {
   min: number;
   max: number;
   mean: number;
   median: number;
   std: number;
-  /** How many lie in each of equally wide bins from `min` to `max`. */
+  /** Counts in equal bins from `min` to `max`. */
   bins: number[];
 }
 
 export interface ColumnValues {
-  /** Runs that match. */
+  /** Number of matching runs. */
   runs: number;
-  /** Those without a value. */
+  /** Number of runs without a value. */
   missing: number;
   distinct: number;
-  /** The most frequent first; up to 50. */
+  /** Most frequent first; up to 50. */
   values: ValueCount[];
   stats: ColumnStats | null;
-  /** Values that are NaN or infinite. */
+  /** Number of NaN or infinite values. */
   odd: number;
 }
 
 export interface Columns {
   columns: RunColumn[];
-  /** The columns to show first: config that differs between runs, and the main metrics. */
+  /** The default columns: config that differs between runs, and the main metrics. */
   default: string[];
 }
 
 export interface ColumnsRequest {
-  /** Only the columns that runs matching this have. */
+  /** Only the columns of runs that match this. */
   query?: string;
-  /** Only those of these runs. */
+  /** Only the columns of these runs. */
   runs?: string[];
 }
 
 export interface CommentRow {
   id: string;
-  run: string;
+  run: string | null;
+  report: string | null;
   chart: string | null;
   step: number | null;
   user: string;
@@ -445,17 +453,19 @@ export interface Comments {
   comments: CommentRow[];
 }
 
+/** Give a run or a report. */
 export interface CommentsRequest {
-  run: string;
+  run?: string | null;
+  report?: string | null;
 }
 
 /** A run, or a group of runs. */
 export interface CompareColumn {
-  /** The run's id; for a group its values as JSON, the same in every answer and every link. */
+  /** The run's id; for a group its values as JSON, stable across responses and links. */
   id: string;
   label: string;
   runs: string[];
-  /** Of a group: the value of each key in `by`; None where it is not set. */
+  /** For a group: the value of each key in `by`; None if not set. */
   values: Cell[];
 }
 
@@ -470,11 +480,11 @@ export interface CompareRequest {
 
 export interface Compared {
   columns: CompareColumn[];
-  /** The keys that were grouped by, `*` written out. */
+  /** The keys used for grouping, with `*` expanded. */
   by: string[];
-  /** Runs that are not in the store any more. */
+  /** Runs that are no longer in the store. */
   gone: string[];
-  /** Columns beyond those a page can hold. */
+  /** Number of columns beyond the page's limit. */
   omitted: number;
 }
 
@@ -482,11 +492,11 @@ export interface ConsoleCopy {
   /** Without colors. */
   text: string;
   lines: number;
-  /** There is more than fits. */
+  /** The text was truncated. */
   cut: boolean;
 }
 
-/** Whole lines from one number to another, both included. */
+/** Complete lines from one number to another, both included. */
 export interface ConsoleCopyRequest {
   run: string;
   first: number;
@@ -506,7 +516,7 @@ export interface ConsoleError {
   rank: number;
 }
 
-/** Where something stands, among the rows that the same filters leave. */
+/** A position among the rows that match the filters. */
 export interface ConsoleFindRequest {
   run: string;
   /** next, previous: a match after or before `row` · line, step: that number, or the nearest after it. */
@@ -522,19 +532,19 @@ export interface ConsoleFindRequest {
 }
 
 export interface ConsoleFound {
-  /** None: there is none, or not found yet. */
+  /** None: none exists, or not found yet. */
   row: number | null;
-  /** Of the line there. */
+  /** The line's number. */
   number: number | null;
-  /** For a match: its place among them, from 1. */
+  /** For a match: its index among the matches, from 1. */
   nth: number;
   matches: number;
-  /** The search has not looked at all lines yet; ask again. */
+  /** The search has not covered all lines yet; ask again. */
   more: boolean;
 }
 
 export interface ConsoleLine {
-  /** Among all lines of the run, whatever the filters: it stays the same, so links can hold it. */
+  /** The number among all lines of the run, independent of filters, so that links stay valid. */
   number: number;
   text: string;
   /** Unix seconds. */
@@ -543,25 +553,25 @@ export interface ConsoleLine {
   rank?: number;
   stderr?: boolean;
   match?: boolean;
-  /** An earlier form of a line. */
+  /** An overwritten version of a line. */
   rewritten?: boolean;
-  /** Letters left out at its end. */
+  /** Number of characters cut off at its end. */
   cut?: number;
 }
 
-/** Some rows of what is left after the filters. */
+/** Some of the rows that match the filters. */
 export interface ConsoleRequest {
   run: string;
-  /** The first row wanted; negative: counted from the end. */
+  /** The first row wanted; negative counts from the end. */
   start?: number;
   count?: number;
   rank?: number | null;
   stream?: "" | "stderr" | "stdout";
-  /** Also the earlier forms of lines that a progress bar wrote again. */
+  /** Also earlier versions of lines that a progress bar overwrote. */
   rewrites?: boolean;
   search?: string;
   regex?: boolean;
-  /** Leave out lines that the search does not find. */
+  /** Hide lines that do not match the search. */
   only?: boolean;
 }
 
@@ -577,23 +587,23 @@ export interface ConsoleTextRequest {
 export interface ConsoleWindow {
   start: number;
   lines: ConsoleLine[];
-  /** How many there are with these filters. */
+  /** Number of lines that match these filters. */
   rows: number;
-  /** How many lines were printed, earlier forms included. */
+  /** Number of lines printed, overwritten ones included. */
   total: number;
-  /** How many of them are earlier forms. */
+  /** Number of overwritten lines. */
   rewritten: number;
   matches: number;
-  /** Up to which line the search has looked; ask again until it is `total`. */
+  /** The line up to which the search has progressed; ask again until it is `total`. */
   searched: number;
   ranks: number[];
   streams: string[];
-  /** Whether any line knows its step. */
+  /** Whether any line has a step. */
   steps: boolean;
   /** The newest ones, oldest first. */
   errors: ConsoleError[];
   error_count: number;
-  /** Another number than before: the files were replaced by better ones, and all lines may have new numbers. */
+  /** If this changes, files were replaced and all lines may have new numbers. */
   built: number;
 }
 
@@ -614,11 +624,11 @@ export interface CostRow {
   saved_bytes?: number | null;
 }
 
-/** Lines over time, cut down to what a screen shows (minimum and maximum of each stretch are kept). */
+/** Lines over time, downsampled for the screen (minimum and maximum of each interval are kept). */
 export interface Curve {
   id: string;
   title: string;
-  /** From the beginning of the profile. */
+  /** Since the start of the profile. */
   at_ns: number[];
   lines: Record<string, number[]>;
   unit?: Unit;
@@ -628,38 +638,38 @@ export interface Curve {
 
 export interface DeleteRequest {
   runs: string[];
-  /** Also runs that are still going on. */
+  /** Also runs that are still running. */
   force?: boolean;
 }
 
 export interface DiffRequest {
-  /** What it is compared with: the one before. */
+  /** The profile to compare with: the earlier one. */
   a: ProfileRef;
   b: ProfileRef;
   rank?: number | null;
 }
 
-/** One run's histograms of one layer in one family. Numbers are of its newest histogram; None where unknown. */
+/** One run's histograms of one layer in one family. Statistics are of its newest histogram; None if unknown. */
 export interface DistributionCell {
   run: string;
   /** weights, gradients, activations or values */
   family: string;
-  /** Under which they were logged. */
+  /** The key under which they were logged. */
   key: string;
-  /** At how many steps. */
+  /** Number of steps. */
   count: number;
   first_step: number;
   last_step: number;
-  /** The least value of all steps. */
+  /** The minimum over all steps. */
   low: number | null;
   high: number | null;
   mean: number | null;
   std: number | null;
   /** From the first histogram to the newest: sqrt(change of mean² + change of deviation²) / the first's deviation. */
   moved: number | null;
-  /** The share of values in the two fullest bins: near 1 for a layer that is dead or saturated. */
+  /** The fraction of values in the two fullest bins: near 1 for a dead or saturated layer. */
   stuck: number | null;
-  /** NaN and infinities at all steps. */
+  /** NaN and infinities over all steps. */
   bad: number;
 }
 
@@ -669,11 +679,11 @@ export interface DistributionLayer {
 }
 
 export interface Distributions {
-  /** In the order of the model, as far as the order in which they were first logged tells it. */
+  /** In model order, as far as the order of first logging shows it. */
   layers: DistributionLayer[];
-  /** Those that there are, in the order to show them. */
+  /** The available families, in display order. */
   families: string[];
-  /** How many more layers there are than a page can hold. */
+  /** Number of layers beyond the page's limit. */
   omitted: number;
 }
 
@@ -692,7 +702,7 @@ export interface DropViewRequest {
   id: string;
 }
 
-/** One change to some runs; what is left out stays as it is. */
+/** One change to some runs; omitted fields stay unchanged. */
 export interface EditRequest {
   runs: string[];
   add_tags?: string[];
@@ -706,7 +716,7 @@ export interface Edited {
   refused: Refused[];
 }
 
-/** What the model expects of the metric with the parameter at each value, all others as they were in the runs. */
+/** The model's prediction with the parameter at each value, all others as in the runs. */
 export interface Effect {
   x: number[];
   y: number[];
@@ -721,10 +731,10 @@ export interface EventRequest {
   event: number;
 }
 
-/** Numbers a finding carries: one after the other, or, with `labels`, one for each name. */
+/** Numbers of a finding: a sequence or, with `labels`, one per name. */
 export interface EvidenceSeries {
   name: string;
-  /** None where it is not finite. */
+  /** None if not finite. */
   values: (number | null)[];
   labels: string[];
 }
@@ -737,13 +747,13 @@ export interface ExcerptLine {
 
 export interface ExportRequest {
   run: string;
-  /** Which series, by name or with `*`; none for all. */
+  /** Series by name or with `*`; none for all. */
   keys?: string[];
 }
 
 export interface FactRow {
   key: string;
-  /** Aligned with the columns; None where it is not set. A group whose runs differ names its values, with ` | `. */
+  /** Aligned with the columns; None if not set. A group with several values lists them, separated by ` | `. */
   values: (string | null)[];
   /** Between columns. */
   differs: boolean;
@@ -754,7 +764,7 @@ export interface FactRow {
 export interface FactSection {
   title: string;
   rows: FactRow[];
-  /** How many more are the same everywhere. */
+  /** Number of further keys that are the same everywhere. */
   same: number;
   omitted: number;
 }
@@ -762,14 +772,14 @@ export interface FactSection {
 export interface FactSheet {
   compared: Compared;
   sections: FactSection[];
-  /** Runs that were not looked at, in words: too many of them, or damaged. */
+  /** Runs that were not read, in words: too many, or damaged. */
   unread: string[];
 }
 
 export interface FactsRequest {
   runs: string[];
   by?: string[];
-  /** Also what is the same everywhere. */
+  /** Also include values that are the same everywhere. */
   all?: boolean;
 }
 
@@ -793,7 +803,7 @@ export interface FilesRequest {
 }
 
 export interface FindArtifactRequest {
-  /** `name`, `name:v2`, `name:best`, or with its project in front: `vision/name:best`. */
+  /** `name`, `name:v2`, `name:best`, or with the project as prefix: `vision/name:best`. */
   artifact: string;
   project?: string;
 }
@@ -802,10 +812,10 @@ export interface FindRequest {
   run: string;
   profile: string;
   rank: number;
-  /** Numbers of the names that match; the browser has them all and does the matching. */
+  /** Indices of the matching names; the browser has all names and does the matching. */
   names: number[];
   index?: number | null;
-  /** Without an index: the first hit that begins after this. */
+  /** Without an index: the first match that begins after this. */
   after_ns?: number;
 }
 
@@ -814,25 +824,25 @@ export interface FindingsRequest {
 }
 
 export interface FormulaCheck {
-  /** What is wrong with it; None when it can be drawn. */
+  /** What is wrong with it; None if it can be drawn. */
   error: string | null;
-  /** The character that is wrong, counted from 0. */
+  /** The offending character, counted from 0. */
   position: number | null;
 }
 
 export interface FormulaRequest {
-  /** The formula, with or without the `=` before it. */
+  /** The formula, with or without the leading `=`. */
   text: string;
   runs?: string[];
 }
 
-/** An artifact with all that is needed to fetch its files: `GET /api/blob/{run}/{sha256}`, by ranges. */
+/** An artifact with everything needed to fetch its files: `GET /api/blob/{run}/{sha256}`, by ranges. */
 export interface FoundArtifact {
   run: string;
   project: string;
   name: string;
   type: string;
-  /** Its place among all contents that its project has had under this name. */
+  /** Its version among all contents that its project has logged under this name. */
   version: number;
   /** Its version within the run. */
   run_version: number;
@@ -860,63 +870,63 @@ export interface FoundFile {
   reference: string | null;
 }
 
-/** The code a run was made from. */
+/** The code of a run. */
 export interface GitState {
   commit: string;
   branch?: string | null;
   remote?: string | null;
   dirty?: boolean;
-  /** Uncommitted changes, secrets masked, cut at 1 MiB. */
+  /** Uncommitted changes, secrets masked, truncated at 1 MiB. */
   diff?: string | null;
   diff_truncated?: boolean;
 }
 
-/** One call of a module, or one turn of a loop that was recognized by its repetition. */
+/** One call of a module, or one iteration of a detected loop. */
 export interface GraphBox {
   id: number;
-  /** Its path as seen from the box around it: `0.conv1`; the model's class for the model itself. */
+  /** Its path relative to the enclosing box: `0.conv1`; the model's class for the model itself. */
   label: string;
   parent?: number | null;
-  /** The module's path; "" for the model; None when it is no module. */
+  /** The module's path; "" for the model; None if it is not a module. */
   path?: string | null;
-  /** The module's class; "" when it is no module. */
+  /** The module's class; "" if it is not a module. */
   type?: string;
   /** Which call of the module, from 0. */
   call?: number;
-  /** How many calls of that module there are in the step. */
+  /** Number of calls of that module in the step. */
   calls?: number;
-  /** backward and optimizer have boxes of their own, so that data flows one way between boxes. */
+  /** backward and optimizer have separate boxes, so that data flows one way between boxes. */
   phase?: "backward" | "forward" | "loss" | "optimizer" | "other" | "setup";
   /** The module's arguments: `in_features=784, out_features=10`. */
   extra?: string;
   /** Where the module was constructed. */
   site?: number | null;
-  /** Its nodes, those of inner boxes included: `first .. first + count - 1`. */
+  /** Its nodes, including those of inner boxes: `first .. first + count - 1`. */
   first?: number;
   count?: number;
-  /** How many boxes are inside, at any depth: they have the next numbers. */
+  /** Number of boxes inside, at any depth: they have the next numbers. */
   boxes?: number;
   /** What the call returned: indices into `tensors`. */
   outputs?: number[];
   ops?: number;
-  /** Of the module and those inside it. */
+  /** Of the module and its descendants. */
   parameters?: number;
   time_us?: number | null;
-  /** The sum over the ops that have a formula; None when none has. */
+  /** The sum over the ops with a formula; None if there are none. */
   flops?: number | null;
   saved_bytes?: number;
-  /** An op inside wrote a NaN or an Inf. */
+  /** An op inside produced NaN or Inf. */
   nonfinite?: boolean;
-  /** How many equal blocks it stands for while they are folded; they follow it and name it in `fold`. */
+  /** Number of equal blocks it represents while they are folded; they follow it and refer to it in `fold`. */
   repeat?: number;
-  /** The first of the equal blocks, which stands for this one while they are folded. */
+  /** The first of the equal blocks, which represents this one while they are folded. */
   fold?: number | null;
-  /** Whether it is open at first; a reader sees a few dozen things, not thousands. */
+  /** Whether it is initially open; a reader sees a few dozen items, not thousands. */
   open?: boolean;
   error?: string | null;
 }
 
-/** The whole graph of a step, everything included; which boxes are open is the reader's choice. */
+/** The complete graph of a step; which boxes are open is the reader's choice. */
 export interface GraphData {
   format: number;
   model: string;
@@ -929,15 +939,15 @@ export interface GraphData {
   sites: Site[];
   /** The phases that are drawn. */
   phases: ("backward" | "forward" | "loss" | "optimizer" | "other" | "setup")[];
-  /** Whether values were looked at, so that "no NaN" means something. */
+  /** Whether values were recorded, so that "no NaN" is meaningful. */
   values: boolean;
-  /** What the recording knows it did not see. */
+  /** What the recording is known to have missed. */
   unseen: string[];
   /** The exception that ended the step. */
   error: string | null;
-  /** What the viewer colors by at first; None leaves it to the viewer. */
+  /** The viewer's initial coloring; None leaves it to the viewer. */
   color: "device" | "dtype" | "flops" | "memory" | "nonfinite" | "time" | null;
-  /** Whether weights are nodes at first. */
+  /** Whether weights are initially nodes. */
   parameters: boolean;
 }
 
@@ -951,30 +961,30 @@ export interface GraphEdge {
   version?: number;
 }
 
-/** An op, or a tensor that no drawn op made (input, parameter, buffer), or that leaves the step (output). */
+/** An op, a tensor that no drawn op made (input, parameter, buffer), or one that leaves the step (output). */
 export interface GraphNode {
   id: number;
   name: string;
   kind?: "buffer" | "input" | "op" | "output" | "parameter";
-  /** The innermost box it is in; None outside all. */
+  /** Its innermost box; None outside all boxes. */
   box?: number | null;
   phase?: "backward" | "forward" | "loss" | "optimizer" | "other" | "setup";
   /** Its index in the recorded step. */
   op?: number | null;
   /** The arguments that are not tensors, as text. */
   args?: string;
-  /** What it made: indices into `tensors`. */
+  /** Its outputs: indices into `tensors`. */
   outputs?: number[];
   /** Where the user's code called it: an index into `sites`. */
   site?: number | null;
   /** On the device where that was measured, else on the host. */
   time_us?: number | null;
   flops?: number | null;
-  /** Kept for backward. */
+  /** Saved for backward. */
   saved_bytes?: number;
-  /** Wrote a NaN or an Inf. Known only when `GraphData.values` is set. */
+  /** Its output contains NaN or Inf. Known only if `GraphData.values` is set. */
   nonfinite?: boolean;
-  /** What each of `outputs` held; empty when the values were not looked at. */
+  /** Statistics of each of `outputs`; empty if values were not recorded. */
   stats?: (Stats | null)[];
   inplace?: boolean;
   view?: boolean;
@@ -988,7 +998,7 @@ export interface GraphTensor {
   shape: number[];
   dtype: string;
   device: string;
-  /** Of a parameter or buffer; a shared one has all its names, with commas. */
+  /** Of a parameter or buffer; a shared one has all its names, separated by commas. */
   name?: string | null;
   /** parameter, buffer, input, intermediate, gradient, constant or state. */
   kind?: string;
@@ -1011,21 +1021,21 @@ export interface GroupLinesRequest {
 /** The mean over the runs of a group that have a finite value. */
 export interface GroupMean {
   mean: number;
-  /** The standard deviation with n - 1; None of a single value. */
+  /** The standard deviation with n - 1; None for a single value. */
   sd: number | null;
-  /** How many runs have a finite value. */
+  /** Number of runs with a finite value. */
   count: number;
-  /** How many have NaN or an infinity instead, and are left out. */
+  /** Number of runs with NaN or an infinity, which are excluded. */
   odd: number;
 }
 
-/** One rank, or several neighbors of which each interval shows the one with the largest value. */
+/** One rank, or several neighbors, of which each interval shows the one with the largest value. */
 export interface HeatRow {
   first: number;
   last: number;
   host: string;
   values: (number | null)[];
-  /** The rank that each value is of; -1 where there is none. */
+  /** The rank of each value; -1 if there is none. */
   whose: number[];
   /** The intervals in which a rank of the row has NaN or Inf. */
   bad: number[];
@@ -1046,13 +1056,13 @@ export interface Histograms {
   percentiles: number[][];
 }
 
-/** Histograms of one key over time, rebinned by the server onto common edges. */
+/** Histograms of one key over time, rebinned by the server to common edges. */
 export interface HistogramsRequest {
   run: string;
   key: string;
   rows?: number;
   bins?: number;
-  /** The share of each histogram that may lie beyond the edges, uncounted: few far values do not squeeze the rest. */
+  /** The fraction of each histogram that may lie beyond the edges, so that outliers do not squeeze the rest. */
   tails?: number;
 }
 
@@ -1063,14 +1073,14 @@ export interface Hit {
   detail: string;
   /** The run it is in. */
   run: string;
-  /** What names it: a metric's key, a finding's id, a report's id, a project. */
+  /** Its identifier: a metric's key, a finding's id, a report's id, a project. */
   key: string;
 }
 
 export interface HitGroup {
   kind: "artifact" | "console" | "finding" | "metric" | "project" | "report" | "run";
   hits: Hit[];
-  /** How many there are, shown or not. */
+  /** Total number, shown or not. */
   count: number;
 }
 
@@ -1084,29 +1094,29 @@ export interface Importance {
   stat: string;
   /** The model is of the metric's logarithm; effects are of the metric itself. */
   log: boolean;
-  /** With a finite metric: what everything here is made of. */
+  /** Number of runs with a finite metric: the basis of everything here. */
   runs: number;
-  /** Runs that have the metric, but NaN or infinite. */
+  /** Runs whose metric is NaN or infinite. */
   left_out: number;
-  /** Runs that are left out because they did not finish. */
+  /** Runs that are excluded because they did not finish. */
   unfinished: number;
   /** few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs. */
   verdict: "few" | "none" | "nothing" | "sound";
-  /** Of the model, on runs that its trees have not seen. */
+  /** R² of the model on out-of-bag runs. */
   r2: number | null;
-  /** The most important first; without a model by the size of the correlation. */
+  /** Most important first; without a model by the size of the correlation. */
   parameters: ParameterImportance[];
 }
 
 export interface Info {
   version: string;
   stores: Store[];
-  /** No store can be written to (or the server was told not to). */
+  /** No store is writable (or the server was started read-only). */
   read_only: boolean;
   projects: string[];
   runs: number;
   catalogue_version: number;
-  /** Who is signed in at a team's server; empty in the app of one person. */
+  /** The signed-in user of a team server; empty in the single-user app. */
   user: string;
 }
 
@@ -1151,36 +1161,36 @@ export interface LaneShare {
 }
 
 /**
- * One run's series in a panel, as columns. Up to `buckets` buckets, each with its extremes; when there are fewer
- * points than buckets every point is its own bucket and `low == high == value`.
+ * One run's series in a panel, as columns. Up to `buckets` buckets with their extremes; with fewer points than
+ * buckets, every point is its own bucket and `low == high == value`.
  */
 export interface Line {
   run: string;
   key: string;
   rank: number;
   x: number[];
-  /** The mean of the bucket's finite values (the value itself for one point); None when it has none. */
+  /** The mean of the bucket's finite values (for one point, its value); None if there are none. */
   value: (number | null)[];
   low: (number | null)[];
   high: (number | null)[];
   smooth: (number | null)[] | null;
-  /** Indices of buckets that hold a NaN. */
+  /** Indices of buckets that contain a NaN. */
   nan: number[];
-  /** Indices of buckets that hold +Inf, as index, or -Inf, as -index-1. */
+  /** Indices of buckets that contain +Inf, as index, or -Inf, as -index-1. */
   inf: number[];
-  /** How many points stand behind the line, in all. */
+  /** Total number of points in the line. */
   points: number;
   superseded: boolean;
   last: number | null;
   version: number;
-  /** Where exactly the first NaN of each bucket in `nan` stands. */
+  /** The x of the first NaN in each bucket of `nan`. */
   nan_x: number[];
   /** The same for `inf`. */
   inf_x: number[];
 }
 
 export interface LineGroup {
-  /** Comes back as the `run` of the group's lines. */
+  /** Returned as the `run` of the group's lines. */
   id: string;
   runs: string[];
 }
@@ -1194,9 +1204,9 @@ export interface LineageGraph {
   nodes: LineageNode[];
   /** From a run to what it made, and from an artifact to the runs that used it. */
   edges: LineageEdge[];
-  /** Boxes further away that are left out. */
+  /** Number of more distant nodes that are omitted. */
   omitted: number;
-  /** Runs that were not looked at yet, because there are many; asking again goes on. */
+  /** Number of runs not read yet, because there are many; repeat the request to continue. */
   unread: number;
 }
 
@@ -1208,7 +1218,7 @@ export interface LineageNode {
   run: string;
   project: string;
   type: string;
-  /** In that run. */
+  /** The version in that run. */
   version: number;
   aliases: string[];
   bytes: number;
@@ -1219,7 +1229,7 @@ export interface LineageNode {
 
 export interface LineageRequest {
   run: string;
-  /** An artifact of the run; without one, all that it logged and used. */
+  /** An artifact of the run; without one, everything it logged and used. */
   name?: string | null;
   version?: number | null;
 }
@@ -1230,6 +1240,8 @@ export interface Live {
   changed: RunChange[];
   gone: string[];
   notices: Notice[];
+  /** Where a comment was added or removed: `run:ID`, `report:ID`. */
+  comments: string[];
 }
 
 export interface MadeLink {
@@ -1240,7 +1252,7 @@ export interface MadeLink {
 
 export interface MadeShare {
   share: ReportShare;
-  /** Below this server's address. It is told once: only its hash is kept. */
+  /** Relative to this server's address. It is shown once: only its hash is stored. */
   url: string;
 }
 
@@ -1286,12 +1298,12 @@ export interface Me {
   roles: Record<string, string>;
 }
 
-/** Something that can be shown over the ranks. */
+/** A measure that can be shown over the ranks. */
 export interface Measure {
   id: string;
   title: string;
   unit: "bytes" | "ms" | "number" | "percent";
-  /** The series it is made from. */
+  /** The underlying series. */
   key: string;
 }
 
@@ -1301,9 +1313,9 @@ export interface MediaData {
 }
 
 export interface MediaIndex {
-  /** In the order to show them. */
+  /** In display order. */
   keys: MediaKey[];
-  /** How many more keys there are than a page can hold. */
+  /** Number of keys beyond the page's limit. */
   omitted: number;
 }
 
@@ -1321,33 +1333,33 @@ export interface MediaItem {
   index: number;
   count: number;
   meta: Record<string, unknown>;
-  /** Where the bytes are; None when they are inline. */
+  /** The address of the bytes; None if they are inline. */
   url: string | null;
   /** Inline content for text, tables, curves, confusion matrices and plotly figures. */
   text: string | null;
   histogram: Histogram | null;
-  /** Why its content is not here: damaged, or dropped on a full disk. */
+  /** Why its content is missing: damaged, or dropped on a full disk. */
   error: string | null;
 }
 
-/** One key under which at least one of the runs logged this kind of thing. */
+/** One key under which at least one of the runs logged this kind. */
 export interface MediaKey {
   key: string;
   kind: string;
-  /** Those that have it, in the order they were asked for. */
+  /** Runs that have it, in the order requested. */
   runs: string[];
-  /** The steps at which any of them has it; of very many, some at even distances, first and last among them. */
+  /** The steps at which any of them has it; if there are very many, evenly spaced ones including first and last. */
   steps: number[];
-  /** How many there are at one step, at most: a list of images is several. */
+  /** Maximum number of items at one step: a list of images has several. */
   most: number;
-  /** When the newest was logged: it grows also where a step is logged again. */
+  /** When the newest was logged; also increases when a step is logged again. */
   newest: number;
 }
 
 export interface MediaRequest {
   runs: string[];
   key: string;
-  /** The step wanted: each run answers with its newest item at or before it; None for the newest of all. */
+  /** The step wanted: each run returns its newest item at or before it; None for the newest of all. */
   step?: number | null;
 }
 
@@ -1368,20 +1380,20 @@ export interface MembersRequest {
 export interface MetricRow {
   key: string;
   goal: "max" | "min" | null;
-  /** What the numbers are: last, min, max or mean. */
+  /** The statistic: last, min, max or mean. */
   stat: string;
-  /** Of a run its value, of a group the mean of its finite ones; None where nothing was logged. */
+  /** A run's value, or the mean of a group's finite values; None if nothing was logged. */
   value: Cell[];
-  /** The best of them; None where no way is known to be good, or where all are alike. */
+  /** The best column; None if the goal is unknown or all are equal. */
   best: number | null;
   differs: boolean;
-  /** The deviation over the runs of a group (n - 1); empty when every column is one run. */
+  /** The standard deviation over a group's runs (n - 1); empty if every column is one run. */
   std: (number | null)[];
-  /** How many runs of a group have a finite value; empty when every column is one run. */
+  /** Number of runs in a group with a finite value; empty if every column is one run. */
   n: number[];
-  /** How many runs of a group ended with NaN or an infinity here; empty when none did. */
+  /** Number of runs in a group that ended with NaN or an infinity here; empty if there are none. */
   odd: number[];
-  /** Welch's t-test against the baseline; None where one side has fewer than two runs. Empty when all are None. */
+  /** Welch's t-test against the baseline; None if a side has fewer than two runs. Empty if all are None. */
   p: (number | null)[];
   /** The same, corrected for all tests of this table. */
   p_holm: (number | null)[];
@@ -1390,7 +1402,7 @@ export interface MetricRow {
 export interface MetricsRequest {
   runs: string[];
   by?: string[];
-  /** The column that others are compared with; the first if it is None or gone. */
+  /** The column that others are compared with; the first if it is None or missing. */
   base?: string | null;
   stat?: "best" | "last" | "max" | "mean" | "min";
   /** Only these; all of them when empty. */
@@ -1401,12 +1413,12 @@ export interface MetricsRequest {
 
 export interface MetricsTable {
   compared: Compared;
-  /** The id of the baseline, "" when there is no column. */
+  /** The id of the baseline, "" if there is no column. */
   base: string;
   rows: MetricRow[];
-  /** How many tests the table holds: what Holm's correction counts. */
+  /** The number of tests in the table, for Holm's correction. */
   tests: number;
-  /** Metrics beyond those a page can hold. */
+  /** Number of metrics beyond the page's limit. */
   omitted: number;
 }
 
@@ -1416,7 +1428,7 @@ export interface ModelPage {
   time: number;
   graph: GraphData;
   modules: ModuleRow[];
-  /** How long the recorded step took, recording included. */
+  /** Duration of the recorded step, including recording. */
   wall_us: number;
   /** In the whole step, drawn or not. */
   ops: number;
@@ -1432,13 +1444,13 @@ export interface ModelRequest {
   optimizer?: boolean;
 }
 
-/** One line of the table of modules. */
+/** One row of the module table. */
 export interface ModuleRow {
   path: string;
   label: string;
   level: number;
   type?: string;
-  /** Said of it in a word or two: 3 calls, shared, not called, failed. */
+  /** Remarks: 3 calls, shared, not called, failed. */
   mark?: string;
   input?: number[][];
   output?: number[][];
@@ -1501,7 +1513,7 @@ export interface NearRequest {
   metric?: "cosine" | "euclidean";
 }
 
-/** One message to a person: what happened to which run, and how bad it is. */
+/** One message: what happened to which run, and how bad it is. */
 export interface Notice {
   run: string;
   title: string;
@@ -1509,17 +1521,17 @@ export interface Notice {
   level: Severity;
   /**
    * failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
-   * that was found. alert: `run.alert`. dropped: values could not be recorded.
+   * that was found. alert: `run.alert`. dropped: values could not be recorded. mention: a comment names somebody.
    */
-  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "nonfinite" | "stalled";
-  /** The same thing has the same id, so that it is told once. */
+  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "mention" | "nonfinite" | "stalled";
+  /** The same event has the same id, so that it is reported once. */
   id: string;
   time: number;
   name: string;
   project: string;
 }
 
-/** An analysis that has something to say, or that could not read what was recorded. */
+/** An analysis that has data, or that could not read what was recorded. */
 export interface OfferedAnswer {
   id: string;
   title: string;
@@ -1527,7 +1539,7 @@ export interface OfferedAnswer {
   kind: AnswerKind;
   /** Rows, steps, points or frames. */
   size: number;
-  /** Of one that failed. */
+  /** The error of one that failed. */
   why: string;
 }
 
@@ -1536,7 +1548,7 @@ export interface OpChange {
   row: OpRow;
   before: TensorStats;
   after: TensorStats;
-  /** How far it moved; None: it was finite and is not any more, or the other way round. */
+  /** How far it moved; None: it was finite and no longer is, or vice versa. */
   amount: number | null;
   said: string;
 }
@@ -1547,11 +1559,11 @@ export interface OpDetail {
   function: string;
   file: string;
   line: number | null;
-  /** The lines of that file that the recording knows, around the op's own. */
+  /** The recorded lines of that file, around the op's own. */
   excerpt: ExcerptLine[];
   inputs: OpTensor[];
   outputs: OpTensor[];
-  /** Who reads what it made. */
+  /** The ops that read its outputs. */
   readers: OpLink[];
   /** For a backward op: the op it differentiates. */
   forward: OpLink | null;
@@ -1564,7 +1576,7 @@ export interface OpLink {
   module: string | null;
 }
 
-/** One line of the table of ops. */
+/** One row of the op table. */
 export interface OpRow {
   index: number;
   name: string;
@@ -1583,9 +1595,9 @@ export interface OpRow {
   saved_bytes?: number;
   /** in place, view */
   mark?: string;
-  /** nan or inf: what its output held */
+  /** nan or inf: what its output contained */
   bad?: string;
-  /** Here values stopped being finite, and it mattered. */
+  /** Where values stopped being finite, with consequences. */
   born?: boolean;
   error?: string;
 }
@@ -1599,12 +1611,12 @@ export interface OpTensor {
   name?: string;
   bytes?: number;
   stats?: TensorStats | null;
-  /** The op it comes from, for an input. */
+  /** For an input: the op that produced it. */
   made_by?: number | null;
   made_by_name?: string;
 }
 
-/** How the two ended, one line of it. */
+/** One line of how the two ended. */
 export interface Outcome {
   label: string;
   a: string;
@@ -1618,7 +1630,7 @@ export interface OwnFile {
   bytes: number;
   files: number;
   modified: number;
-  /** Who wrote it. */
+  /** Its writer. */
   about: string;
   damage: string;
 }
@@ -1639,22 +1651,22 @@ export interface PanelBlock {
   error: string | null;
 }
 
-/** Something that can be drawn: one key that at least one of the runs logged. */
+/** A panel: one key that at least one of the runs logged. */
 export interface PanelInfo {
   key: string;
   /** scalar, or a kind of media (docs/design/001 lists them). */
   kind: string;
-  /** The key's prefix before the first `/`, or "" for none. `system` holds the machine's metrics. */
+  /** The key's prefix before the first `/`, or "" for none. `system` has the machine's metrics. */
   section: string;
-  /** How many of the runs have it. */
+  /** Number of runs that have it. */
   runs: number;
-  /** The x-axis a metric rule asks for. */
+  /** The x-axis set by a metric rule. */
   x: string | null;
 }
 
 export interface Panels {
   panels: PanelInfo[];
-  /** How many more there are than a page can hold. */
+  /** Number of panels beyond the page's limit. */
   omitted: number;
 }
 
@@ -1669,9 +1681,9 @@ export interface ParameterColumn {
   label: string;
   source: "config" | "metric";
   kind: "bool" | "number" | "text";
-  /** Best drawn on a log scale: positive (or zero) and spread over orders of magnitude. */
+  /** Best drawn on a log scale: positive (or zero) over orders of magnitude. */
   log: boolean;
-  /** Numbers; for the other kinds places in `names`. None where there is none, or where `broken` has the run. */
+  /** Numbers; for the other kinds indices into `names`. None if missing or in `broken`. */
   values: (number | null)[];
   names: string[];
   /** The runs whose value is NaN or infinite. */
@@ -1684,23 +1696,26 @@ export interface ParameterImportance {
   label: string;
   /** number, bool or text */
   kind: string;
-  /** How many runs with a finite metric have this parameter. */
+  /** Number of runs with a finite metric that have this parameter. */
   runs: number;
-  /** Spearman's, of ranks; for text with more than two values the root of epsilon squared of ranks, without a sign. */
+  /**
+   * Spearman's rank correlation; for text with more than two values the root of epsilon squared of ranks, without a
+   * sign.
+   */
   correlation: number | null;
-  /** False where `correlation` cannot tell up from down. */
+  /** False if `correlation` has no direction. */
   signed: boolean;
   /** The 95% interval of `correlation`, from resampled runs. */
   low: number | null;
   high: number | null;
-  /** By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance. */
+  /** How much the model's error grows when this parameter is shuffled, as a fraction of the metric's variance. */
   importance: number | null;
   /** The standard error of `importance` over the trees. */
   error: number | null;
   effect: Effect | null;
 }
 
-/** All runs, column by column: the place in a list is the run. */
+/** All runs, column by column; the list index is the run. */
 export interface Parameters {
   ids: string[];
   names: string[];
@@ -1710,21 +1725,21 @@ export interface Parameters {
   hues: number[];
   /** The chosen metric first, then config that differs, then more metrics. */
   columns: ParameterColumn[];
-  /** The chosen metric, or None when the runs have none. */
+  /** The chosen metric, or None if the runs have none. */
   metric: string | null;
-  /** What of it: last, min, max or mean. */
+  /** Its statistic: last, min, max or mean. */
   stat: string;
-  /** Which way is good; None when nobody said and the name does not tell. */
+  /** Its goal; None if it is neither defined nor evident from the name. */
   goal: "max" | "min" | null;
-  /** All that could be chosen, what matters first. */
+  /** All available metrics, most important first. */
   metrics: string[];
-  /** Config keys that have one value in all runs. */
+  /** Config keys with one value in all runs. */
   alike: number;
-  /** Config keys of text that is different in nearly every run: they name a run and explain nothing. */
+  /** Text config keys that differ in nearly every run: they name a run and explain nothing. */
   unique: string[];
-  /** How many more runs match than a page can hold; the newest are here. */
+  /** Number of matching runs beyond the page's limit; the newest are here. */
   omitted: number;
-  /** How many runs are left out because they did not finish. */
+  /** Number of runs excluded because they did not finish. */
   unfinished: number;
   version: number;
 }
@@ -1733,15 +1748,15 @@ export interface ParametersRequest {
   query?: string;
   /** Only these; none for all that match the query. */
   runs?: string[];
-  /** What the runs are judged by; none for what they seem to be. */
+  /** The outcome metric; none for the runs' main metric. */
   metric?: string;
-  /** best (the least or greatest, as the goal says; else the last), last, min, max or mean */
+  /** best (minimum or maximum, by the goal; else the last), last, min, max or mean */
   stat?: string;
-  /** Which way is good, where neither the runs nor the name say. */
+  /** The goal, if neither the runs nor the name tell. */
   goal?: "max" | "min" | null;
-  /** More metrics to have as columns. */
+  /** More metrics as columns. */
   metrics?: string[];
-  /** Also runs that failed, were stopped or still run: what they reached so far says little of their settings. */
+  /** Also failed, stopped or running runs, whose results so far say little about their settings. */
   unfinished?: boolean;
 }
 
@@ -1752,30 +1767,30 @@ export interface Part {
   help?: string;
 }
 
-/** How one metric went on the two sides. */
+/** How one metric developed on the two sides. */
 export interface Parting {
   key: string;
-  /** The first step of it; None when the curves never part. */
+  /** The first step of it; None if the curves never diverge. */
   step: number | null;
   a: number | null;
   /** The means of the two sides there. */
   b: number | null;
-  /** The standard deviation of the difference by chance alone; None where there are too few points to tell. */
+  /** The standard deviation of the difference by chance alone; None if there are too few points. */
   noise: number | null;
-  /** Where the noise was measured: `seeds` or `steps`. */
+  /** How the noise was measured: `seeds` or `steps`. */
   noise_from: string;
   a_end: number | null;
   b_end: number | null;
-  /** The first step from which side `a` is not finite any more. */
+  /** The first step from which side `a` is no longer finite. */
   a_lost: number | null;
   b_lost: number | null;
   x: number[];
   a_line: (number | null)[];
-  /** The two as a small picture. */
+  /** A preview of the two curves. */
   b_line: (number | null)[];
 }
 
-/** How much each part of the page has to show. */
+/** Number of items in each part of the page. */
 export interface Parts {
   metrics: number;
   /** Keys, not items. */
@@ -1783,11 +1798,11 @@ export interface Parts {
   distributions: number;
   recordings: number;
   profiles: number;
-  /** Pieces of what it printed. */
+  /** Pieces of console output. */
   console: number;
   system: number;
   artifacts: number;
-  /** How many ranks, of a run of several. */
+  /** Number of ranks, if there are several. */
   ranks: number;
 }
 
@@ -1829,7 +1844,7 @@ export interface PickedEvent {
   arrows_omitted: number;
 }
 
-/** One thing that is known of each row: its label, its loss, its split. */
+/** One attribute of each row: its label, its loss, its split. */
 export interface PointColumn {
   name: string;
   values: unknown[];
@@ -1850,48 +1865,48 @@ export interface PreviewRun {
   artifacts: string[];
 }
 
-/** What comes back instead of an answer, with a status of 400 or more. */
+/** The response for an error, with a status of 400 or more. */
 export interface Problem {
   error: string;
   /** What to do about it. */
   hint: string | null;
-  /** The character of a query that is wrong, counted from 0. */
+  /** The offending character of a query, counted from 0. */
   position: number | null;
-  /** Names the details in the server's log, for an error of ours. */
+  /** Identifies the details in the server's log, for an internal error. */
   id: string | null;
 }
 
 export interface ProfileAdvice {
   headline: string;
-  /** What training is bound by: input, communication, copy, sync, launch, compute, optimizer, script; none. */
+  /** The bottleneck: input, communication, copy, sync, launch, compute, optimizer, script; none. */
   kind: string;
   step_ns: number;
-  /** What all of it together would save of a step; what two tips share is counted once. */
+  /** The total savings as a fraction of a step; overlaps count once. */
   saving_ns: number;
   advice: ShownAdvice[];
   notes: string[];
-  /** Why there is no verdict: what was recorded cannot be read. */
+  /** Why there is no verdict: the recorded data cannot be read. */
   why: string;
 }
 
-/** What one analysis answered: the field that its kind names is set. */
+/** The result of one analysis, in the field named by its kind. */
 export interface ProfileAnswer {
   id: string;
   kind: AnswerKind;
   sheet: Sheet | null;
   parts: StepParts | null;
   curve: Curve | null;
-  /** Of the whole sheet; the page gets at most 20,000 of them. */
+  /** Rows of the whole sheet; the page gets at most 20,000 of them. */
   rows: number;
   why: string;
 }
 
-/** Two profiles beside each other: what got slower, where, beyond the noise. */
+/** Two profiles side by side: what got slower, where, beyond the noise. */
 export interface ProfileDiff {
   a: string;
   b: string;
   headline: string;
-  /** b's step beside a's; None: no difference beyond the noise, or nothing to compare. */
+  /** b's step relative to a's; None: no difference beyond the noise, or nothing to compare. */
   faster?: boolean | null;
   sheets?: Sheet[];
   notes?: string[];
@@ -1905,7 +1920,7 @@ export interface ProfileDownloadRequest {
    * tree · prof: cProfile's statistics.
    */
   kind: "chrome" | "csv" | "prof" | "speedscope" | "tables";
-  /** Whose table, for csv. */
+  /** The analysis whose table to download, for csv. */
   analysis?: string;
   rank?: number | null;
 }
@@ -1914,7 +1929,7 @@ export interface ProfilePage {
   profile: ShownProfile;
   rank: number;
   tabs: ProfileTab[];
-  /** Why the rank's events cannot be read; what does not need them is in the tabs. */
+  /** Why the rank's events cannot be read; tabs that do not need them still work. */
   damaged: string;
 }
 
@@ -1926,14 +1941,14 @@ export interface ProfileRef {
 export interface ProfileRequest {
   run: string;
   profile: string;
-  /** None: the first rank there is. */
+  /** None: the first rank. */
   rank?: number | null;
 }
 
 export interface ProfileTab {
   id: string;
   answers: OfferedAnswer[];
-  /** Why there is nothing; empty when there is something. */
+  /** Why there is no data; empty if there is some. */
   why: string;
 }
 
@@ -1969,21 +1984,21 @@ export interface ProjectStorage {
 
 export interface Projection {
   step: number;
-  /** Which rows of the embedding the points are. */
+  /** The rows of the embedding that the points represent. */
   rows: number[];
-  /** How many rows there are in all. */
+  /** Total number of rows. */
   total: number;
   x: number[];
   y: number[];
-  /** Empty in the plane. All three are empty while nothing is there to be drawn yet. */
+  /** Empty in 2D. All three are empty until there is something to draw. */
   z: number[];
   done: boolean;
-  /** How much of the work is done, 0 to 1. */
+  /** Progress, 0 to 1. */
   part: number;
-  /** What was done, in words: the method, and what was left out. */
+  /** What was computed, in words: the method, and what was omitted. */
   note: string;
   columns: PointColumn[];
-  /** What this server can compute. */
+  /** The methods this server supports. */
   methods: string[];
   error: string | null;
 }
@@ -1995,7 +2010,7 @@ export interface ProjectionRequest {
   step?: number | null;
   method?: "pca" | "tsne" | "umap";
   dims?: number;
-  /** t-SNE: about how many neighbors each point has. UMAP: the same, as `n_neighbors`. */
+  /** t-SNE: the perplexity. UMAP: `n_neighbors`. */
   perplexity?: number;
 }
 
@@ -2015,14 +2030,14 @@ export interface RangeRequest {
   lanes?: number[] | null;
 }
 
-/** Over all ranks, for each interval. */
+/** Statistics over all ranks, per interval. */
 export interface RankBand {
   mean: (number | null)[];
   low: (number | null)[];
   high: (number | null)[];
   low_rank: number[];
   high_rank: number[];
-  /** How many ranks have NaN or Inf. */
+  /** Number of ranks with NaN or Inf. */
   bad: number[];
   /** The first of them, or -1. */
   bad_rank: number[];
@@ -2031,25 +2046,25 @@ export interface RankBand {
 export interface Ranks {
   ranks: number;
   hosts: HostRanks[];
-  /** Which ranks hold the others up, in words; the slowest first. */
+  /** Which ranks the others wait for, in words; slowest first. */
   slow: string[];
   measures: Measure[];
-  /** What is shown: the id of one of `measures`. */
+  /** The id of the shown measure, one of `measures`. */
   measure: string;
   unit: "bytes" | "ms" | "number" | "percent";
   /** The first step of each interval. */
   steps: number[];
-  /** Steps in an interval. */
+  /** Steps per interval. */
   width: number;
   rows: HeatRow[];
   band: RankBand;
-  /** The rank that is the largest in most intervals, in words; or empty. */
+  /** The rank that is largest in most intervals, in words; or empty. */
   outlier: string;
 }
 
 export interface RanksRequest {
   run: string;
-  /** `step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first there is. */
+  /** `step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first available. */
   measure?: string;
   columns?: number;
   rows?: number;
@@ -2073,9 +2088,9 @@ export interface RecordedStep {
 }
 
 export interface RecordedSteps {
-  /** In the order they were logged, newest last. */
+  /** In the order logged, newest last. */
   steps: RecordedStep[];
-  /** How many older ones are not listed. */
+  /** Number of older ones not listed. */
   omitted: number;
 }
 
@@ -2134,7 +2149,7 @@ export interface ReportPreview {
 
 export interface ReportPreviewRequest {
   text: string;
-  /** For panels, when neither they nor the front matter name any. */
+  /** For panels, if neither they nor the front matter name any. */
   runs?: string[];
 }
 
@@ -2157,7 +2172,7 @@ export interface ReportRow {
   /** The newest. */
   version: number;
   author: string;
-  /** How many view-only links lead to it. */
+  /** Number of view-only links to it. */
   shares: number;
   /** Why its text cannot be read. */
   error: string | null;
@@ -2184,7 +2199,7 @@ export interface ReportShares {
   shares: ReportShare[];
 }
 
-/** A text to begin with. */
+/** A template for a new report. */
 export interface ReportTemplate {
   name: string;
   title: string;
@@ -2199,12 +2214,12 @@ export interface ReportVersion {
 }
 
 export interface Reports {
-  /** The last changed first. */
+  /** Last changed first. */
   reports: ReportRow[];
   templates: ReportTemplate[];
   /** Nothing can be saved, deleted or shared. */
   read_only: boolean;
-  /** A browser was found that prints reports. */
+  /** A browser for PDF export is available. */
   pdf: boolean;
 }
 
@@ -2240,7 +2255,7 @@ export interface RevokeTokenRequest {
   id: string;
 }
 
-/** What a rule says of itself. */
+/** A rule's documentation. */
 export interface RuleDetail {
   id: string;
   severity: Severity;
@@ -2251,7 +2266,7 @@ export interface RuleDetail {
   how: string;
   bad: string;
   good: string;
-  /** When it is asked, and of what. */
+  /** When it runs, and on what data. */
   asked: string;
 }
 
@@ -2265,7 +2280,7 @@ export interface RunChange {
   status: string;
 }
 
-/** Something the table can show, sort, group and query by. */
+/** A column that the table can show, sort, group and query by. */
 export interface RunColumn {
   /** `name`, `status`, `created`, `duration`, `tags`, `project` ..., `config.lr`, `loss.last`, `loss.min` ... */
   key: string;
@@ -2274,7 +2289,7 @@ export interface RunColumn {
   source: string;
   /** number, text, bool, time, duration */
   type: string;
-  /** How many different values it has over the runs seen; 1 means it does not differ. */
+  /** Number of distinct values over the runs seen; 1 means it does not differ. */
   distinct: number;
 }
 
@@ -2293,21 +2308,21 @@ export interface RunDetail {
   path: string;
   command: string[];
   config: Record<string, unknown>;
-  /** Where settings come from (command line, default, a file ...), for those of which it is known. */
+  /** The source of settings (command line, default, a file ...), where known. */
   config_origins: Record<string, string>;
   summary: SummaryValue[];
   environment: Surroundings;
   git: GitState | null;
   alerts: Alert[];
-  /** The gravest first. */
+  /** Most severe first. */
   findings: ShownFinding[];
   /** Whether rules watched the script while it ran. */
   watched: boolean;
-  /** What of its folder was looked at for findings, in words. */
+  /** Which parts of its folder were checked for findings, in words. */
   looked_at: string[];
   artifacts: Artifact[];
   attempts: Attempt[];
-  /** In one line: the error, or why we think so. */
+  /** In one line: the error, or why this status was derived. */
   status_detail: string;
   ended: number | null;
   /** The exception that ended it, in one line. */
@@ -2316,9 +2331,9 @@ export interface RunDetail {
   exit_code: number | null;
   dropped: number;
   dropped_reasons: string[];
-  /** Damaged stretches in its files. */
+  /** Damaged ranges in its files. */
   holes: number;
-  /** What went wrong inside Stepscope while it recorded this run. */
+  /** Internal errors of Stepscope while it recorded this run. */
   faults: string[];
   editable: boolean;
   parts: Parts;
@@ -2329,22 +2344,22 @@ export interface RunFiles {
   artifacts: ArtifactName[];
   saved_steps: SavedStep[];
   own: OwnFile[];
-  /** Of the whole folder, as far as it was walked. */
+  /** Size of the whole folder, as far as it was walked. */
   bytes: number;
   damage: string[];
-  /** Versions that are not listed. */
+  /** Number of versions not listed. */
   omitted: number;
 }
 
-/** What is wrong with a run, and nothing else of it: what a report may show to others. */
+/** The findings of a run and nothing else, for reports shared with others. */
 export interface RunFindings {
   run: string;
   name: string;
-  /** The gravest first. */
+  /** Most severe first. */
   findings: ShownFinding[];
   /** Whether rules watched the script while it ran. */
   watched: boolean;
-  /** What of the run's folder was looked at, in words. */
+  /** Which parts of the run's folder were checked, in words. */
   looked_at: string[];
 }
 
@@ -2353,25 +2368,25 @@ export interface RunGroup {
   value: Cell;
   count: number;
   ids: string[];
-  /** Aligned with the request's `columns`; None where the column is no metric or no run has a number. */
+  /** Aligned with the request's `columns`; None if the column is not a metric or no run has a number. */
   means: (GroupMean | null)[];
 }
 
 export interface RunProfiles {
-  /** In the order they were taken, newest last. */
+  /** In the order recorded, newest last. */
   profiles: ShownProfile[];
-  /** How many older ones are not listed. */
+  /** Number of older ones not listed. */
   omitted: number;
-  /** A person has asked for one so long ago, and the run has not taken it yet; None: nobody has. */
+  /** Seconds since a profile was requested that the run has not started yet; None: no request. */
   waiting_s: number | null;
-  /** Why the next steps cannot be profiled from here; empty when they can. */
+  /** Why the next steps cannot be profiled from here; empty if they can. */
   why_no_request: string;
 }
 
 export interface RunRequest {
   /** Its id. */
   run: string;
-  /** Leave out what never changes and may be large: the diff and the packages. For a page that follows a run. */
+  /** Omit what never changes and may be large: the diff and the packages. For a page that follows a run. */
   brief?: boolean;
 }
 
@@ -2386,37 +2401,37 @@ export interface RunRow {
   notes: string;
   /** Aligned with the request's `columns`. */
   cells: Cell[];
-  /** About 40 values of the main metric, for a tiny line; None where not finite. */
+  /** About 40 values of the main metric, for a sparkline; None where not finite. */
   spark: (number | null)[];
-  /** Errors and warnings, also of the stored run if somebody has looked at it. */
+  /** Errors and warnings, including those of the stored run if it was diagnosed. */
   findings: number;
   /** Those that are errors. */
   errors: number;
   dropped: number;
-  /** Grows whenever anything in the run changed. */
+  /** Increases whenever anything in the run changes. */
   version: number;
-  /** Its place in the palette; see `hues.py`. */
+  /** Its index in the palette; see `hues.py`. */
   hue: number;
 }
 
 export interface RunsPage {
   rows: RunRow[];
-  /** Runs that match the query. */
+  /** Number of matching runs. */
   matched: number;
-  /** Runs in the store. */
+  /** Number of runs in the store. */
   total: number;
-  /** As many of the matching ids as were asked for, in order. */
+  /** The requested number of matching ids, in order. */
   ids: string[];
   groups: RunGroup[] | null;
-  /** The catalogue's version, to compare with live events. */
+  /** The catalog's version, to compare with live events. */
   version: number;
-  /** Runs that a long first look has found and not read yet: the rest of the answer is about those that it has. */
+  /** Runs that a long first scan has found but not read yet; the response covers the others. */
   unread: number;
-  /** Whether `matched` was counted. A server with very many runs estimates what would take long to count. */
+  /** Whether `matched` is exact. A server with very many runs estimates slow counts. */
   exact: boolean;
   /**
-   * Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
-   * runs have the same.
+   * For each requested column, the best value over all matching runs; None if the goal is unknown or all runs are
+   * equal.
    */
   best: (number | null)[];
 }
@@ -2433,7 +2448,7 @@ export interface RunsRequest {
   limit?: number;
   /** Also runs with the tag `archived`. */
   archived?: boolean;
-  /** How many of the matching ids to send along (at most 10,000): for "select all", not for each page of a table. */
+  /** Number of matching ids to include (at most 10,000): for "select all", not for each page of a table. */
   ids?: number;
 }
 
@@ -2441,7 +2456,7 @@ export interface SaveReportRequest {
   text: string;
   /** None: a new report. */
   id?: string | null;
-  /** The version the text was made from. If there is a newer one, nothing is written: status 409. */
+  /** The version the text is based on. If there is a newer one, nothing is written: status 409. */
   base?: number;
 }
 
@@ -2451,7 +2466,7 @@ export interface SaveViewRequest {
   query: Record<string, string>;
   project?: string;
   default?: boolean;
-  /** The view to write over; a new one when empty. */
+  /** The view to overwrite; empty for a new one. */
   id?: string;
 }
 
@@ -2460,7 +2475,7 @@ export interface SavedReport {
   version: number;
 }
 
-/** A capsule: a step that failed, kept so that it can be run again. */
+/** A capsule: a failed step, saved so that it can be repeated. */
 export interface SavedStep {
   name: string;
   version: number;
@@ -2472,7 +2487,7 @@ export interface SavedStep {
   bytes: number;
   /** The error, or the loss, in one line. */
   said: string;
-  /** What a replay has to do without. */
+  /** What a replay will lack. */
   missing: string[];
   /** Why the capsule cannot be read. */
   problem: string;
@@ -2484,35 +2499,35 @@ export interface SavedView {
   name: string;
   /** The path of the page: `/runs`, `/charts` ... */
   page: string;
-  /** What the address holds besides the path. */
+  /** The query part of the address. */
   query: Record<string, string>;
-  /** Shown in this project; in all of them when empty. */
+  /** Shown in this project; in all of them if empty. */
   project: string;
-  /** How the page opens when the address says nothing. */
+  /** The page's default layout. */
   default: boolean;
   changed: number;
 }
 
 export interface SavedViews {
   views: SavedView[];
-  /** Views can be kept here; else the page keeps them in the browser. */
+  /** Views can be stored here; otherwise the page stores them in the browser. */
   writable: boolean;
 }
 
 export interface SearchRequest {
-  /** Words; a hit has all of them. */
+  /** Words; a match contains all of them. */
   text: string;
-  /** Only in this project; in all of them when empty. */
+  /** Only in this project; in all of them if empty. */
   project?: string;
-  /** Hits of each kind. */
+  /** Maximum matches of each kind. */
   limit?: number;
-  /** Also look into runs: their command, findings, artifacts and console. */
+  /** Also search inside runs: their command, findings, artifacts and console. */
   deep?: boolean;
 }
 
 export interface SearchResult {
   groups: HitGroup[];
-  /** Runs that there was no time to look into; asking again goes on with them. */
+  /** Runs not searched for lack of time; repeat the request to continue with them. */
   unread: number;
 }
 
@@ -2533,25 +2548,25 @@ export interface Selection {
 
 export interface SeriesData {
   lines: Line[];
-  /** What could not be drawn, in words (a run without the chosen x-axis, for instance). */
+  /** What could not be drawn, in words (a run without the chosen x-axis, for example). */
   missing: string[];
-  /** Reading so many runs took too long; what is left out comes when the same is asked for again. */
+  /** Reading all runs took too long; repeat the request to get the rest. */
   partial: boolean;
 }
 
-/** Lines for one or more panels. One POST serves all panels that are visible. */
+/** Lines for one or more panels. One POST serves all visible panels. */
 export interface SeriesRequest {
   runs: string[];
   keys: string[];
   /** step, relative (seconds since start), wall (unix seconds), or the name of a logged series. */
   x?: string;
   lo?: number | null;
-  /** The zoomed range of x; buckets are made anew inside it. */
+  /** The zoomed range of x; buckets are computed inside it. */
   hi?: number | null;
   buckets?: number;
   smoothing?: Smoothing;
   superseded?: boolean;
-  /** Also the lines of ranks other than the first. */
+  /** Also lines of ranks other than the first. */
   ranks?: boolean;
 }
 
@@ -2576,9 +2591,9 @@ export interface Setting {
 
 export interface ShareReportRequest {
   id: string;
-  /** Whom it is for. */
+  /** The recipient. */
   label?: string;
-  /** How long it is good; None: until it is revoked. */
+  /** Seconds until it expires; None: valid until revoked. */
   days?: number | null;
 }
 
@@ -2586,41 +2601,41 @@ export interface SharedRequest {
   token: string;
 }
 
-/** A table that knows what its numbers are. */
+/** A table with typed columns. */
 export interface Sheet {
   id: string;
   title: string;
   columns: Column[];
   /** A cell is str, int, float, bool or None (unknown, shown as a dash, never as zero). */
   rows: unknown[][];
-  /** Of a tree: each row's depth, parents before their children. Empty: a flat table. */
+  /** For a tree: each row's depth, parents before their children. Empty: a flat table. */
   levels?: number[];
-  /** The column it is sorted by, largest first. */
+  /** The sort column, largest first. */
   sort?: string;
   checks?: Check[];
-  /** What a reader must know: what is missing, estimated or cut off. */
+  /** Caveats: what is missing, estimated or truncated. */
   notes?: string[];
 }
 
-/** One thing to change. */
+/** One suggested change. */
 export interface ShownAdvice {
   finding: ShownFinding;
-  /** What it would gain: measured where it was tried, else estimated. */
+  /** Its gain: measured if it was tried, else estimated. */
   gain: string;
-  /** The part of the step that it is about, 0 to 1. */
+  /** The fraction of the step it affects, 0 to 1. */
   share: number;
   saving_ns: number;
-  /** Where the estimate comes from. */
+  /** The basis of the estimate. */
   how: string;
-  /** The advice above that is about the same part of the step; both together save less than their sum. */
+  /** Earlier advice about the same part of the step; both together save less than their sum. */
   shares_with: string;
 }
 
 /** A fix as a small diff. */
 export interface ShownEdit {
-  /** What it tries, where there are several. */
+  /** What it tries, if there are several. */
   label: string;
-  /** `-` and a line that goes, `+` and one that comes, `@` and the place of those that follow. */
+  /** `-` and a removed line, `+` and an added one, `@` and the location of those that follow. */
   lines: ([string, string])[];
   /** For `git apply --unidiff-zero`. */
   patch: string;
@@ -2631,36 +2646,36 @@ export interface ShownFinding {
   rule: string;
   severity: Severity;
   message: string;
-  /** `train.py:88`, from the folder the script was started in; empty when it has none. */
+  /** `train.py:88`, relative to the script's working folder; empty if it has none. */
   place: string;
   function: string;
   step: number | null;
-  /** What proves it, in a few words. */
+  /** The evidence, in a few words. */
   seen: string;
   fix: string;
   lines: SourceLine[];
   related: ShownPlace[];
-  /** The file was edited after the script began. */
+  /** The file was edited after the script started. */
   changed: boolean;
   evidence: Record<string, unknown>;
-  /** `opt.no-zero-grad:2`, the second one of its rule: the same for as long as the run is there. */
+  /** `opt.no-zero-grad:2`, the second finding of its rule: stable for the lifetime of the run. */
   id: string;
   /** The numbers of the evidence that can be drawn. */
   series: EvidenceSeries[];
   /** Series of the run that show it; the finding's step is marked there. */
   metrics: string[];
-  /** The fix as a change of text; several where only a trial tells which value is right. */
+  /** The fix as a text change; several if only a trial can tell the right value. */
   edits: ShownEdit[];
 }
 
-/** Another place that belongs to a finding. */
+/** Another location that belongs to a finding. */
 export interface ShownPlace {
   place: string;
   label: string;
   lines: SourceLine[];
 }
 
-/** One profile of a run, as `profile.json` tells of it. */
+/** One profile of a run, as described in `profile.json`. */
 export interface ShownProfile {
   id: string;
   kind: "advanced" | "opened" | "pytorch" | "simple";
@@ -2672,13 +2687,13 @@ export interface ShownProfile {
   host: string;
   world: number;
   ranks: number[];
-  /** Of its files: events, trace, prof, stacks ... */
+  /** The kinds of its files: events, trace, prof, stacks ... */
   kinds: string[];
   bytes: number;
-  /** What taking it has cost, in words. */
+  /** The cost of recording it, in words. */
   overhead: string;
   notes: string[];
-  /** It cannot be read, and why. */
+  /** Why it cannot be read. */
   error: string | null;
 }
 
@@ -2697,7 +2712,7 @@ export interface Significance {
   low: number | null;
   high: number | null;
   permutation_p: number | null;
-  /** How many ways to deal the runs were tried. */
+  /** Number of permutations tried. */
   deals: number;
   all_deals: boolean;
   bootstrap_low: number | null;
@@ -2721,15 +2736,15 @@ export interface SignificanceRequest {
 
 export interface SignificanceSide {
   column: CompareColumn;
-  /** One for each run that logged the metric. */
+  /** One per run that logged the metric. */
   values: Cell[];
-  /** Finite ones: those that are tested. */
+  /** The finite ones, which are tested. */
   n: number;
   mean: number | null;
   std: number | null;
 }
 
-/** A place in the user's source. Columns point at the sub-expression where Python knows it (3.11 and later). */
+/** A location in the user's source. Columns point at the sub-expression if Python provides it (3.11 and later). */
 export interface Site {
   file: string;
   line: number;
@@ -2737,7 +2752,7 @@ export interface Site {
   end_line?: number | null;
   column?: number | null;
   end_column?: number | null;
-  /** The source line, stripped, as it was when recorded. */
+  /** The source line, stripped, when recorded. */
   text?: string;
 }
 
@@ -2747,7 +2762,7 @@ export interface Smoothing {
   amount?: number;
 }
 
-/** A line of source; `marked` is what the finding is about. */
+/** A line of source; `marked` is the part the finding is about. */
 export interface SourceLine {
   number: number;
   before: string;
@@ -2765,7 +2780,7 @@ export interface Spot {
   dur_ns: number;
 }
 
-/** A call tree, flattened: node i hangs under `parent[i]` (-1: a root); parents come before their children. */
+/** A flattened call tree: `parent[i]` is the parent of node i (-1: a root); parents come before their children. */
 export interface Stack {
   id: string;
   title: string;
@@ -2774,20 +2789,20 @@ export interface Stack {
   files: string[];
   lines: number[];
   parent: number[];
-  /** Of each node, an index into names, files and lines. */
+  /** For each node, an index into names, files and lines. */
   name: number[];
   total: number[];
   own: number[];
   calls?: number[];
   unit?: Unit;
-  /** Of source lines, where they are known: index of the name, line, own, total. */
+  /** For known source lines: index of the name, line, own, total. */
   by_line?: number[][];
   notes?: string[];
 }
 
 export interface StackPage {
   stack: Stack;
-  /** Of each name whose code it is: `torch`, `your code`, `Python`, `built in`. */
+  /** Whose code each name is: `torch`, `your code`, `Python`, `built in`. */
   packages: string[];
 }
 
@@ -2817,7 +2832,7 @@ export interface StacksRequest {
   rank?: number | null;
 }
 
-/** What a tensor held. Minimum, maximum, mean, std and norm are over its finite values. */
+/** Statistics of a tensor. Minimum, maximum, mean, std and norm are over its finite values. */
 export interface Stats {
   numel: number;
   nan?: number;
@@ -2829,7 +2844,7 @@ export interface Stats {
   mean?: number | null;
   std?: number | null;
   norm?: number | null;
-  /** False: only looked at, so the counts of NaN and Inf mean "at least". */
+  /** False: only sampled, so the counts of NaN and Inf mean "at least". */
   counted?: boolean;
 }
 
@@ -2841,12 +2856,15 @@ export interface StepCompareRequest {
   before_step: number;
   /** None: the same run. */
   before_run?: string | null;
-  /** Only ops of this part of the step; forward holds the loss and all that is neither of the others. */
+  /**
+   * Only ops of this part of the step; forward includes the loss and everything that is neither backward nor
+   * optimizer.
+   */
   part?: "" | "backward" | "forward" | "optimizer";
 }
 
 export interface StepComparison {
-  /** The largest first. */
+  /** Largest first. */
   changes: OpChange[];
   /** Ops with statistics in both. */
   compared: number;
@@ -2882,21 +2900,21 @@ export interface StepHead {
   depth: string;
   wall_us: number;
   ops: number;
-  /** Whether the values were looked at. */
+  /** Whether values were recorded. */
   has_stats: boolean;
   time_us: number | null;
   flops: number | null;
   saved_bytes: number;
   parameters: number;
   phases: Named[];
-  /** Names of ops, the most frequent first. */
+  /** Names of ops, most frequent first. */
   kinds: Named[];
   /** Paths, to filter by. */
   modules: string[];
-  /** Ops with an output that is not finite. */
+  /** Ops with a non-finite output. */
   bad: number;
   births: BirthStory[];
-  /** What the numbers leave out, and what was not seen. */
+  /** What the numbers exclude, and what was not seen. */
   notes: string[];
   error: string | null;
 }
@@ -2911,11 +2929,11 @@ export interface StepOpRequest {
 export interface StepOps {
   start: number;
   rows: OpRow[];
-  /** How many pass the filters. */
+  /** Number of ops that pass the filters. */
   total: number;
   time_us: number | null;
   flops: number | null;
-  /** Of all that pass. */
+  /** Totals over all that pass. */
   saved_bytes: number;
   max_time_us: number;
   max_flops: number;
@@ -2923,7 +2941,7 @@ export interface StepOps {
   max_saved_bytes: number;
 }
 
-/** Some of the ops that pass the filters, in an order. */
+/** Some of the ops that pass the filters, sorted. */
 export interface StepOpsRequest {
   run: string;
   key: string;
@@ -2932,18 +2950,18 @@ export interface StepOpsRequest {
   count?: number;
   /** Words that must all occur in name, module, source or arguments; `!word` must not. */
   search?: string;
-  /** This module and those inside it. */
+  /** This module and its children. */
   module?: string;
   phase?: string;
   /** The name of the op. */
   kind?: string;
-  /** Only ops with an output that is not finite. */
+  /** Only ops with a non-finite output. */
   bad?: boolean;
   sort?: "flops" | "module" | "name" | "order" | "saved_bytes" | "time_us";
   descending?: boolean;
 }
 
-/** Steps cut into parts that do not overlap and sum to the step. */
+/** Steps split into parts that do not overlap and sum to the step. */
 export interface StepParts {
   id: string;
   title: string;
@@ -2951,11 +2969,11 @@ export interface StepParts {
   /** Their numbers. */
   steps: number[];
   wall_ns: number[];
-  /** One list a step, in the order of `parts`. */
+  /** One list per step, in the order of `parts`. */
   parts_ns: number[][];
-  /** The first step is so much slower (warm-up, compilation) that it is left out of the typical step. */
+  /** Whether the first step is so much slower (warm-up, compilation) that it is excluded from the typical step. */
   first_is_odd?: boolean;
-  /** Of each part: its mean over the typical steps. */
+  /** The mean of each part over the typical steps. */
   typical_ns?: number[];
   p50_ns?: number;
   p90_ns?: number;
@@ -3009,7 +3027,7 @@ export interface Store {
   writable: boolean;
 }
 
-/** What stands for one series. */
+/** Summary statistics of one series. */
 export interface SummaryValue {
   key: string;
   last: Cell;
@@ -3036,14 +3054,14 @@ export interface Surroundings {
   env: Record<string, string>;
 }
 
-/** One setting and what became of it. */
+/** One trial and its outcome. */
 export interface SweepTrial {
   number: number;
   state: string;
   value: number | null;
-  /** The id of its run, once there is one. */
+  /** The id of its run, once it exists. */
   run: string | null;
-  /** Of the parameters that differ. */
+  /** The parameters that differ. */
   settings: Setting[];
   started: number;
   ended: number | null;
@@ -3051,33 +3069,33 @@ export interface SweepTrial {
 }
 
 export interface SweepView {
-  /** Names it to this server: the number of its store and its folder there. */
+  /** Identifies it to this server: the index of its store and its folder there. */
   id: string;
   name: string;
-  /** stopped: some runs are missing, and no process is at work; pausing: the last ones still run */
+  /** stopped: some runs are missing, and no process is working; pausing: the last ones still run */
   state: "done" | "paused" | "pausing" | "running" | "stopped";
   method: string;
   metric: string | null;
   goal: "max" | "min" | null;
   total: number | null;
-  /** How many trials are in each state. */
+  /** Number of trials in each state. */
   counts: Record<string, number>;
-  /** Trials that are over, whatever came of them. */
+  /** Number of finished trials, whatever the outcome. */
   results: number;
   workers: number;
   shared: boolean;
   started: number;
   active_s: number;
-  /** About how long the rest will take at the pace so far. */
+  /** Estimated time for the rest at the current pace. */
   left_s: number | null;
   best: SweepTrial | null;
-  /** The newest first; of many, the last ones. */
+  /** Newest first; the last ones if there are many. */
   trials: SweepTrial[];
   can_pause: boolean;
 }
 
 export interface Sweeps {
-  /** The last one started first. */
+  /** Last started first. */
   sweeps: SweepView[];
   problems: string[];
 }
@@ -3086,7 +3104,7 @@ export interface Teams {
   teams: Record<string, string[]>;
 }
 
-/** What a tensor held; minimum to norm are over its finite values. */
+/** The contents of a tensor; minimum to norm are over its finite values. */
 export interface TensorStats {
   numel: number;
   nan?: number;
@@ -3112,23 +3130,23 @@ export interface TilesRequest {
   lanes: number[];
 }
 
-/** What is fetched once; everything else comes as tiles. */
+/** Fetched once; everything else comes as tiles. */
 export interface TimelinePage {
   rank: number;
   ranks: number[];
-  /** Unix time of 0 on the axis; as text, since a browser rounds numbers that large. */
+  /** Unix time of 0 on the axis; as text, since a browser rounds numbers this large. */
   base_ns: string;
   span_ns: number;
-  /** Where the program itself begins and ends, on the axis. */
+  /** Start and end of the program itself, on the axis. */
   begin_ns: number;
   end_ns: number;
-  /** Pixels of a tile. */
+  /** Width of a tile in pixels. */
   tile: number;
   events: number;
   lanes: Lane[];
   groups: LaneGroup[];
   steps: TimelineStep[];
-  /** How many there are; they come in pages. */
+  /** Number of names; they come in pages. */
   names: number;
   notes: string[];
 }
@@ -3137,7 +3155,7 @@ export interface TimelineRequest {
   run: string;
   profile: string;
   rank?: number | null;
-  /** Several ranks are shown on one axis: their clocks are brought together. */
+  /** Several ranks on one axis: their clocks are aligned. */
   together?: boolean;
 }
 
@@ -3170,11 +3188,11 @@ export interface TokensRequest {
 export interface TrashList {
   runs: TrashedRun[];
   bytes: number;
-  /** How long deleted runs stay, unless their project has settings of its own. */
+  /** How long deleted runs are kept, unless their project has its own setting. */
   days: number;
 }
 
-/** Runs of the trash; none means all of them. */
+/** Runs in the trash; none means all of them. */
 export interface TrashRequest {
   runs?: string[];
 }
@@ -3184,7 +3202,7 @@ export interface TrashedRun {
   name: string;
   project: string;
   deleted: number;
-  /** When it goes for good. */
+  /** When it is removed permanently. */
   purged: number;
   bytes: number;
 }
@@ -3224,32 +3242,32 @@ export interface WeighRequest {
   runs: string[];
 }
 
-/** What a person should know before saying yes. */
+/** What the user should know before confirming. */
 export interface Weight {
-  /** None where there are too many to count. */
+  /** None if there are too many to count. */
   bytes: number | null;
-  /** Runs that are still going on. */
+  /** Runs that are still running. */
   running: string[];
 }
 
 export interface WhatChanged {
   compared: Compared;
   a: string;
-  /** The ids of the two columns; empty when there are fewer than two. */
+  /** The ids of the two columns; empty if there are fewer than two. */
   b: string;
-  /** Why these two, when they were not asked for. */
+  /** Why these two, if they were not requested. */
   picked: string;
   headline: string;
-  /** False when the two ended alike and no curve parts: there is no outcome that a difference could explain. */
+  /** False if both ended alike and no curves diverge: there is no outcome to explain. */
   differs: boolean;
   outcome: Outcome[];
-  /** Metrics whose curves part, the earliest first, then those that do not. */
+  /** Metrics whose curves diverge, earliest first, then the others. */
   partings: Parting[];
-  /** The likeliest reason first. */
+  /** Likeliest reason first. */
   changes: Change[];
-  /** What is the same on both sides, in words: what can be ruled out. */
+  /** What is equal on both sides, in words, and so can be ruled out. */
   same: string[];
-  /** What could not be looked at. */
+  /** What could not be checked. */
   notes: string[];
 }
 

@@ -60,16 +60,21 @@ function longest(sheet: Sheet, at: number): number {
   return Math.max((column?.label.length ?? 0) + 2, ...texts);
 }
 
-/** CSS grid tracks, and the least width of all of them, for CSS too. A narrow place sets `--name-most`: the name gives way first. */
+/**
+ * CSS grid tracks, and the least width of all of them, for CSS too. A narrow place sets `--name-most`: the name gives
+ * way first.
+ */
 export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; least: string } {
   const widths = shown.map((at) => columnWidth(sheet, at));
-  // What is left goes to the name, unless the sheet begins with short words, as a group's: then to the column with the longest.
+  // What is left goes to the name, unless the sheet begins with short words, as a group's: then to the column with the
+  // longest.
   const wordy = shown.map((at, index) => {
     const letters = isNumeric(sheet.columns[at]?.unit) ? -1 : longest(sheet, at);
     return index === 0 && letters > LONG_NAME ? Number.POSITIVE_INFINITY : letters;
   });
   const wide = wordy.indexOf(Math.max(...wordy));
-  const name = `min(${Math.min(Math.max(widths[wide] ?? 0, 180), 240)}px, 45vw, var(--name-most, 240px))`; // on a telephone the numbers need room too
+  // on a telephone the numbers need room too
+  const name = `min(${Math.min(Math.max(widths[wide] ?? 0, 180), 240)}px, 45vw, var(--name-most, 240px))`;
   const others = widths.filter((_, index) => index !== wide).reduce((sum, width) => sum + width, 0);
   return {
     grid: widths.map((width, index) => (index === wide ? `minmax(${name}, 1fr)` : `${width}px`)).join(" "),

@@ -5,7 +5,9 @@ export type DiffLine = { kind: "same" | "gone" | "new"; pieces: Piece[] };
 
 const MOST_CELLS = 4_000_000;
 
-/** The longest common run of two lists, as pairs of positions. Lists too long for the table are taken as all different. */
+/**
+ * The longest common run of two lists, as pairs of positions. Lists too long for the table are taken as all different.
+ */
 function common(a: readonly string[], b: readonly string[]): [number, number][] {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head++;

@@ -1,4 +1,7 @@
-/** The colours of events, as pixels: one for each name, the same wherever the name occurs, softer where it is not looked for. */
+/**
+ * The colours of events, as pixels: one for each name, the same wherever the name occurs, softer where it is not looked
+ * for.
+ */
 
 import { rgbOf, type Rgb } from "./timeline-rgb";
 

@@ -1,6 +1,6 @@
 /**
- * Blocks as pixels. A canvas needs about a microsecond for a rectangle, and a screen can show a hundred thousand; written
- * into an image a rectangle costs a few nanoseconds, whatever the browser draws with.
+ * Blocks as pixels. A canvas needs about a microsecond for a rectangle, and a screen can show a hundred thousand;
+ * written into an image a rectangle costs a few nanoseconds, whatever the browser draws with.
  */
 
 import { mixed } from "./timeline-inks";

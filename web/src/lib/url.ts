@@ -1,4 +1,7 @@
-/** Reading and writing the address: `#/runs?q=loss&sort=loss.min`. The whole layout lives there, so a link shows the same. */
+/**
+ * Reading and writing the address: `#/runs?q=loss&sort=loss.min`. The whole layout lives there, so a link shows the
+ * same.
+ */
 
 export type Query = Readonly<Record<string, string>>;
 

@@ -1,4 +1,7 @@
-/** A workspace: sections of one's own with panels in them, as plain data. Every change gives a new one; nothing here draws. */
+/**
+ * A workspace: sections of one's own with panels in them, as plain data. Every change gives a new one; nothing here
+ * draws.
+ */
 
 import { type Codec, json } from "./url";
 

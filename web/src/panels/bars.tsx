@@ -11,7 +11,9 @@ import { columnLabel } from "./parts/column-label";
 
 const statOf = ({ options }: PanelProps): string => textOf(options, "stat") || "last";
 
-/** In quotes, whatever the name holds. Files that were shared look answers up by it: change it on both sides or on none. */
+/**
+ * In quotes, whatever the name holds. Files that were shared look answers up by it: change it on both sides or on none.
+ */
 const columnOf = (props: PanelProps): string =>
   `"${textOf(props.options, "key").replace(/["\\]/g, "\\$&")}".${statOf(props)}`;
 

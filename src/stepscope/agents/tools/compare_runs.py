@@ -18,7 +18,7 @@ __all__ = ["compare_runs"]
 
 Runs = Annotated[
     list[str],
-    Field(description="Two runs, the one that works first; or up to 12, of which the best and the worst are compared."),
+    Field(description="Two runs, the working one first; or up to 12, of which the best and the worst are compared."),
 ]
 MOST_RUNS = 12
 MOST_CHANGES = 20
@@ -28,7 +28,7 @@ MOST_METRICS = 15
 @tool("Compare runs")
 def compare_runs(desk: Desk, runs: Runs) -> Answer:
     """What differs between a run that works and one that does not, the likeliest reason first: config, code, data,
-    packages, findings; where their curves part; and their metrics side by side.
+    packages, findings; where their curves diverge; and their metrics side by side.
     """
     ids = list(dict.fromkeys(desk.id_of(one) for one in runs))
     if not 2 <= len(ids) <= MOST_RUNS:

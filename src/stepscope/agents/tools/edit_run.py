@@ -14,9 +14,9 @@ from stepscope.views.edit import EditRequest, edit
 
 __all__ = ["edit_run"]
 
-Tags = Annotated[list[str] | None, Field(description="Tags; left out: none.")]
-Notes = Annotated[str | None, Field(description="The run's notes, in place of those it has; left out: unchanged.")]
-NewName = Annotated[str | None, Field(description="The run's new name; left out: unchanged.")]
+Tags = Annotated[list[str] | None, Field(description="Tags; default: none.")]
+Notes = Annotated[str | None, Field(description="The run's new notes; default: unchanged.")]
+NewName = Annotated[str | None, Field(description="The run's new name; default: unchanged.")]
 
 
 @tool("Edit a run", edits=True)

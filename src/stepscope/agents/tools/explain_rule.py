@@ -18,7 +18,7 @@ Rule = Annotated[str, Field(description="The id in a finding's brackets: `opt.no
 
 @tool("Explain a rule")
 def explain_rule(desk: Desk, rule: Rule) -> Answer:
-    """What a rule (or a piece of performance advice) finds, why it matters, how to mend it, bad and good code."""
+    """What a rule (or a piece of performance advice) finds, why it matters, how to fix it, bad and good code."""
     found = rule_page(desk.ctx, RuleRequest(rule=rule.strip()))
     parts = [f"{found.severity}[{found.id}] {found.summary}", found.about]
     titles = (("Why it matters", found.why), ("What to do", found.fix), ("How it is found", found.how))

@@ -1,4 +1,4 @@
-"""What a script printed."""
+"""A script's output."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from stepscope.views.console.screen import plain_line
 
 __all__ = ["console_text", "get_console"]
 
-Search = Annotated[str, Field(description="Only lines that hold this text (a pattern with regex=true).")]
-First = Annotated[int | None, Field(description="The first row wanted, from 0; left out: the last `count` rows.")]
+Search = Annotated[str, Field(description="Only lines that contain this text (a pattern with regex=true).")]
+First = Annotated[int | None, Field(description="The first row wanted, from 0; default: the last `count` rows.")]
 Count = Annotated[int, Field(ge=1, le=300, description="How many lines at most.")]
 Stream = Annotated[Literal["", "stdout", "stderr"], Field(description="Only this stream; empty for both.")]
 MOST_LETTERS = 16_000
@@ -32,7 +32,7 @@ def get_console(
     count: Count = 50,
     stream: Stream = "",
 ) -> Answer:
-    """What the script printed: the last lines, a window of them, or those that a search finds, with step and number."""
+    """What the script printed: the last lines, a page of them, or the matches of a search, with step and number."""
     folder = desk.open(run)
     request = ConsoleRequest(
         run=folder.id, start=-count if first is None else max(0, first), count=count, stream=stream, search=search,
@@ -56,7 +56,7 @@ def get_console(
 
 
 def console_text(desk: Desk, folder: RunFolder, count: int) -> str:
-    """The last lines that a run printed, without the traceback that is told elsewhere; empty when there are none."""
+    """The last lines of a run's output, without the traceback, which is shown elsewhere; empty if there are none."""
     window = console(desk.ctx, ConsoleRequest(run=folder.id, start=-8 * count, count=8 * count))
     if folder.standing.traceback:
         told = [(one.first, one.last) for one in window.errors]

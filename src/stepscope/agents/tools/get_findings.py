@@ -1,4 +1,4 @@
-"""What is wrong with a run, with the proof."""
+"""What is wrong with a run, with the evidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def get_findings(
 ) -> Answer:
     """What Stepscope found wrong: rule, message, file and line, source excerpt, the numbers that prove it, and the fix.
 
-    The gravest come first. explain_rule says more about a rule.
+    Most severe first. explain_rule describes a rule in detail.
     """
     found = findings(desk.ctx, FindingsRequest(run=desk.id_of(run)))
     chosen = [one for one in found.findings if not severity or one.severity == severity]
@@ -33,10 +33,10 @@ def get_findings(
         kind = f" of severity {severity}" if severity else ""
         words = f"Run {name(found.name)} has no findings{kind}{' there' if offset else ''}."
         if not found.findings:
-            words += f" Looked at: {', '.join(found.looked_at) or 'nothing'}."
-            words += "" if found.watched else " Nobody watched it train: `stepscope run` has all rules do that."
+            words += f" Checked: {', '.join(found.looked_at) or 'nothing'}."
+            words += "" if found.watched else " It was not watched while training: `stepscope run` applies all rules."
         return Answer(words, {"run": found.run, "findings": [], "total": len(chosen)})
-    lines = [f"{len(chosen)} findings of run {name(found.name)} ({found.run}), the gravest first."]
+    lines = [f"{len(chosen)} findings of run {name(found.name)} ({found.run}), most severe first."]
     lines += [finding_text(one, place) for place, one in enumerate(shown, offset + 1)]
     if offset + len(shown) < len(chosen):
         lines.append(f"More: offset={offset + len(shown)}.")
@@ -45,7 +45,7 @@ def get_findings(
 
 
 def finding_text(one: ShownFinding, place: int) -> str:
-    """A finding as an agent reads it: where, what, proof, source, cure."""
+    """A finding for an agent: where, what, evidence, source, fix."""
     head = f"{place}. {one.severity}[{one.rule}] {name(one.message, 600)}"
     where = [f"at {name(one.place, 300)}"] if one.place else []
     where += [f"in {name(one.function)}"] if one.function else []
@@ -55,7 +55,7 @@ def finding_text(one: ShownFinding, place: int) -> str:
         marked = _line_of(one.place)
         lines.append(code([(line.number, line.before + line.marked + line.after) for line in one.lines], marked))
     if one.changed:
-        lines.append("The file was edited after the script began: these may not be the lines that ran.")
+        lines.append("The file was edited after the script started: these may not be the lines that ran.")
     if one.seen:
         lines.append(f"seen: {name(one.seen, 600)}")
     if one.evidence:

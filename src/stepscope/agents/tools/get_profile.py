@@ -26,7 +26,7 @@ from stepscope.views.profile.profile import (
 __all__ = ["get_profile"]
 
 Analysis = Annotated[
-    str, Field(description="Empty for the verdict, the phases and the advice; or one of the analyses it then names.")
+    str, Field(description="Empty for the verdict, the phases and the advice; or one of the analyses listed there.")
 ]
 ProfileId = Annotated[str, Field(description="Which of the run's profiles; empty for the newest.")]
 Rows = Annotated[int, Field(ge=1, le=100, description="Rows of each table.")]
@@ -36,7 +36,7 @@ Rows = Annotated[int, Field(ge=1, le=100, description="Rows of each table.")]
 def get_profile(
     desk: Desk, run: RunRef = "last", profile_id: ProfileId = "", analysis: Analysis = "", rows: Rows = 12
 ) -> Answer:
-    """Where a step's time and memory go: what training is bound by, the phases, and what to change.
+    """Where a step's time and memory go: the bottleneck, the phases, and what to change.
 
     With an analysis: its table (operators, source lines, kernels, layers, data loading, memory …).
     """

@@ -1,4 +1,4 @@
-"""One run: what it is and how it stands."""
+"""One run: its description and status."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_METRICS = 30
 
 @tool("One run")
 def get_run(desk: Desk, run: RunRef = "last") -> Answer:
-    """A run's status, command, config, metrics, error, findings in a line each, and what else it holds.
+    """A run's status, command, config, metrics, error, findings in a line each, and what else it has.
 
     For the cause of a failure with all evidence, call why_did_it_fail instead.
     """
@@ -68,8 +68,8 @@ def _trouble(found: RunDetail) -> str:
     if found.dropped:
         lines.append(f"{found.dropped} values could not be written: {name('; '.join(found.dropped_reasons), 300)}")
     if found.holes:
-        lines.append(f"{found.holes} damaged stretches in its files were skipped")
-    lines += [f"stepscope itself failed in {name(one, 300)}" for one in found.faults[:5]]
+        lines.append(f"{found.holes} damaged sections of its files were skipped")
+    lines += [f"Stepscope raised an internal error in {name(one, 300)}" for one in found.faults[:5]]
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ __all__ = ["get_series", "not_finite"]
 
 MOST_KEYS = 8
 Keys = Annotated[list[str], Field(description="Names of metrics, as get_run lists them; at most 8.")]
-Points = Annotated[int, Field(ge=2, le=500, description="How many points of each, at most.")]
+Points = Annotated[int, Field(ge=2, le=500, description="Maximum points per metric.")]
 Step = Annotated[int | None, Field(description="Only from, or up to, this step.")]
 
 
@@ -30,9 +30,11 @@ Step = Annotated[int | None, Field(description="Only from, or up to, this step."
 def get_series(
     desk: Desk, keys: Keys, run: RunRef = "last", points: Points = 40, first_step: Step = None, last_step: Step = None
 ) -> Answer:
-    """A metric step by step, thinned so that no spike is lost: every row has the mean, least and greatest of its steps.
+    """A metric step by step, downsampled without losing spikes: every row has the mean, minimum and maximum of its
+    steps.
 
-    NaN and infinities are told apart with the first step of each. Ask again with first_step and last_step to zoom in.
+    NaN and infinities are reported separately with the first step of each. Ask again with first_step and last_step to
+    zoom in.
     """
     folder = desk.open(run)
     if not 1 <= len(keys) <= MOST_KEYS:
@@ -57,7 +59,7 @@ def _series(folder: RunFolder, key: str) -> Series:
 
 
 def not_finite(found: Series) -> str:
-    """When a series stopped being finite, in words; empty when it never did.
+    """When a series stopped being finite, in words; empty if it never did.
 
     `finite up to step 24 (0.1319); NaN first at step 25; 15 of 40 values are not finite`
     """

@@ -16,9 +16,9 @@ from stepscope.views.step.step import RecordedRequest, StepHead, StepOpsRequest,
 
 __all__ = ["get_step"]
 
-AtStep = Annotated[int | None, Field(description="The recorded step; left out: the newest.")]
+AtStep = Annotated[int | None, Field(description="The recorded step; default: the newest.")]
 Search = Annotated[str, Field(description="Only operations with these words in name, layer, source or arguments.")]
-Sort = Annotated[Literal["order", "time_us", "flops", "saved_bytes"], Field(description="`order` is as they ran.")]
+Sort = Annotated[Literal["order", "time_us", "flops", "saved_bytes"], Field(description="`order` is execution order.")]
 
 
 @tool("Inside a recorded step")
@@ -63,7 +63,7 @@ def get_step(
 def _head(head: StepHead, run: str, steps: list[int]) -> str:
     others = f" (recorded steps: {', '.join(map(str, steps[-12:]))})" if len(steps) > 1 else ""
     odd = f"{head.bad} of them with a result that is not finite" if head.bad else "all results finite"
-    seen = odd if head.has_stats else "values were not looked at"
+    seen = odd if head.has_stats else "values were not recorded"
     return (
         f"Step {head.step} of run {name(run)}{others}: {name(head.model)} on {name(head.device)}, "
         f"{head.ops} operations, {seen}, {head.parameters:,} parameters, {head.wall_us / 1000:.3g} ms.\n"

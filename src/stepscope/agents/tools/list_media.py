@@ -1,4 +1,4 @@
-"""What a run logged besides numbers."""
+"""A run's non-numeric data."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from stepscope.views.media.media import media
 
 __all__ = ["list_media"]
 
-Key = Annotated[str, Field(description="Empty to list the keys; one of them to see what was logged under it.")]
-AtStep = Annotated[int | None, Field(description="The step to look at; left out: the newest.")]
+Key = Annotated[str, Field(description="Empty to list the keys; one of them to see its items.")]
+AtStep = Annotated[int | None, Field(description="The step to look at; default: the newest.")]
 MOST_KEYS = 100
 MOST_ITEMS = 12
 MOST_TEXT = 3000
@@ -27,7 +27,7 @@ MOST_TEXT = 3000
 def list_media(desk: Desk, run: RunRef = "last", key: Key = "", step: AtStep = None) -> Answer:
     """Images, audio, tables, text and curves that a run logged: the keys with their steps, or one key's items.
 
-    Texts and tables come with their content; pictures and sound only with their description (the browser shows them).
+    Texts and tables come with their content; images and sound only with their description (the browser shows them).
     """
     folder = desk.open(run)
     if key:

@@ -1,4 +1,4 @@
-"""The runs there are."""
+"""The available runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def list_runs(
 ) -> Answer:
     """The training runs in the stores: name, status, age, findings, the config that differs, and main metrics.
 
-    Start here when you do not know which run is meant. The newest comes first.
+    Start here if you do not know which run is meant. Newest first.
     """
     ctx = desk.ctx
     ctx.catalogue.check_field(sort)

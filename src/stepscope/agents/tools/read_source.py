@@ -14,7 +14,7 @@ from stepscope.agents.words import code, name
 __all__ = ["read_source"]
 
 Path = Annotated[str, Field(description="A file as findings name it, `train.py`; empty to list what there is.")]
-Line = Annotated[int | None, Field(ge=1, description="The line to show; left out: the beginning.")]
+Line = Annotated[int | None, Field(ge=1, description="The line to show; default: the beginning.")]
 Around = Annotated[int, Field(ge=0, le=100, description="How many lines before and after it.")]
 
 
@@ -22,7 +22,7 @@ Around = Annotated[int, Field(ge=0, le=100, description="How many lines before a
 def read_source(desk: Desk, run: RunRef = "last", path: Path = "", line: Line = None, around: Around = 20) -> Answer:
     """The source as it was when the run ran, around a line. The file on disk may have been edited since.
 
-    Only what the run kept can be read: files of a saved step are whole, of others the lines near findings are known.
+    Only recorded source can be read: files of a saved step are complete, of others only lines near findings.
     """
     folder = desk.open(run)
     files = source_files(folder)
@@ -31,7 +31,7 @@ def read_source(desk: Desk, run: RunRef = "last", path: Path = "", line: Line = 
             f"- {name(key, 300)}: {'whole' if one.is_whole else f'{len(one.lines)} lines'}"
             for key, one in files.items()
         ]
-        return Answer("\n".join([f"Run {name(folder.name)} kept the source of:", *rows[:100]]), {"files": list(files)})
+        return Answer("\n".join([f"Run {name(folder.name)} has the source of:", *rows[:100]]), {"files": list(files)})
     source = source_file(folder, path)
     lines = lines_of(folder, source)
     at = line if line is not None else around + 1

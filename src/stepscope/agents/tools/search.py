@@ -15,13 +15,13 @@ from stepscope.views.search import SearchRequest, search as search_view
 
 __all__ = ["search"]
 
-Text = Annotated[str, Field(description="Words; a hit has all of them.")]
+Text = Annotated[str, Field(description="Words; a match contains all of them.")]
 Project = Annotated[str, Field(description="Only in this project; empty for all.")]
 
 
 @tool("Search")
 def search(desk: Desk, text: Text, project: Project = "", limit: Limit = 8) -> Answer:
-    """Find runs, metrics, findings, printed lines, errors, artifacts and reports that have all the words."""
+    """Find runs, metrics, findings, printed lines, errors, artifacts and reports that contain all the words."""
     if not text.strip():
         raise UsageError("there is nothing to search for; give one word or more")
     found = search_view(desk.ctx, SearchRequest(text=text, project=project, limit=limit, deep=True))
@@ -34,4 +34,4 @@ def search(desk: Desk, text: Text, project: Project = "", limit: Limit = 8) -> A
             lines.append(f"- {name(hit.title, 240)} ({name(hit.detail, 240)}{where}{key})")
     if found.unread:
         lines.append(f"{found.unread} runs are not read yet; ask again to continue with them.")
-    return Answer("\n".join(lines) or f"Nothing has {name(text)}.", msgspec.to_builtins(found))
+    return Answer("\n".join(lines) or f"Nothing contains {name(text)}.", msgspec.to_builtins(found))

@@ -1,4 +1,4 @@
-"""Why a run failed: everything that bears on it, in one answer."""
+"""Why a run failed: all relevant evidence, in one answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_ODD = 8
 MOST_METRICS = 2000
 CONSOLE_LINES = 15
 SLOW = "perf."
-"""The group of advice on speed: worth knowing, never why a run failed."""
+"""The group of performance advice: useful, but never why a run failed."""
 BESIDE = ("time/", "memory/", "speed/")
 BAD = ("failed", "killed", "lost", "preempted", "stopped")
 
@@ -34,7 +34,7 @@ def why_did_it_fail(desk: Desk, run: RunRef = "last") -> Answer:
     """The evidence on why a run crashed, died, diverged or went NaN: the cause with its line, the error explained,
     where values stopped being finite, the last values, and the last printed lines.
 
-    Call this first when somebody asks what is wrong with a run. It also says so when nothing is wrong.
+    Call this first when somebody asks what is wrong with a run. It also reports when nothing is wrong.
     """
     folder = desk.open(run)
     shown = [one for one in findings_of(folder) if one.severity != "info"]
@@ -52,7 +52,7 @@ def why_did_it_fail(desk: Desk, run: RunRef = "last") -> Answer:
 
 
 def _verdict(folder: RunFolder, grave: list[ShownFinding], odd: dict[str, str]) -> str:
-    """The answer in two sentences; the rest is its proof."""
+    """The answer in two sentences; the rest is its evidence."""
     standing = folder.standing
     head = f"Run {name(folder.name)} ({folder.id}) is **{standing.status}** after {duration(folder.duration_s)}"
     head += f": {name(standing.error or standing.detail, 400)}." if standing.status in BAD else "."
@@ -125,12 +125,12 @@ def _alerts(folder: RunFolder) -> list[str]:
 
 
 def _next(desk: Desk, folder: RunFolder, grave: list[ShownFinding], slow: bool) -> list[str]:
-    """What to ask or do now; only what this run has."""
+    """What to ask or do next; only what this run supports."""
     lines = []
     if any(one.type == "capsule" for one in folder.artifacts):
-        lines.append(f"the failing step is kept: `stepscope replay {folder.id}` repeats it; read_source has its files")
+        lines.append(f"the failing step is saved: `stepscope replay {folder.id}` repeats it; read_source has its files")
     if grave:
-        lines.append(f"explain_rule(rule={grave[0].rule!r}) says more about the rule")
+        lines.append(f"explain_rule(rule={grave[0].rule!r}) describes the rule")
         good = _good_one(desk, folder)
         if good is not None:
             lines.append(f"run {name(good[1])} ({good[0]}) of the same script has no findings: compare_runs with it")
@@ -142,7 +142,7 @@ def _next(desk: Desk, folder: RunFolder, grave: list[ShownFinding], slow: bool) 
 
 
 def _good_one(desk: Desk, folder: RunFolder) -> tuple[str, str] | None:
-    """A run of the same project that finished without findings, the newest."""
+    """The newest run of the same project that finished without findings."""
     for entry in sorted(desk.ctx.catalogue.every(), key=lambda one: one.created, reverse=True)[:200]:
         if entry.id == folder.id or entry.project != folder.project or entry.status != "finished" or entry.findings:
             continue

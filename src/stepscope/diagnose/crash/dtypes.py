@@ -119,6 +119,10 @@ def _of_floats(crash: Crash) -> DtypeFault | None:
         if other is not None and tensor.dtype != usual and not tensor.is_parameter:
             op = "" if crash.operation is None else crash.operation.op
             return DtypeFault("double-float", name, tensor, other[1], other[0], op)
+    cast = next((pair for pair in pairs if pair[1].is_parameter and pair[1].dtype != usual), None)
+    given = next((pair for pair in pairs if pair[1].dtype == usual and not pair[1].is_parameter), None)
+    if cast is not None and given is not None:
+        return DtypeFault("double-float", cast[0], cast[1], given[1], given[0])
     return None
 
 

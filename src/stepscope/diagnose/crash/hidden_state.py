@@ -6,15 +6,16 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from stepscope.common.syntax import parents_of, tree_of
-from stepscope.diagnose.crash.bindings import bindings_in, body_nodes, node_site, scope_of
+from stepscope.common.syntax import parents_of, said, tree_of
+from stepscope.diagnose.crash.bindings import Binding, bindings_in, body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
+from stepscope.diagnose.crash.turning_point import made_line
 from stepscope.evidence.frame_values import HeldItems, HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["Carried", "carried_graph"]
+__all__ = ["Carried", "carried_graph", "hanging_line", "in_loop"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ def carried_graph(crash: Crash) -> Carried | None:
             if found is not None:
                 return found
     return _in_modules(crash) or _called_twice(crash)
+
+
+def in_loop(frame: Frame) -> bool:
+    """Whether the running line of a frame is run again and again by a loop of its own function."""
+    return bool(_loops(frame))
 
 
 def _loops(frame: Frame) -> list[ast.For | ast.While]:
@@ -63,10 +69,19 @@ def _in_loop(frame: Frame, loop: ast.For | ast.While) -> Carried | None:
         every = bindings_in(frame.file, scope, name)
         inside = [b for b in every if loop.lineno <= b.line <= (loop.end_lineno or b.line)]
         if inside and line <= inside[0].line and _reads_itself(inside[0].statement, name, line):
-            return Carried(name, inside[0].site, "carried")
+            return Carried(name, _handed_on(frame, inside[-1], name) or inside[0].site, "carried")
         if not inside and every:
             outside = Carried(name, every[-1].site, "outside")
     return outside
+
+
+def _handed_on(frame: Frame, last: Binding, name: str) -> Site | None:
+    """`h = repackage(h)`: the helper that gets the state ready for the next turn is where it should be cut loose."""
+    call = last.value
+    given = [said(one) for one in call.args] if isinstance(call, ast.Call) and last.index is None else []
+    value = frame.locals.get(name)
+    made = made_line(value) if given == [name] and isinstance(value, HeldTensor) else None
+    return made if made is not None and made.line != last.line else None
 
 
 def _reads_itself(statement: ast.stmt, name: str, first_load: int) -> bool:
@@ -80,6 +95,12 @@ def _hangs(value: Any) -> bool:
     if isinstance(value, HeldItems) and value.type in ("tuple", "list"):
         return any(_hangs(part) for part in value.items[:4])
     return isinstance(value, HeldTensor) and value.has_graph
+
+
+def hanging_line(crash: Crash) -> Site | None:
+    """Where a module stores a tensor with its graph."""
+    found = _in_modules(crash)
+    return None if found is None else found.site
 
 
 def _in_modules(crash: Crash) -> Carried | None:

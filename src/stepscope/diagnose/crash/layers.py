@@ -13,7 +13,7 @@ from stepscope.evidence.frame_values import HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["Expectation", "Layer", "built_at", "expectation_of", "layers_of"]
+__all__ = ["Expectation", "Layer", "built_at", "built_line", "expectation_of", "layers_of"]
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,15 @@ def built_at(modules: Mapping[Module, ModuleSeen], root: Module, path: str) -> S
     if site.column is None:
         return _item_of(root, path, site) or site
     return _asked_for(modules, root, path, site) or site
+
+
+def built_line(modules: Mapping[Module, ModuleSeen], layer: Module) -> Site | None:
+    """Where a layer was made, whichever model it is part of."""
+    for root, seen in modules.items():
+        path = next((path for path, part in root.named_modules() if part is layer), None) if seen.sites else None
+        if path is not None:
+            return built_at(modules, root, path)
+    return None
 
 
 def _asked_for(modules: Mapping[Module, ModuleSeen], root: Module, path: str, site: Site) -> Site | None:

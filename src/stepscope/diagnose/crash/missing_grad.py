@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stepscope.common.syntax import statement_at
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import made_at
+from stepscope.diagnose.crash.turning_point import made_line
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.records.step import Site
 
@@ -48,8 +49,4 @@ def _name(crash: Crash, tensor: HeldTensor) -> str:
 
 
 def _found(crash: Crash, name: str, tensor: HeldTensor) -> Gradless:
-    origin = tensor.origin
-    site = made_at(crash, tensor)
-    if site is None and origin is not None and origin.place is not None:
-        site = origin.place.site
-    return Gradless(name, tensor, site)
+    return Gradless(name, tensor, made_line(tensor) or made_at(crash, tensor))

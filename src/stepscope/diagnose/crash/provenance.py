@@ -18,7 +18,7 @@ from stepscope.diagnose.crash.frames import MISSING, Frame, several
 from stepscope.evidence.frame_values import Held, HeldLoader, HeldTensor, Kind
 from stepscope.records.step import Site
 
-__all__ = ["MAKERS", "Step", "dataset_steps", "made_at", "made_by", "names_of", "story", "tensors_of"]
+__all__ = ["MAKERS", "Step", "dataset_steps", "held_in", "made_at", "made_by", "names_of", "story", "tensors_of"]
 
 MAKERS = frozenset(
     {
@@ -189,6 +189,16 @@ def _position(crash: Crash, tensor: HeldTensor) -> int | None:
             if name in names and len(names) == len(target.elts):
                 return names.index(name)
     return None
+
+
+def held_in(dataset: Any) -> list[HeldTensor]:
+    """All tensors a dataset holds: of a TensorDataset its parts, of one of the user's own its attributes."""
+    while isinstance(dataset, Held) and dataset.is_a("Subset"):
+        dataset = dataset.attributes.get("dataset")
+    if not isinstance(dataset, Held):
+        return []
+    own = [one for one in dataset.attributes.values() if isinstance(one, HeldTensor)]
+    return own + tensors_of(dataset)
 
 
 def tensors_of(dataset: Any) -> list[HeldTensor]:

@@ -77,7 +77,7 @@ def suspect_of(crash: Crash) -> Suspect | None:
         if kinds == ["Size"] and type(value) is tuple:
             return Suspect(node, frame, value, "Size", given["what"], name)
         wanted = [one for one in kinds if len(kinds) == 1 or one not in _NUMBERS or kinds[0] == kinds[1]] or kinds
-        if kind in wanted:
+        if kind in wanted or (kind == "method" and kinds == ["function"]):  # Python asks the method's function
             return Suspect(node, frame, value, kind, given["what"], name)
     return None
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stepscope.common.syntax import said, tree_of
-from stepscope.diagnose.crash.bindings import Binding, bindings_in, body_nodes, node_site, scope_of
+from stepscope.diagnose.crash.bindings import Binding, bindings_in, node_site, scope_of
+from stepscope.diagnose.crash.classes import values_returned
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame, type_name
 from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["Made", "argument_in", "article", "bound", "definition", "describe", "earlier", "origin_of", "rebound"]
+__all__ = [
+    "Made", "argument_in", "article", "bound", "definition", "describe", "earlier", "given_by_function",
+    "none_returned", "origin_of", "rebound",
+]  # fmt: skip
 
 _DEEPEST = 8
 _GIVES = {"len": "int", "sum": "", "open": "TextIOWrapper", "input": "str", "super": ""}
@@ -100,24 +104,87 @@ def origin_of(crash: Crash, frame: Frame, node: ast.AST, depth: int = 0) -> Made
         caller, argument = given
         further = origin_of(crash, caller, argument, depth + 1)
         return further if further.binding is not None else Made(caller.file, argument, caller, None, name)
-    return here
+    option = _option(frame.file, node.attr) if binding is None and isinstance(node, ast.Attribute) else None
+    return here if option is None else Made(frame.file, option, frame, None, name)
 
 
-def _returned(made: Made, value: Any) -> Made | None:
-    """Of a call to a function of the same file that ends with `return name`: the expression that gave that name."""
-    called = made.node.func if isinstance(made.node, ast.Call) else None
-    function = definition(made.file, called.id) if isinstance(called, ast.Name) else None
-    if not isinstance(function, ast.FunctionDef):
+def _option(file: str, name: str) -> ast.Call | None:
+    """The line that adds a command line option of this name."""
+    for call in ast.walk(tree_of(file) or ast.Module([], [])):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
+            flags = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            if any(flag.lstrip("-").replace("-", "_") == name for flag in flags):
+                return call
+    return None
+
+
+def _returned(made: Made, value: Any, depth: int = 0) -> Made | None:
+    """Of a call to a function or method of the same file: the expression behind what it returns."""
+    function = _called_in(made.file, made.node)
+    if function is None or depth > _DEEPEST:
         return None
-    returns = [node.value for node in body_nodes(function) if isinstance(node, ast.Return)]
-    if len(returns) != 1 or not isinstance(returns[0], ast.Name):
-        return None
-    name = returns[0].id
-    fitting = [one for one in bindings_in(made.file, function, name) if not contradicts(one, value)]
+    returns = list(values_returned(made.file, function))
+    node = returns[0] if len(returns) == 1 else None
+    index = None if made.binding is None else made.binding.index
+    if index is not None:
+        node = node.elts[index] if isinstance(node, ast.Tuple) and index < len(node.elts) else None
+    if not isinstance(node, ast.Name):
+        found = None if node is None or isinstance(node, ast.Tuple) else Made(made.file, node, made.frame, made.binding)
+        return found and (_returned(replace(found, binding=None), value, depth + 1) or found)
+    fitting = [one for one in bindings_in(made.file, function, node.id) if not contradicts(one, value)]
     last = fitting[-1] if fitting else None
-    if last is None or last.value is None or last.index is not None:
+    if last is None or last.value is None or isinstance(last.statement, (ast.For, ast.AsyncFor, ast.AugAssign)):
         return None
-    return Made(made.file, last.value, made.frame, last, name)
+    found = Made(made.file, last.value, made.frame, last, node.id)
+    return _returned(found, value, depth + 1) or (found if last.index is None else None)
+
+
+def given_by_function(crash: Crash) -> Site | None:
+    """Where a function of the user's makes what the failing line hands on: `torch.stack(windows(series))`."""
+    frame = crash.last
+    call = None if frame is None else frame.running
+    if frame is None or not isinstance(call, ast.Call):
+        return None
+    for argument in call.args:
+        made = origin_of(crash, frame, argument)
+        found = _returned(made, MISSING) if isinstance(made.node, ast.Call) else made
+        if (
+            found is not None
+            and found.site.line not in (frame.line, 0)
+            and _called_in(made.file, made.node) is not None
+        ):
+            return found.site
+    return None
+
+
+def none_returned(file: str, function: ast.FunctionDef | ast.AsyncFunctionDef, depth: int = 0) -> Site | None:
+    """The `return None` of a function, or of a function of the file whose result it returns."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and (node.value is None or _is_none(node.value)):
+            return node_site(file, node)
+    for value in values_returned(file, function) if depth < _DEEPEST else ():
+        for call in ast.walk(value) if value is not None else ():
+            called = _called_in(file, call)
+            found = none_returned(file, called, depth + 1) if called is not None and called is not function else None
+            if found is not None:
+                return found
+    return None
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _called_in(file: str, call: ast.AST) -> ast.FunctionDef | None:
+    """The function of this file that a call means; a method where only one class has one of that name."""
+    if not isinstance(call, ast.Call):
+        return None
+    if isinstance(call.func, ast.Name):
+        found = definition(file, call.func.id)
+        return found if isinstance(found, ast.FunctionDef) else None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    named = [one for one in _definitions(file) if isinstance(one, ast.FunctionDef) and one.name == name]
+    return named[0] if len(named) == 1 else None
 
 
 def _is_itself(binding: Binding, name: str) -> bool:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
+from stepscope.diagnose.edits.literals import set_argument, written_at
 from stepscope.diagnose.edits.loop import imports
 from stepscope.diagnose.edits.plans import Spans, argument, at, before_statement, move_before, span
 from stepscope.diagnose.edits.spans import Span
@@ -21,6 +22,7 @@ __all__ = [
     "initialised",
     "one_more_row",
     "registered",
+    "size_position",
     "sized",
     "super_first",
     "wrapped_value",
@@ -37,18 +39,26 @@ _SIZES = {
 _BATCH_FIRST = re.compile(r"(LSTM|GRU|RNN|MultiheadAttention|Transformer(EncoderLayer|DecoderLayer)?)$")
 
 
-def sized(where: Where, name: str, value: int) -> Plan:
-    """`in_features` of a layer, where one of torch's own layers is built at the place."""
+def size_position(call: ast.Call, name: str) -> int | None:
+    """Which argument of one of torch's own layers has this name; None for any other call."""
+    called = ast.unparse(call.func)
+    names = next((sizes for end, sizes in _SIZES.items() if re.search(end, called)), ())
+    return names.index(name) if name in names else None
+
+
+def sized(where: Where, name: str, value: int, *, at_source: bool = False) -> Plan:
+    """`in_features` of a layer, where one of torch's own layers is built at the place.
+
+    `at_source`: changed where the number is written, be it a constant at the top of the file.
+    """
 
     def plan(source: Source) -> Spans:
         found = find(source, where)
-        if found is None or not isinstance(found[1], ast.Call):
+        position = size_position(found[1], name) if found is not None and isinstance(found[1], ast.Call) else None
+        if found is None or position is None:
             return None
-        called = ast.unparse(found[1].func)
-        names = next((sizes for end, sizes in _SIZES.items() if re.search(end, called)), ())
-        if name not in names:
-            return None
-        return argument(found, names.index(name), name, str(value))(source)
+        change = set_argument if at_source else argument
+        return change(found, position, name, str(value))(source)
 
     return plan
 
@@ -66,7 +76,7 @@ def batch_first(where: Where) -> Plan:
 
 
 def one_more_row(where: Where) -> Plan:
-    """An embedding with one row more."""
+    """An embedding with one row more; a size that is counted (`len(words)`) is changed where that is done."""
 
     def make(file: SourceFile, node: ast.Call) -> Spans:
         if not ast.unparse(node.func).endswith("Embedding") or not node.args:
@@ -74,7 +84,9 @@ def one_more_row(where: Where) -> Plan:
         given = node.args[0]
         if isinstance(given, ast.Constant) and isinstance(given.value, int):
             return [span(file, given, str(given.value + 1))]
-        return [span(file, given, f"{text_of(file, given)} + 1")]
+        end = written_at(file, given)
+        counted = end if isinstance(end, ast.Call) else given
+        return [span(file, counted, f"{text_of(file, counted)} + 1")]
 
     return at(where, make, ast.Call)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.syntax import Where
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = ["literal_of", "set_argument", "set_value"]
+__all__ = ["constant_near", "given_argument", "literal_of", "set_argument", "set_value", "written_at"]
 
 _DEEP = 4
 
@@ -50,12 +50,20 @@ def given_argument(call: ast.Call, position: int | None, name: str) -> ast.expr 
     return call.args[position] if position is not None and len(call.args) > position else None
 
 
-def literal_of(file: SourceFile, node: ast.expr, depth: int = _DEEP) -> ast.expr | None:
+def literal_of(file: SourceFile, node: ast.expr) -> ast.expr | None:
     """The one constant that gives an expression its value; None where there is none, or several."""
-    if _is_literal(node):
+    end = written_at(file, node)
+    return end if _is_literal(end) else None
+
+
+def written_at(file: SourceFile, node: ast.expr, value: object = None, depth: int = _DEEP) -> ast.expr:
+    """The expression that gives another its value, be it a constant or a computation.
+
+    It is followed through names, arguments, config entries and options as long as the way is clear. Where several
+    constants are possible, the one with the known `value` is meant.
+    """
+    if not depth or _is_literal(node):
         return node
-    if not depth:
-        return None
     found: Sequence[ast.expr] = ()
     if isinstance(node, ast.Name):
         found = _bound_to(file, node)
@@ -63,7 +71,26 @@ def literal_of(file: SourceFile, node: ast.expr, depth: int = _DEEP) -> ast.expr
         found = _entries(file, str(node.slice.value))
     elif isinstance(node, ast.Attribute):
         found = [*_options(file, node.attr), *_fields(file, node)]
-    return literal_of(file, found[0], depth - 1) if len(found) == 1 else None
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        found = _lengths(file, written_at(file, node.args[0]))
+    ends = list({id(end): end for one in found for end in [written_at(file, one, value, depth - 1)]}.values())
+    if len(ends) > 1 and value is not None:
+        ends = [end for end in ends if isinstance(end, ast.Constant) and end.value == value]
+    return ends[0] if len(ends) == 1 else node
+
+
+def constant_near(file: SourceFile, node: ast.AST, value: object, depth: int = 2) -> ast.expr | None:
+    """The constant of this value that a name in an expression stands for, looked for behind its names."""
+    later: list[ast.expr] = []
+    for name in ast.walk(node):
+        if not isinstance(name, ast.Name) or not isinstance(name.ctx, ast.Load):
+            continue
+        end = written_at(file, name, value)
+        if isinstance(end, ast.Constant) and end.value == value:
+            return end
+        later += _bound_to(file, name)
+    found = (constant_near(file, one, value, depth - 1) for one in later if depth)
+    return next((one for one in found if one is not None), None)
 
 
 def _is_literal(node: ast.AST) -> bool:
@@ -128,17 +155,38 @@ def _options(file: SourceFile, name: str) -> list[ast.expr]:
     return found
 
 
+def _lengths(file: SourceFile, made: ast.expr) -> list[ast.expr]:
+    """What `__len__` returns, of an object of one of this file's classes."""
+    called = made.func.id if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) else ""
+    methods = [
+        method
+        for holder in file.walk(ast.ClassDef)
+        if holder.name == called
+        for method in holder.body
+        if isinstance(method, ast.FunctionDef) and method.name == "__len__"
+    ]
+    return [one.value for method in methods for one in _nodes(method, ast.Return) if one.value is not None]
+
+
+def _nodes(holder: ast.AST, kind: type[ast.AST]) -> list[Any]:
+    return [one for one in ast.walk(holder) if isinstance(one, kind)]
+
+
 def _fields(file: SourceFile, node: ast.Attribute) -> list[ast.expr]:
     """Fields of a config class, attributes of `self` and keywords of a namespace."""
-    found = [
-        value
-        for holder in file.walk(ast.ClassDef)
-        for one in holder.body
-        if isinstance(one, ast.Assign | ast.AnnAssign) and (value := one.value) is not None
-        for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
-        if isinstance(target, ast.Name) and target.id == node.attr
-    ]
-    for one in file.walk(ast.Assign):
+    mine = file.enclosing(node, ast.ClassDef) if ast.unparse(node).startswith("self.") else None
+    found = []
+    for holder in file.walk(ast.ClassDef) if mine is None else (mine,):
+        defaults = [
+            value
+            for one in holder.body
+            if isinstance(one, ast.Assign | ast.AnnAssign) and (value := one.value) is not None
+            for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
+            if isinstance(target, ast.Name) and target.id == node.attr
+        ]
+        given = [word.value for call in file.calls(holder.name) for word in call.keywords if word.arg == node.attr]
+        found += given or defaults if mine is None else defaults
+    for one in file.walk(ast.Assign) if mine is None else _nodes(mine, ast.Assign):
         found += [one.value for target in one.targets if ast.unparse(target) == ast.unparse(node)]
     return found + [
         word.value

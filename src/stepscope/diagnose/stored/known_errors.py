@@ -16,6 +16,8 @@ class Known(NamedTuple):
     fix: str
     value: bool = False
     """The fault lies in a value that is given; the line that fails is right."""
+    argument: str = ""
+    """The name of the argument that is at fault, where it is one."""
 
 
 def known(text: str, table: tuple[Known, ...]) -> Known | None:
@@ -23,8 +25,8 @@ def known(text: str, table: tuple[Known, ...]) -> Known | None:
     return next((one for one in table if one.pattern.search(text)), None)
 
 
-def _known(pattern: str, meaning: str, fix: str, value: bool = False) -> Known:
-    return Known(re.compile(pattern, re.I), meaning, fix, value)
+def _known(pattern: str, meaning: str, fix: str, value: bool = False, argument: str = "") -> Known:
+    return Known(re.compile(pattern, re.I), meaning, fix, value, argument)
 
 
 ERRORS = (
@@ -180,12 +182,44 @@ ERRORS = (
         r"weight tensor should be defined either for all (\d+) classes",
         "the class weights do not have one number per class",
         "give `weight` one number for each output of the model",
+        argument="weight",
     ),
     _known(
         r"too many dimensions 'str'",
         "text cannot become a tensor",
         "turn words into numbers first: a dict from label to index",
         value=True,
+    ),
+    _known(
+        r"Class values must be smaller than num_classes",
+        "one_hot is given a class id that is not below num_classes",
+        "num_classes must be the largest id plus one",
+        argument="num_classes",
+    ),
+    _known(
+        r"shape of the \dD attn_mask is",
+        "the attention mask does not have the shape that this layer takes",
+        "a mask for each sample needs one copy per head: mask.repeat_interleave(num_heads, 0); one for all samples is "
+        "[target length, source length]; a mask of padding goes to key_padding_mask",
+        argument="attn_mask",
+    ),
+    _known(
+        r"key_padding_mask.*(?:shape|size)|shape of (?:the )?key_padding_mask",
+        "the padding mask does not have the shape [batch, source length]",
+        "build it as [batch, source length]",
+        argument="key_padding_mask",
+    ),
+    _known(
+        r"Length of all samples has to be greater than 0",
+        "some sequences are empty: pack_padded_sequence takes lengths of at least 1",
+        "drop empty sequences, or count at least one token: lengths.clamp(min=1)",
+        argument="lengths",
+    ),
+    _known(
+        r"`lengths` array must be sorted in decreasing order|Expected `len\(lengths\)` to be equal to batch_size",
+        "the lengths do not fit the sequences they belong to",
+        "give one length per sequence, and pass enforce_sorted=False",
+        argument="lengths",
     ),
     _known(
         r"Tensors must have same number of dimensions",

@@ -1,4 +1,4 @@
-"""Runs of Aim: a folder `.aim`. Its database can only be read with Aim's own package, which must be installed."""
+"""Runs of Aim: an `.aim` folder. Its database can only be read with Aim's own package, which must be installed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SILENT_S = 60.0
 
 
 def find(path: Path) -> Source | None:
-    """The Aim repository at `path` (the folder `.aim`, or the one that holds it), or None."""
+    """The Aim repository at `path` (the `.aim` folder, or its parent), or None."""
     folder = path.parent if path.name == ".aim" else path
     return AimFolder(path, folder) if (folder / ".aim" / "meta").is_dir() else None
 
 
 class AimFolder:
-    """Read through a process that has Aim; at a look where nothing has changed there is none."""
+    """Reads through a process that has Aim; none is started if nothing has changed."""
 
     kind = "aim"
 
@@ -53,7 +53,7 @@ class AimFolder:
                 self._ended[run["id"]] = run["ended"]
                 yield _foreign(run)
             self._seen = changed
-        except BadData as fault:  # a file was just being written; the next look reads it again
+        except BadData as fault:  # a file was just being written; the next poll reads it again
             self._troubles.append(f"{self._folder / '.aim'}: {fault}")
         finally:
             self._troubles += [f"{self._folder / '.aim'}: {reason}" for reason in reader.lost]

@@ -1,7 +1,7 @@
-"""A stand-in for an `.aim` folder that may be written to: opening one with Aim leaves files in it.
+"""A writable copy of an `.aim` folder: opening one with Aim leaves files in it.
 
-Tables of RocksDB never change once written, so they are linked to; the rest is small and copied. Aim's index is left
-out: it may be older than the runs, and Aim reads the runs themselves where there is none.
+RocksDB tables never change once written, so they are linked; the rest is small and copied. Aim's index is omitted:
+it may be older than the runs, and without it Aim reads the runs themselves.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def mirrored(source: Path, target: Path) -> None:
 
 def _stand_in(file: Path, target: Path) -> None:
     try:
-        if plain_size(file) is None:  # a link or a pipe: Aim makes none
+        if plain_size(file) is None:  # a link or a pipe: Aim creates none
             return
         if file.suffix == ".sst":
             target.symlink_to(file.absolute())
         elif file.name not in _LEFT_OUT and not file.name.startswith("LOG.old"):
             with open_file(file, within=file.parent) as stream, target.open("xb") as copy:
                 shutil.copyfileobj(stream, copy)
-    except FileNotFoundError:  # RocksDB has tidied up meanwhile; what it wrote instead is there
+    except FileNotFoundError:  # RocksDB has compacted meanwhile; its new files are there
         return
 
 
 def newest_change(source: Path) -> int:
-    """When anything of the runs was last written, in nanoseconds."""
+    """When anything in the runs was last written, in nanoseconds."""
     newest = 0
     for part in ("meta/chunks", "seqs/chunks", "run_metadata.sqlite"):
         top = source / part

@@ -1,4 +1,4 @@
-"""Aim keeps a metric apart by its context; we keep it apart by its name."""
+"""Aim distinguishes metrics by context; Stepscope by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _METERS = {
 
 
 def series_name(name: str, context: dict[str, Any]) -> str:
-    """The name of a series: its subset in front, as people write it, and whatever else the context says.
+    """The name of a series: its subset as prefix, as people write it, then the rest of the context.
 
     >>> series_name("loss", {"subset": "val"}), series_name("loss", {"fold": 1, "subset": "val"}), series_name("x", {})
     ('val/loss', 'val/fold=1/loss', 'x')

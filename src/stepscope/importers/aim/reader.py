@@ -1,4 +1,4 @@
-"""The process that reads with Aim, and its answers as pieces."""
+"""The process that reads with Aim, and its answers converted to pieces."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ __all__ = ["Reader"]
 
 _LARGEST = 1 << 30
 _STRANGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
-"""What a message that is not as the worker writes it can lead to."""
+"""Exceptions that an unexpected message can raise."""
 _decode = msgspec.msgpack.Decoder().decode
 
 
 class Reader:
-    """Open for one look at an Aim folder."""
+    """One polling session of an Aim folder."""
 
     def __init__(self, folder: Path) -> None:
         self._place = tempfile.TemporaryDirectory(prefix="stepscope-aim-")
@@ -61,7 +61,7 @@ class Reader:
         return [message for message in self._ask({"do": "list"}) if message["is"] == "run"]
 
     def pieces(self, run: str, since: dict[str, float]) -> Iterator[Piece]:
-        """What is newer in a run than the times in `since`, which are moved on."""
+        """What is newer in a run than the times in `since`, which are advanced."""
         printed = Printed()
         last = 0.0
         for message in self._ask({"do": "read", "run": run, "since": dict(since)}):
@@ -108,7 +108,7 @@ class Reader:
     def _ended(self) -> BadData:
         self._process.kill()
         said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr is not None else ""
-        last = said.strip().splitlines()[-1:] or ["it said nothing"]
+        last = said.strip().splitlines()[-1:] or ["it printed nothing"]
         return BadData(f"Aim could not read the folder: {last[0]}")
 
 
@@ -116,9 +116,9 @@ def _message(data: bytes) -> dict[str, Any]:
     try:
         message = _decode(data)
     except MALFORMED as fault:
-        raise BadData(f"an answer of Aim's cannot be read: {fault}") from None
+        raise BadData(f"an answer from Aim cannot be read: {fault}") from None
     if not isinstance(message, dict) or "is" not in message:
-        raise BadData("an answer of Aim's is not a message")
+        raise BadData("an answer from Aim is not a message")
     return message
 
 

@@ -1,7 +1,7 @@
-"""The one file that imports Aim. It runs in a process of its own, so that whatever Aim does stays there.
+"""The only file that imports Aim. It runs in a separate process, so that side effects stay there.
 
-Reads requests as lines of JSON, answers with messages in msgpack, each after its length: `list` gives the runs, `read`
-one run's sequences as far as they are newer than the times in `since`.
+Reads requests as lines of JSON and answers with length-prefixed msgpack messages: `list` returns the runs, `read` one
+run's data that is newer than the times in `since`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ __all__ = ["main"]
 
 Message = dict[str, Any]
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What a damaged or foreign thing makes Aim raise; anything else ends this process, and the other side says so."""
+"""Exceptions that Aim raises for damaged or foreign data; anything else ends this process, and the parent reports it.
+"""
 
 
 def main(root: str) -> None:
     """Serve requests until the other side closes."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Aim prints must not come between the messages
+    os.dup2(2, 1)  # Aim's own output must not mix with the messages
     import warnings
 
     warnings.simplefilter("ignore")
@@ -94,7 +95,7 @@ def _read(repo: Any, number: str, since: dict[str, float]) -> Iterator[Message]:
                 steps, (values, _, times) = sequence.data.items_list()
             except ValueError:  # nothing was tracked yet
                 continue
-            if not times and facts.get("last_step") is not None:  # Aim passes over what RocksDB cannot read
+            if not times and facts.get("last_step") is not None:  # Aim silently skips what RocksDB cannot read
                 words = f"run {number}: '{name}' was tracked up to step {facts['last_step']}, but has no values"
                 yield {"is": "trouble", "text": words}
             new = [at for at, time in enumerate(times) if time is not None and time > since.get(key, 0.0)]

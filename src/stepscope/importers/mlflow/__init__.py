@@ -1,4 +1,4 @@
-"""Runs in MLflow's local stores: a folder `mlruns`, or a SQLite file such as `mlflow.db`. MLflow is not needed."""
+"""Runs in MLflow's local stores: an `mlruns` folder, or a SQLite file such as `mlflow.db`. MLflow is not needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find(path: Path) -> Source | None:
 
 
 class MlflowStores:
-    """All stores of a folder; a run keeps the id MLflow gave it."""
+    """All stores of a folder; a run keeps its MLflow id."""
 
     kind = "mlflow"
 
@@ -101,13 +101,13 @@ class MlflowStores:
         elif (places or said is None) and stored.artifacts and not had.get("elsewhere"):
             had["elsewhere"] = True
             self._troubles.append(
-                f"the artifacts of run '{stored.name}' lie at {stored.artifacts}, outside of {self._home}: "
-                "they stay there"
+                f"the artifacts of run '{stored.name}' are at {stored.artifacts}, outside "
+                f"{self._home}: they were not imported"
             )
 
     @property
     def _home(self) -> Path:
-        """The folder that was named: what the files in it say must not make us read others."""
+        """The folder the user named: its files must not make us read others."""
         return self.path.parent if self.path.is_file() else self.path
 
     def cursor(self, run: ForeignRun) -> Any:
@@ -145,7 +145,9 @@ def _end(run: StoredRun, last: float) -> End | None:
     if status is not None:
         return End(time=run.end or last, status=status)
     if time.time() - last > SILENT_S:
-        return End(time=last, status="failed", error=f"MLflow says {run.status}, but nothing is logged any more")
+        return End(
+            time=last, status="failed", error=f"MLflow reports {run.status}, but nothing is being logged any more"
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""The files of an MLflow run: pictures logged at steps, tables, texts and pages as such, the rest as files."""
+"""The files of an MLflow run: images logged at steps, tables, texts and pages as media, the rest as files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PICTURE = re.compile(
 )
 _SMALL = 1 << 20
 _COPIED = 64 << 20
-"""Larger files (weights) stay where they are, and the run notes where that is."""
+"""Larger files (weights) are not copied, and the run records their location."""
 _WORDS = {".html": Html, ".htm": Html, ".md": Markdown, ".markdown": Markdown, ".txt": Text, ".log": Text}
 Seen = dict[str, list[int]]
 
@@ -52,7 +52,7 @@ def artifacts_of(root: Path, tags: dict[str, str], seen: Seen, lost: list[str]) 
 
 
 def _tables(tags: dict[str, str]) -> set[str]:
-    """The files that `log_table` wrote, by the tag in which MLflow lists them."""
+    """The files that `log_table` wrote, from the tag in which MLflow lists them."""
     try:
         listed = msgspec.json.decode(tags.get("mlflow.loggedArtifacts", "[]"))
         return {str(each["path"]) for each in listed if each.get("type") == "table"}

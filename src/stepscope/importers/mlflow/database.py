@@ -28,7 +28,7 @@ _METRICS = """
 
 
 class _Metric(NamedTuple):
-    """A row of `_METRICS`; other programs have written the cells, so each may be anything."""
+    """A row of `_METRICS`; other programs wrote the cells, so each may be anything."""
 
     key: Any
     timestamp: Any
@@ -38,12 +38,12 @@ class _Metric(NamedTuple):
 
 
 def is_database(path: Path) -> bool:
-    """Is it a SQLite file with MLflow's tables?"""
+    """Whether it is a SQLite file with MLflow's tables."""
     return tables_of(path) >= {"runs", "metrics", "params", "tags", "experiments"}
 
 
 class Database:
-    """Rows are numbered by SQLite in the order they came: a cursor is such a number."""
+    """SQLite numbers rows in order of insertion: a cursor is such a number."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -72,7 +72,7 @@ class Database:
         if len(numbers) < len(rows):
             left = len(rows) - len(numbers)
             self._troubles.append(f"{self._path}: {left:,} values of run '{run.name}' are not numbers and were skipped")
-        numbers.sort(key=_name_of)  # stable: within a metric they stay in the order they came
+        numbers.sort(key=_name_of)  # stable: within a metric they stay in order
         for name, some in groupby(numbers, key=_name_of):
             yield columns_of(name, [(number_of(row.timestamp), _float_of(row.value), row.step) for row in some])
 

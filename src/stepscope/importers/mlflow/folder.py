@@ -1,4 +1,4 @@
-"""MLflow's file store: `mlruns/<experiment>/<run>/` with a file for each metric, parameter and tag."""
+"""MLflow's file store: `mlruns/<experiment>/<run>/` with one file per metric, parameter and tag."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STRETCH = 16 << 20
 
 
 def is_file_store(path: Path) -> bool:
-    """Does it hold experiments: folders with a `meta.yaml` that names one?"""
+    """Whether it contains experiments: folders with a `meta.yaml` that names one."""
     return next(_experiments(path), None) is not None
 
 
@@ -38,7 +38,7 @@ def _experiments(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 class FileStore:
-    """A cursor says for each metric's file how much of it was read."""
+    """A cursor has the read position in each metric's file."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -56,18 +56,18 @@ class FileStore:
                 number = meta.get("run_id") or meta.get("run_uuid")
                 if number and meta.get("lifecycle_stage", "active") == "active":
                     if str(number) not in self._folders:
-                        self._troubles += [f"{path} leads elsewhere and was left out" for path in refused_links(inner)]
+                        self._troubles += [f"{path} leads elsewhere and was skipped" for path in refused_links(inner)]
                     self._folders[str(number)] = inner
                     yield _stored(inner, str(number), str(experiment.get("name") or folder.name), meta)
 
     def _meta_of(self, path: Path) -> dict[str, Any]:
-        """Parsed again only when it has changed: YAML is slow, and folders of thousands of runs are not rare."""
+        """Parsed again only if it has changed: YAML is slow, and folders of thousands of runs are not rare."""
         changed = path.stat().st_mtime_ns
         known = self._metas.get(path)
         if known is None or known[0] != changed:
             known = self._metas[path] = (changed, _meta(path))
             if not known[1]:
-                self._troubles.append(f"{path} cannot be read; the run was left out")
+                self._troubles.append(f"{path} cannot be read; the run was skipped")
         return known[1]
 
     def metrics(self, run: StoredRun, cursor: Any) -> Iterator[Columns]:
@@ -82,11 +82,11 @@ class FileStore:
                     yield columns_of(key, rows)
 
     def _lines(self, path: Path, start: int, within: Path) -> Iterator[tuple[bytes, int]]:
-        """Whole lines from a place on, a stretch at a time, each with where it ends."""
+        """Complete lines from a position on, block by block, each with its end."""
         try:
             with open_file(path, within=within) as stream:
                 while data := read_window(stream, start, _STRETCH):
-                    whole = data.rfind(b"\n") + 1  # a line without its end is still being written
+                    whole = data.rfind(b"\n") + 1  # an incomplete line is still being written
                     if not whole:
                         return
                     start += whole
@@ -104,7 +104,7 @@ class FileStore:
             except (ValueError, IndexError):
                 bad += 1
         if bad:
-            self._troubles.append(f"{path}: {bad:,} lines are not 'time value step' and were left out")
+            self._troubles.append(f"{path}: {bad:,} lines are not 'time value step' and were skipped")
         return rows
 
     def cursor(self, run: StoredRun) -> Any:

@@ -1,4 +1,4 @@
-"""A run as MLflow stores it, whatever the store."""
+"""A run as MLflow stores it, in either kind of store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _GPU = re.compile(r"system/gpu_(\d+)_(.+)")
 
 @dataclass
 class StoredRun:
-    """Times are unix seconds; `status` is MLflow's word."""
+    """Times are unix seconds; `status` is MLflow's."""
 
     id: str
     name: str
@@ -46,9 +46,9 @@ class StoredRun:
     params: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     artifacts: str = ""
-    """Where MLflow says that they are."""
+    """Their location according to MLflow."""
     beside: Path | None = None
-    """Where they are if the whole folder was moved."""
+    """Their location if the whole folder was moved."""
 
 
 class Store(Protocol):
@@ -57,7 +57,7 @@ class Store(Protocol):
     def runs(self) -> Iterator[StoredRun]: ...
 
     def metrics(self, run: StoredRun, cursor: Any) -> Iterator[Columns]:
-        """The points that came since `cursor`, one piece a metric."""
+        """The points since `cursor`, one piece per metric."""
 
     def cursor(self, run: StoredRun) -> Any: ...
 
@@ -65,7 +65,7 @@ class Store(Protocol):
 
 
 def columns_of(key: str, rows: Sequence[tuple[float, float, Any]]) -> Columns:
-    """Points of one metric from (milliseconds, value, step). The largest float stands for infinity in a database."""
+    """Points of one metric from (milliseconds, value, step). In a database the largest float means infinity."""
     times = np.array([row[0] for row in rows], dtype=np.float64) / 1000
     values = np.array([row[1] for row in rows], dtype=np.float64)
     values[values == _LARGEST] = np.inf
@@ -75,7 +75,7 @@ def columns_of(key: str, rows: Sequence[tuple[float, float, Any]]) -> Columns:
 
 
 def _series(key: str) -> str:
-    """Meters of the machine under our own names, where they mean the same."""
+    """Machine metrics under Stepscope's names, where they mean the same."""
     meter = _METERS.get(key.removeprefix("system/")) if key.startswith("system/") else None
     if meter is not None:
         return f"system/{meter}"
@@ -84,7 +84,7 @@ def _series(key: str) -> str:
 
 
 def local_path(uri: str) -> Path | None:
-    """The folder an artifact address means; None when it lies elsewhere (a bucket, a server)."""
+    """The folder an artifact URI refers to; None if it is elsewhere (a bucket, a server)."""
     parts = urlparse(uri)
     if parts.scheme == "file":
         return Path(unquote(parts.path))

@@ -1,4 +1,4 @@
-"""TensorBoard folders: one run for each folder with event files. docs/integrations/tensorboard.md has the rules."""
+"""TensorBoard folders: one run per folder with event files. docs/integrations/tensorboard.md has the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find(path: Path) -> Source | None:
 
 
 def named_folders(text: str) -> list[tuple[str, Path]] | None:
-    """TensorBoard's old way to name several folders, `name:path,name:path`; None if the text is none.
+    """TensorBoard's old syntax for several folders, `name:path,name:path`; None for other text.
 
     >>> named_folders("base:/logs/a,wide:/logs/b")
     [('base', PosixPath('/logs/a')), ('wide', PosixPath('/logs/b'))]
@@ -30,7 +30,7 @@ def named_folders(text: str) -> list[tuple[str, Path]] | None:
     found = []
     for part in text.split(","):
         name, colon, place = part.partition(":")
-        if not colon or (os.name == "nt" and len(name) == 1):  # a drive's letter
+        if not colon or (os.name == "nt" and len(name) == 1):  # a drive letter
             name, place = "", part
         found.append((name.strip(), Path(place.strip())))
     return found if any(name for name, _ in found) or all(place.exists() for _, place in found) else None

@@ -1,7 +1,7 @@
 """Which folders are runs. Mostly each folder with event files is one, as in TensorBoard.
 
-Two of PyTorch's calls make folders that nobody thinks of as runs: `add_scalars` one for each line of its chart, and
-`add_hparams` one for the hyperparameters. Below a folder that has data of its own, these belong to its run.
+Two of PyTorch's calls create folders that are not runs to the user: `add_scalars` one per line of its chart, and
+`add_hparams` one for the hyperparameters. Below a folder with data, these belong to its run.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["LogFolder", "Part", "find_folders", "has_event_files"]
 
 _MOST_FOLDERS = 20_000
 _LOOKED_INTO = 2_000
-"""How many folders are looked into for a first event file, so that naming a home folder by mistake ends soon."""
+"""Maximum number of folders searched for a first event file, so that naming a home folder by mistake ends soon."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One event file of a run. `tag` is named `name` in the run, where the folder stands for a line of a chart."""
+    """One event file of a run. `tag` is called `name` in the run if the folder represents a line of a chart."""
 
     path: Path
     key: str
@@ -42,7 +42,7 @@ class LogFolder:
     path: Path
     parts: list[Part] = field(default_factory=list)
     traces: list[Path] = field(default_factory=list)
-    """What profilers wrote there, or below in folders that are no runs."""
+    """Profiler output there, or below in folders that are not runs."""
 
 
 def has_event_files(path: Path) -> bool:
@@ -58,7 +58,7 @@ def has_event_files(path: Path) -> bool:
 
 
 def find_folders(root: Path, peeked: dict[Path, Peek]) -> list[LogFolder]:
-    """The runs below `root`. `peeked` keeps what the beginnings of files said, for the next look."""
+    """The runs below `root`. `peeked` caches the beginnings of files for the next poll."""
     if root.is_file():
         return [LogFolder(root.name, root.parent, [Part(root, root.name)])]
     folders: dict[Path, list[str]] = {}
@@ -85,10 +85,10 @@ def find_folders(root: Path, peeked: dict[Path, Peek]) -> list[LogFolder]:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Folders from the top, no folder twice; runs of ours and hidden folders are left out.
+    """Folders from the top, each once; Stepscope runs and hidden folders are skipped.
 
-    Links to folders are followed while they stay below `root`, as TensorBoard follows them; one that leads elsewhere
-    is not: a folder from somebody else must not bring in what lies beside it on this disk.
+    Links to folders are followed below `root`, as in TensorBoard, but not beyond: a folder from someone else must
+    not import other files on this disk.
     """
     seen: set[tuple[int, int]] = set()
     for folder, below, files in os.walk(root, followlinks=True):
@@ -111,7 +111,7 @@ def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
 
 @dataclass(frozen=True)
 class Peek:
-    """What the beginning of a folder's first event file says."""
+    """What the beginning of a folder's first event file contains."""
 
     size: int
     is_empty: bool
@@ -148,7 +148,7 @@ def _fold(runs: dict[Path, LogFolder], peeked: dict[Path, Peek]) -> None:
         peek = _peek(runs[folder], peeked)
         rest = _line_of(folder.relative_to(upper).as_posix(), peek)
         if peek.is_empty and folder not in with_runs_below:
-            del runs[folder]  # wait until it says what it is
+            del runs[folder]  # wait until its content is known
         elif upper not in runs:
             continue
         elif rest is not None:
@@ -160,7 +160,7 @@ def _fold(runs: dict[Path, LogFolder], peeked: dict[Path, Peek]) -> None:
     for folder in with_runs_below & runs.keys():
         below = any(other != folder and folder in other.parents for other in runs)
         if below and len(runs[folder].parts) == 1 and _peek(runs[folder], peeked).is_empty:
-            del runs[folder]  # a writer that was only opened to make others
+            del runs[folder]  # a writer that was only opened to create others
 
 
 def _above(folder: Path, runs: dict[Path, LogFolder]) -> Path | None:
@@ -168,7 +168,7 @@ def _above(folder: Path, runs: dict[Path, LogFolder]) -> Path | None:
 
 
 def _line_of(below: str, peek: Peek) -> str | None:
-    """Which line of `add_scalars` a folder is: PyTorch calls it `tag_line`, tensorboardX `tag/line`."""
+    """Which line of `add_scalars` a folder is: PyTorch names it `tag_line`, tensorboardX `tag/line`."""
     if len(peek.tags) != 1:
         return None
     (tag,) = peek.tags

@@ -1,4 +1,4 @@
-"""TensorFlow keeps a traced function as one node that calls it: here the nodes inside take its place."""
+"""TensorFlow stores a traced function as one node that calls it: replace the call by the function's nodes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
 _DEEPEST = 12
 
 Calls = dict[str, tuple[Node, Function]]
-"""The calls of a graph by name, each with the function it calls."""
+"""The calls of a graph by name, each with its function."""
 
 
 def unfolded(nodes: list[Node], functions: dict[str, Function], most: int) -> list[Node]:
-    """The graph with the bodies of its functions in place of their calls; what would pass `most` nodes stays a call."""
+    """The graph with its function calls inlined; calls that would exceed `most` nodes stay."""
     for _ in range(_DEEPEST):
         calls = {node.name: (node, functions[name]) for node in nodes if (name := _called(node)) in functions}
         if not calls or len(nodes) + sum(len(function.nodes) for _, function in calls.values()) > most:
@@ -54,7 +54,7 @@ def _inside(text: str, call: str, given: dict[str, str]) -> str:
 
 
 def _returned(text: str, calls: Calls) -> str:
-    """What a call gives back, by the node inside that made it."""
+    """A call's outputs, by the node inside that produced each."""
     for _ in range(_DEEPEST):
         name, _, output = text.partition(":")
         if name not in calls:
@@ -65,6 +65,6 @@ def _returned(text: str, calls: Calls) -> str:
         handed = result.partition(":")[0]
         if handed not in function.arguments:
             return f"{name}/{result}"
-        argument = function.arguments.index(handed)  # handed back as it came: nothing inside made it
+        argument = function.arguments.index(handed)  # returned unchanged: no node inside produced it
         text = node.inputs[argument] if argument < len(node.inputs) else ""
     return text

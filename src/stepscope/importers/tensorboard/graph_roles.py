@@ -1,6 +1,6 @@
-"""What each node of a TensorBoard graph is in a drawing: an op, a tensor that comes from outside, or a mere argument.
+"""The role of each node of a TensorBoard graph in a drawing: an op, an external tensor, or an argument.
 
-PyTorch's `add_graph` and TensorFlow name things differently; here both are told apart once.
+PyTorch's `add_graph` and TensorFlow name things differently; both are handled here.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _SMALL = 64
 
 @dataclass
 class Scope:
-    """The module (or name scope) a node lies in."""
+    """The module (or name scope) of a node."""
 
     parts: list[tuple[str, str]] = field(default_factory=list)
-    """The name and, where it is known, the class of each module from the outermost on."""
+    """The name and, if known, the class of each module from the outermost on."""
     root: str = ""
     """The class of the model, which has no name."""
 
@@ -45,7 +45,7 @@ def role_of(node: Node) -> Role:
     if node.op == "IO Node":
         return "output" if node.inputs else "input"
     if node.op in _INPUTS:
-        return "parameter" if dtype_of(node) == "resource" else "input"  # TensorFlow hands variables over like inputs
+        return "parameter" if dtype_of(node) == "resource" else "input"  # TensorFlow passes variables like inputs
     if node.op in _OUTPUTS:
         return "output"
     if node.op in _LISTS:
@@ -82,7 +82,7 @@ def attribute_name(node: Node) -> str:
 
 
 def constant_of(node: Node) -> Any:
-    """What a constant holds, as JSON; None if it says nothing."""
+    """The value of a constant, as JSON; None if it is uninformative."""
     text = node.attributes.get("attr")
     if not isinstance(text, str):
         return node.attributes.get("value")
@@ -96,12 +96,12 @@ def constant_of(node: Node) -> Any:
 
 
 def arguments_of(node: Node) -> dict[str, Any]:
-    """What TensorFlow keeps beside a node's inputs: strides, padding, axes."""
+    """The attributes of a TensorFlow node: strides, padding, axes."""
     return {name: value for name, value in node.attributes.items() if name not in _SAID_ELSEWHERE and value is not None}
 
 
 def shape_of(node: Node, output: int = 0) -> list[int]:
-    """The sizes of an output; [-1] where nothing is known of it."""
+    """The sizes of an output; [-1] if unknown."""
     if output < len(node.shapes):
         return node.shapes[output]
     shape = node.attributes.get("shape")

@@ -1,7 +1,7 @@
-"""A TensorBoard graph as a recorded step, so that the *Model* page draws it as it draws any model.
+"""A TensorBoard graph as a recorded step, so that the *Model* page draws it like any model.
 
-Name scopes become modules, nodes become ops in an order in which they could run, inputs become edges. Constants and
-lists of them become arguments of the ops that read them: PyTorch's tracer makes a node of each stride.
+Name scopes become modules, nodes become ops in a valid execution order, inputs become edges. Constants and lists of
+them become arguments of the ops that read them: PyTorch's tracer creates a node for each stride.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["graph_step"]
 _SOURCE = re.compile(r"^(.*?)(?::(?:[A-Za-z_]\w*:)?(\d{1,4}))?$", re.DOTALL)
 _BACKWARD = re.compile(r"^gradients?(_tape|_\d+)?$")
 _TRACED = re.compile(r"\.\d+$")
-"""PyTorch's tracer numbers values of one name: `x.1`."""
+"""PyTorch's tracer numbers values of the same name: `x.1`."""
 _MOST_LISTED = 1_000
 _MOST_SHOWN = 8
 _BYTES = {"128": 16, "8": 1, "16": 2, "32": 4, "64": 8, "bool": 1}
 
 
 def graph_step(nodes: list[Node], started: float) -> StepRecord:
-    """The graph as a step: forward, but for what TensorFlow's graphs say of gradients."""
+    """The graph as a step: forward, except for gradients in TensorFlow graphs."""
     return _Graph(nodes).record(started)
 
 
@@ -52,7 +52,7 @@ class _Graph:
         self.model = ""
         self._outputs: dict[tuple[int, int], TensorRef] = {}
         self._chains: dict[str | None, list[str]] = {None: []}
-        """Each module and those around it."""
+        """Each module and its ancestors."""
         self._paths = [self._path_of(node, role) for node, role in zip(nodes, self.roles, strict=True)]
         self._read = [self._inputs_of(place) for place in range(len(nodes))]
         self._phases: dict[int, Phase] = {}
@@ -73,7 +73,7 @@ class _Graph:
         )
 
     def _path_of(self, node: Node, role: Role) -> str | None:
-        """The module of a node; the calls and modules around it come to be with it."""
+        """The module of a node; creates its ancestors and their calls."""
         if role in ("input", "output"):
             return None
         scope = scope_of(node)
@@ -97,7 +97,7 @@ class _Graph:
         self.modules[path] = ModuleInfo(path=path, type=kind)
 
     def _inputs_of(self, place: int) -> list[tuple[int, int, int]]:
-        """(position among the inputs, node, output) of what a node reads; lists are seen through."""
+        """(input position, node, output) of a node's inputs; lists are expanded."""
         found: list[tuple[int, int, int]] = []
         waiting = [(position, text) for position, text in reversed(list(enumerate(self.nodes[place].inputs)))]
         seen = 0
@@ -119,7 +119,7 @@ class _Graph:
         return all(one is not None and self.roles[one] == "constant" for one in inner)
 
     def _order(self) -> list[int]:
-        """The ops so that each follows what it reads, else in the graph's order; a loop is entered at its first."""
+        """The ops in topological order, else in the graph's order; a loop is entered at its first op."""
         ops = [place for place, role in enumerate(self.roles) if role == "op"]
         readers: dict[int, list[int]] = {}
         missing = dict.fromkeys(ops, 0)
@@ -166,7 +166,7 @@ class _Graph:
         )
 
     def _phase(self, place: int) -> Phase:
-        """TensorFlow names the scopes of gradients; what reads a gradient and is none belongs to the optimizer."""
+        """TensorFlow names the scopes of gradients; other ops that read a gradient belong to the optimizer."""
         phase: Phase = "forward"
         if any(map(_BACKWARD.match, self.nodes[place].name.split("/")[:-1])):
             phase = "backward"
@@ -211,7 +211,7 @@ class _Graph:
         )
 
     def _reach(self, order: list[int]) -> None:
-        """Which ops each module runs, and what goes in and comes out of it."""
+        """The ops of each module, and its inputs and outputs."""
         spans: dict[str, list[int]] = {}
         comes: dict[str, dict[TensorRef, None]] = {}
         goes: dict[str, dict[TensorRef, None]] = {}
@@ -242,7 +242,7 @@ class _Graph:
             )
 
     def _leave(self, goes: dict[str, dict[TensorRef, None]]) -> None:
-        """What the graph returns comes out of every module around the op that made it."""
+        """The graph's outputs are outputs of every module around the op that produced them."""
         for place, role in enumerate(self.roles):
             for _, source, output in self._read[place] if role == "output" else ():
                 if self.roles[source] == "op":

@@ -1,4 +1,4 @@
-"""Graphs that were written for TensorBoard: a drawing on the *Model* page, and a table to search."""
+"""Graphs written for TensorBoard: a drawing on the *Model* page, and a searchable table."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["graph_things", "traced_things"]
 
 _MOST_ROWS = 5_000
 _MOST_DRAWN = 50_000
-"""Above this the page would take minutes, and nobody would find anything."""
+"""Larger graphs would take minutes to draw and be unreadable."""
 
 
 def graph_things(graph: bytes | memoryview, key: str, step: int, time: float) -> list[Piece]:
-    """The graph as a recorded step and as a table of its nodes; `BadData` when it is none."""
+    """The graph as a recorded step and as a table of its nodes; `BadData` if it is not one."""
     nodes = unfolded(list(graph_nodes(graph)), graph_functions(graph), _MOST_DRAWN)
     return _things(nodes, key, step, time)
 
 
 def traced_things(metadata: bytes, key: str, step: int, time: float) -> list[Piece]:
-    """What TensorFlow traced. It keeps every call of an operator as a graph too: the largest is the one meant."""
+    """TensorFlow's traced graphs. It also stores every operator call as a graph: use the largest."""
     largest = max(traced_graphs(metadata), key=len, default=None)
     return [] if largest is None else graph_things(largest, key, step, time)
 

@@ -1,4 +1,4 @@
-"""Meshes: TensorBoard keeps vertices, faces and colors apart; together they make a PLY file, which 3D viewers open."""
+"""Meshes: TensorBoard stores vertices, faces and colors separately; combined they make a PLY file for 3D viewers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Waiting:
 
 
 class Meshes:
-    """Gathers the parts of meshes until each is whole."""
+    """Collects the parts of meshes until each is complete."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[str, int], _Waiting] = {}
@@ -46,7 +46,7 @@ class Meshes:
             yield from _things(part.name, mesh)
 
     def rest(self) -> Iterator[Thing]:
-        """Meshes of which a part is missing, as far as they go."""
+        """Incomplete meshes, with the parts they have."""
         for (name, _), mesh in self._waiting.items():
             yield from _things(name, mesh)
         self._waiting = {}

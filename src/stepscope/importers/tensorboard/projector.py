@@ -1,4 +1,4 @@
-"""Embeddings that were written for TensorBoard's projector: text files of vectors and labels, a picture of pictures."""
+"""Embeddings written for TensorBoard's projector: text files of vectors and labels, and a sprite image."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST_CONFIG = 4 << 20
 
 
 def embeddings(folder: Path, state: dict[str, Any], created: float) -> Iterator[Piece]:
-    """The embeddings in a run's folder that were not there at the last look."""
+    """The embeddings in a run's folder that were not there at the last poll."""
     try:
         text = read_text(folder / "projector_config.pbtxt", _LARGEST_CONFIG, within=folder)
     except OSError:
@@ -48,13 +48,13 @@ def embeddings(folder: Path, state: dict[str, Any], created: float) -> Iterator[
             if sprite is not None and sprite.is_file():
                 yield file_thing(sprite, f"{key}/sprite", number, stamp.st_mtime, within=folder.resolve())
         except (StepscopeError, ValueError, OSError):
-            continue  # half written: it is looked at again when it has grown
+            continue  # half written: read again when it has grown
         known[found["tensor_path"]] = stamp.st_size
     state["embeddings"] = known
 
 
 def _inside(folder: Path, name: str) -> Path | None:
-    """A path that the configuration gives, if it stays within the folder."""
+    """A path from the configuration, if it stays within the folder."""
     if not name:
         return None
     path = (folder / name).resolve()

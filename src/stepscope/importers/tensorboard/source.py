@@ -1,4 +1,4 @@
-"""The runs of a TensorBoard folder, piece by piece, as they grow."""
+"""The runs of a TensorBoard folder, read incrementally."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["TensorBoardSource"]
 
 _STILL_GROWING_S = 60.0
 _LATEST = 2.0**33
-"""The year 2242: a later time is no time."""
+"""The year 2242: later times are invalid."""
 
 
 class TensorBoardSource:
-    """A folder of TensorBoard's, or one event file. `name` stands before the names of its runs."""
+    """A TensorBoard folder, or one event file. `name` is a prefix for the names of its runs."""
 
     kind = "tensorboard"
 
@@ -47,7 +47,7 @@ class TensorBoardSource:
         found = []
         if not self._folders and self.path.is_dir():
             for link in refused_links(self.path):
-                self._say(f"{link} leads elsewhere and was left out; import the folder that it leads to by itself")
+                self._say(f"{link} leads elsewhere and was skipped; import its target folder separately")
         self._folders = {}
         for folder in find_folders(self.path, self._peeked):
             self._folders[folder.key] = folder
@@ -98,12 +98,12 @@ class TensorBoardSource:
                     state["any"] = True
                     yield piece
                 state["files"][part.key] = file.offset
-        except OSError as fault:  # a file that went away, or may not be read: the others are read all the same
+        except OSError as fault:  # a deleted or unreadable file: the others are still read
             self._say(f"{part.path}: {fault.strerror or fault}")
         self._troubles.extend(file.troubles())
         left = file.records.left
         if left > 0 and self._is_old(part.path):
-            self._say(f"{part.path}: the last {left:,} bytes are not a whole record; what comes before them was read")
+            self._say(f"{part.path}: the last {left:,} bytes are an incomplete record; everything before them was read")
 
     def _file(self, part: Part, offset: int, plugins: dict[str, Metadata]) -> EventFile:
         known = self._files.get(part.path)
@@ -131,7 +131,7 @@ class TensorBoardSource:
 
 
 def _pieces(news: News, part: Part, state: dict[str, Any], things: Things) -> Iterator[Piece]:
-    """What one piece of a file says. A restart parts the points before it from those after it."""
+    """The content of one piece of a file. A restart separates the points before it from those after it."""
     starts = [(place, event) for place, event in news.events if event.session == START]
     edges = [*(place for place, _ in starts), news.count]
     before = -1
@@ -150,7 +150,7 @@ def _pieces(news: News, part: Part, state: dict[str, Any], things: Things) -> It
 
 
 def _columns(columns: list[Column], before: int, edge: int, part: Part) -> Iterator[Columns]:
-    """The points of each tag between two records, in the order in which they were written."""
+    """The points of each tag between two records, in writing order."""
     by_tag: dict[str, list[Column]] = {}
     for column in columns:
         by_tag.setdefault(column.tag, []).append(column)

@@ -1,6 +1,6 @@
-"""What is no scalar, in our own kinds of media: pictures, sounds, texts, histograms, curves, meshes, graphs.
+"""Everything but scalars as Stepscope media: images, sounds, texts, histograms, curves, meshes, graphs.
 
-What we have no kind for is kept as a file, with the name of the plugin it was written for.
+Anything else is stored as a file, with the name of its plugin.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BINARY = "application/octet-stream"
 
 
 class Things:
-    """Turns the events of one run into pieces."""
+    """Converts the events of one run to pieces."""
 
     def __init__(self) -> None:
         self.plugins: dict[str, Metadata] = {}
@@ -69,7 +69,7 @@ class Things:
             yield Console(time=event.time, stream="stderr", text=event.message + "\n", step=event.step)
 
     def rest(self) -> Iterator[Piece]:
-        """What was waiting for its other parts."""
+        """Items that were waiting for their other parts."""
         yield from self._meshes.rest()
 
     def troubles(self) -> list[str]:
@@ -132,7 +132,7 @@ def _from_audio(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> l
 
 
 def _from_text(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
-    """One text as it is; several as TensorBoard shows them, as a table."""
+    """One text unchanged; several as a table, as TensorBoard shows them."""
     parts = [_text(part) for part in _strings(tensor, "texts")]
     key = tag.removesuffix(_TEXT_SUFFIX) or tag
     if len(parts) == 1:
@@ -233,13 +233,13 @@ def _hparams(metadata: Metadata, event: Event) -> list[Piece]:
         made.append(ConfigUpdate(time=event.time, values=values))
     if found.description:
         made.append(NotesChange(time=event.time, text=found.description))
-    if found.status == _FAILED:  # success says nothing: PyTorch writes it at once, before the training goes on
+    if found.status == _FAILED:  # success is meaningless: PyTorch writes it at once, before the training continues
         made.append(End(time=event.time, status="failed", error="the session ended with a failure (hparams)"))
     return made
 
 
 def _is_word(group: str) -> bool:
-    """A group somebody named; by itself TensorBoard takes a sum of the values."""
+    """An explicitly named group; otherwise TensorBoard uses a hash of the values."""
     return re.fullmatch(r"[0-9a-f]{64}", group) is None
 
 
@@ -256,7 +256,7 @@ def _layout(tensor: Tensor, event: Event) -> list[Piece]:
 
 
 def _array(tensor: Tensor, tag: str, event: Event, plugin: str) -> Thing:
-    """A tensor nobody told us how to show: as numpy's own file, or its strings as JSON."""
+    """A tensor without a known display: as a numpy file, or its strings as JSON."""
     name = f"{plugin or 'tensor'}.npy"
     if tensor.dtype == object:
         texts = [_text(part) for part in _strings(tensor, "strings")]

@@ -18,7 +18,7 @@ SESSION = ("plugins", "profile")
 _TRACE = re.compile(r"\.trace\.json(\.gz)?$")
 _LARGEST = 256 << 20
 _MOST = 20
-"""A long training with a repeating schedule writes hundreds; the newest are what is looked at."""
+"""A long training with a repeating schedule writes hundreds; only the newest are imported."""
 
 
 def is_trace(name: str) -> bool:
@@ -30,16 +30,16 @@ def is_trace(name: str) -> bool:
 
 
 def traces(folder: Path, files: list[Path], state: dict[str, Any], troubles: list[str]) -> Iterator[Traces]:
-    """The sessions that are new or have changed since the last look, the newest ones of many."""
+    """The sessions that are new or changed since the last poll; only the newest if there are many."""
     known = dict(state.get("traces", {}))
     sessions: dict[Path, list[Path]] = {}
     for file in files:
-        of_many = file.parent.parent.parts[-2:] == SESSION  # one session, a file for each machine
+        of_many = file.parent.parent.parts[-2:] == SESSION  # one session, one file per machine
         sessions.setdefault(file.parent if of_many else file, []).append(file)
     dated = sorted(sessions, key=lambda session: _stamp(sessions[session][0]))
     if len(dated) > _MOST and "skipped" not in known:
         known["skipped"] = True
-        troubles.append(f"{folder}: {len(dated):,} traces; the newest {_MOST} come in")
+        troubles.append(f"{folder}: {len(dated):,} traces; only the newest {_MOST} are imported")
     for session in dated[-_MOST:]:
         name = session.relative_to(folder).as_posix()
         mark = [[_size(file), round(_stamp(file), 3)] for file in sessions[session]]
@@ -47,14 +47,14 @@ def traces(folder: Path, files: list[Path], state: dict[str, Any], troubles: lis
             continue
         known[name] = mark
         if sum(size for size, _ in mark) > _LARGEST:
-            troubles.append(f"{session}: larger than {bytes_text(_LARGEST)}; look at it with stepscope profile --open")
+            troubles.append(f"{session}: larger than {bytes_text(_LARGEST)}; open it with stepscope profile --open")
             continue
         yield Traces(_id_of(name), sessions[session], _stamp(sessions[session][0]))
     state["traces"] = known
 
 
 def _id_of(name: str) -> str:
-    """A folder's name for a session: readable, and no two alike."""
+    """A folder name for a session: readable and unique."""
     last = _TRACE.sub("", name.rpartition("/")[2]).removesuffix(".pt")
     return f"{re.sub(r'[^A-Za-z0-9_-]+', '-', last)[:40].strip('-') or 'trace'}-{sha256(name.encode()).hexdigest()[:8]}"
 

@@ -1,4 +1,4 @@
-"""Runs of trackio: a SQLite file for each project in its folder (`TRACKIO_DIR`, or `~/.cache/huggingface/trackio`)."""
+"""Runs of trackio: one SQLite file per project in its folder (`TRACKIO_DIR`, or `~/.cache/huggingface/trackio`)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def find(path: Path) -> Source | None:
 
 
 class TrackioFolder:
-    """Each project's file holds all of its runs; a cursor is the number of the last row of each table."""
+    """Each project's file has all of its runs; a cursor is the last row number of each table."""
 
     kind = "trackio"
 
@@ -92,7 +92,7 @@ class TrackioFolder:
             yield row
 
     def _values(self, project: Project, points: Gathered, row: Row, step: int) -> Iterator[Thing]:
-        """The values of one row: numbers to the points, the others as media."""
+        """The values of one row: numbers as points, the others as media."""
         stack = [(name, value) for name, value in reversed(row.values.items())]
         while stack:
             name, value = stack.pop()
@@ -140,7 +140,7 @@ def _alert(row: Row) -> Alert:
 
 
 def _meter(name: str) -> str:
-    """A meter of the machine under our name where it means the same."""
+    """A machine metric under Stepscope's name where it means the same."""
     head, _, rest = name.partition("/")
     if head == "gpu" and rest.partition("/")[0].isdigit():
         number, _, what = rest.partition("/")
@@ -149,7 +149,7 @@ def _meter(name: str) -> str:
 
 
 def _projects(path: Path) -> Iterator[tuple[str, Project]]:
-    """The projects in a folder and in those below it: databases, and parquet files that have none beside them."""
+    """The projects in a folder and below: databases, and parquet files without a database."""
     for file in _files(path):
         key = file.stem if file == path else file.relative_to(path).with_suffix("").as_posix()
         if file.suffix == ".db" and is_project(file):
@@ -176,4 +176,4 @@ def _is_export(file: Path) -> bool:
         return False
     with open_file(file) as stream:
         start = max(0, os.fstat(stream.fileno()).st_size - _TAIL)
-        return b"run_name" in read_window(stream, start, _TAIL)  # names of columns stand at the end of a parquet file
+        return b"run_name" in read_window(stream, start, _TAIL)  # the column names are at the end of a parquet file

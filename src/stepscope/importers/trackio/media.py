@@ -1,4 +1,4 @@
-"""What trackio keeps beside numbers: values with a `_type`, some of them files in its `media` folder."""
+"""trackio's non-numeric values: those with a `_type`, some of them files in its `media` folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Made = list[Thing]
 
 
 def things(root: Path, key: str, value: Value, step: int, time: float) -> Made:
-    """The media of one value, whose files lie below `root`; `BadData` with the reason when there is none to be had."""
+    """The media of one value, whose files are below `root`; `BadData` with the reason if it is unavailable."""
     kind = str(value.get("_type")).removeprefix("trackio.")
     try:
         return _MAKERS.get(kind, _other)(root, key, value, step, time)
@@ -80,7 +80,7 @@ def _plotly(root: Path, key: str, value: Value, step: int, time: float) -> Made:
 
 
 def _other(root: Path, key: str, value: Value, step: int, time: float) -> Made:
-    """A kind that is not known: its file if it has one, else its fields."""
+    """An unknown kind: its file if it has one, else its fields."""
     if "file_path" in value:
         return _file(None)(root, key, value, step, time)
     return things_of(Text(json.dumps(value, indent=2)), key, step, time)

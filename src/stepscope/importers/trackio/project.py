@@ -1,4 +1,4 @@
-"""One trackio project: a SQLite file, or the parquet files that a Space makes of it."""
+"""One trackio project: a SQLite file, or the parquet files that a Space makes from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN = ("id", "timestamp", "run_name", "step", "run_id", "log_id", "space_id")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of any table: its number, its time, its step if it has one, and what it says."""
+    """A row of any table: its number, its time, its step if it has one, and its content."""
 
     number: int
     time: float
@@ -54,7 +54,7 @@ class Project(Protocol):
 
 @lru_cache(maxsize=64)
 def seconds(text: str) -> float:
-    """Unix seconds of an ISO time; older versions wrote local time without saying so."""
+    """Unix seconds of an ISO time; older versions wrote local time without a zone."""
     try:
         return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -62,7 +62,7 @@ def seconds(text: str) -> float:
 
 
 def is_project(path: Path) -> bool:
-    """Is it a SQLite file with trackio's tables?"""
+    """Whether it is a SQLite file with trackio's tables."""
     if not tables_of(path) >= {"metrics", "configs"}:
         return False
     try:
@@ -85,7 +85,7 @@ def _json(text: Any) -> dict[str, Any]:
 
 
 class Base:
-    """The SQLite file. Rows are numbered in the order they came."""
+    """The SQLite file. Rows are numbered in order of insertion."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -104,7 +104,7 @@ class Base:
             yield Listed(text_of(number), text_of(name), seconds(text_of(when)), settings.get(number, {}))
 
     def rows(self, table: str, run: str, after: int) -> Iterator[Row]:
-        """The rows of one run after the one numbered `after`; none where a version has no such table."""
+        """The rows of one run after the one numbered `after`; none if a version lacks the table."""
         with opened(self._path) as database:
             columns = _columns(database, table)
             if not columns:
@@ -160,11 +160,11 @@ class Parquet:
 
 
 def _check_size(path: Path, metadata: Any) -> None:
-    """Refuse a table that unfolds to more than a project of trackio has: equal values pack to almost nothing."""
+    """Reject a table that expands beyond any real trackio project: equal values compress to almost nothing."""
     size = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
     if size > _MOST_BYTES or metadata.num_rows * metadata.num_columns > _MOST_CELLS:
         raise BadData(
-            f"{path} has {metadata.num_rows:,} rows that unfold to {size:,} bytes; at most {_MOST_BYTES:,} are read"
+            f"{path} has {metadata.num_rows:,} rows that expand to {size:,} bytes; the maximum is {_MOST_BYTES:,}"
         )
 
 
@@ -173,7 +173,7 @@ def _run(row: dict[str, Any]) -> str:
 
 
 def _said(row: dict[str, Any]) -> dict[str, Any]:
-    """The metrics or settings of a row; nested ones are JSON text there."""
+    """The metrics or settings of a row; nested ones are stored as JSON text."""
     found = {}
     for name, value in row.items():
         if name not in _OWN and name != "created_at" and value is not None:

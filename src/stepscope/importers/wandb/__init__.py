@@ -1,4 +1,4 @@
-"""Runs that W&B kept on this disk: `wandb/offline-run-*` and `wandb/run-*`, read without the wandb package."""
+"""Runs that W&B stored on this disk: `wandb/offline-run-*` and `wandb/run-*`, read without the wandb package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stepscope.importers.wandb.reader import Reader
 __all__ = ["WandbFolder", "find"]
 
 _DEEPEST = 5
-"""How far below the given folder `wandb/run-*` is looked for."""
+"""Maximum depth at which `wandb/run-*` is searched below the given folder."""
 
 
 def find(path: Path) -> Source | None:

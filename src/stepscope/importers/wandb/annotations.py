@@ -1,4 +1,4 @@
-"""Boxes and masks over W&B's pictures: boxes are drawn by the page, masks stand beside it, a color for each class."""
+"""Boxes and masks over W&B's images: the page draws boxes; masks become separate images with a color per class."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _COLOURS = (
 )  # fmt: skip
 _GREY, _INDEXED = 0, 3
 _HEADER_END = 33
-"""Of a PNG: eight letters, then the chunk that says how large it is and what its pixels are."""
+"""The start of a PNG: eight bytes, then the chunk with its size and pixel format."""
 
 
 def boxes_of(value: Mapping[str, Any], read: Callable[[Any], Any], width: int, height: int) -> list[dict[str, Any]]:
-    """All boxes of a picture, in its pixels; what is no box is left out."""
+    """All boxes of an image, in pixels; invalid ones are skipped."""
     groups = value.get("boxes")
     found: list[dict[str, Any]] = []
     for name, group in groups.items() if isinstance(groups, dict) else ():
@@ -54,7 +54,7 @@ def _box(box: Any, names: dict[str, Any], width: int, height: int, words: str) -
 
 
 def masks_of(value: Mapping[str, Any], file: Callable[[Any], Path]) -> Iterator[tuple[str, Path]]:
-    """The masks of a picture by name, each a picture in which the gray is the number of a class."""
+    """The masks of an image by name, each an image whose gray value is a class number."""
     groups = value.get("masks")
     for name, group in groups.items() if isinstance(groups, dict) else ():
         if isinstance(group, dict) and "path" in group:
@@ -62,9 +62,9 @@ def masks_of(value: Mapping[str, Any], file: Callable[[Any], Path]) -> Iterator[
 
 
 def coloured(png: bytes) -> bytes:
-    """A gray PNG whose pixels are numbers of classes, with a color for each; any other comes back as it is.
+    """A gray PNG of class numbers, with a color per class; any other image is unchanged.
 
-    The pixels stay as they are packed: only what they mean is changed, from shades to places in a palette.
+    The packed pixels are unchanged: only their meaning changes, from shades to palette indices.
     """
     head = png[16:29]
     if png[:8] != b"\x89PNG\r\n\x1a\n" or len(head) < 13 or (head[8], head[9]) != (8, _GREY) or b"tRNS" in png[:4096]:

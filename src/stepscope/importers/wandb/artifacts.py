@@ -1,4 +1,4 @@
-"""Artifacts of W&B: their files come in where they still lie on this disk and are what was logged."""
+"""W&B artifacts: their files are imported if they are still on this disk and unchanged."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ARTIFACT = {4: "type", 5: "name", 7: "description", 8: "metadata", 11: "aliases
 _ENTRY = {1: "path", 2: "digest", 3: "ref", 4: "size", 5: "mime", 6: "local"}
 _INTERNAL = ("run_table", "wandb-history", "wandb-run-history", "job", "code")
 _COPIED = 256 << 20
-"""Larger files stay where they are: looking at a folder must not fill the disk."""
+"""Larger files are not copied: importing a folder must not fill the disk."""
 
 
 class Artifacts:
-    """The artifacts of one run. Versions count its different contents of a name."""
+    """The artifacts of one run. Versions count its distinct contents of a name."""
 
     def __init__(self, files: Path) -> None:
         self._files = files
@@ -36,7 +36,7 @@ class Artifacts:
         self.lost: list[str] = []
 
     def of(self, body: bytes, time: float, step: int) -> Bundle | None:
-        """One artifact by its manifest; None for those that W&B makes for itself."""
+        """One artifact by its manifest; None for those that W&B creates for itself."""
         found = message(body, _ARTIFACT)
         kind = text(found.get("type"))
         if kind in _INTERNAL or kind.startswith("wandb-"):
@@ -63,20 +63,21 @@ class Artifacts:
         return Bundle(made, {there[1]: there[0] for _, there in held if there is not None})
 
     def _held(self, entry: dict[str, Any]) -> tuple[Path, str] | None:
-        """The file of an entry and its SHA-256, if it is here unchanged. W&B's own sum proves that it is the one."""
+        """The file of an entry and its SHA-256, if it is here unchanged, as proven by W&B's own checksum."""
         local = text(entry.get("local"))
         if not local or entry.get("ref") or not text(entry.get("digest")):
             return None
         beside = self._files / "artifacts" / text(entry.get("path"))
         for path in (Path(local), beside):
             try:
-                # W&B names files of the whole machine. Only what has the sum in the manifest is taken, so a manifest
-                # from elsewhere gets nothing that its writer did not have already.
+                # W&B names files anywhere on the machine. Only files with the checksum in the manifest are used, so a
+                # manifest
+                # from elsewhere gets nothing that its writer did not already have.
                 if path.is_file() and path.stat().st_size == entry.get("size", 0) <= _COPIED:
                     md5, sha256 = _sums(path)
                     if md5 == text(entry.get("digest")):
                         return path, sha256
-            except (OSError, ValueError):  # not to be read; a name with a null in it
+            except (OSError, ValueError):  # unreadable, or a name with a null byte
                 continue
         return None
 
@@ -84,11 +85,11 @@ class Artifacts:
         gone = [file.path for file in files if not file.sha256 and "://" not in (file.reference or "")]
         if gone:
             more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
-            self.lost.append(f"artifact '{name}': '{gone[0]}'{more} not here, or too large; kept as references")
+            self.lost.append(f"artifact '{name}': '{gone[0]}'{more} not here, or too large; stored as references")
 
 
 def _sums(path: Path) -> tuple[str, str]:
-    """MD5 as W&B writes it, and SHA-256 as we do."""
+    """MD5 as W&B writes it, and SHA-256 as Stepscope does."""
     md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
     with open_file(path) as stream:
         while chunk := stream.read(1 << 20):

@@ -1,4 +1,4 @@
-"""Definitions of metrics, alerts and summaries of W&B, in our words."""
+"""W&B's metric definitions, alerts and summaries, converted to Stepscope's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DERIVED = ("min", "max", "mean", "best", "last", "first")
 
 
 def series_name(name: str) -> str:
-    """A metric as W&B writes it in definitions, where a dot that is a letter of the name is escaped.
+    """A metric name from a W&B definition, where a literal dot is escaped.
 
     >>> series_name("val.acc"), series_name("v1\\\\.2/acc")
     ('val.acc', 'v1.2/acc')
@@ -31,7 +31,7 @@ def series_name(name: str) -> str:
 
 
 def rule_of(body: bytes, time: float) -> MetricRule | None:
-    """A `define_metric`; None for what W&B derived itself, and for patterns that no rule of ours can say."""
+    """A `define_metric`; None for those that W&B derived itself, and for unsupported patterns."""
     found = message(body, _METRIC)
     name = text(found.get("glob")) or series_name(text(found.get("name")))
     if not name or found.get("expanded") or "*" in name[:-1]:
@@ -57,7 +57,7 @@ def alert(body: bytes, time: float, step: int) -> Alert:
 
 
 def summary_by_hand(summary: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
-    """What the script itself put into the summary: whatever does not follow from the history."""
+    """The summary values set by the script itself: everything that does not follow from the history."""
     kept: dict[str, Any] = {}
     for name, value in summary.items():
         head, _, leaf = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""What a W&B run is: its name, project and settings from the first records of its file, and where it ran."""
+"""The description of a W&B run: name, project and settings from the first records of its file, and its environment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["first_facts", "nested"]
 
 _LARGEST = 1 << 20
 _LOOK_AT = 40
-"""The run and its surroundings stand among the first records; after that, who knows."""
+"""The run and its environment are among the first records; the search stops after this many."""
 _RUN = {
     1: "run_id",
     3: "project",
@@ -58,7 +58,7 @@ _ENVIRONMENT = {
     21: "memory",
 }
 UNNAMED = "uncategorized"
-"""Where W&B itself puts runs without a project."""
+"""W&B's own project for runs without one."""
 
 
 @dataclass
@@ -69,13 +69,13 @@ class _Seen:
 
 
 def first_facts(path: Path, key: str) -> ForeignRun | None:
-    """The run of one `.wandb` file; None while nothing is in it yet."""
+    """The run of one `.wandb` file; None while it is still empty."""
     log = LogFile(path)
     if not log.check():
         return None
     seen = _Seen()
     for record in islice(log.records(), _LOOK_AT):
-        with contextlib.suppress(BadData):  # told when the file is read
+        with contextlib.suppress(BadData):  # reported when the file is read
             _look(record, seen)
     if not seen.count:
         return None
@@ -114,7 +114,7 @@ def _run_of(path: Path, key: str, seen: _Seen) -> ForeignRun:
 
 
 def nested(values: Any) -> dict[str, Any]:
-    """Values by their paths, as the dicts they came from."""
+    """Values by path, as nested dicts."""
     tree: dict[str, Any] = {}
     for path, value in values:
         node = tree
@@ -140,7 +140,7 @@ def _config_file(path: Path) -> dict[str, Any]:
 
 
 def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
-    """The fields of `RunMeta` that tell where it ran; older versions have them in `wandb-metadata.json`."""
+    """The environment fields of `RunMeta`; older versions have them in `wandb-metadata.json`."""
     found = seen.environment
     facts = {name: text(found.get(name)) for name in ("os", "python", "program", "host", "user", "executable", "root")}
     arguments = [text(each) for each in found.get("args", [])]

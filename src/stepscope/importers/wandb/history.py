@@ -1,4 +1,4 @@
-"""Rows of a W&B history: numbers become points, values with a `_type` media, text stays text.
+"""Rows of a W&B history: numbers become points, values with a `_type` become media, text stays text.
 
 Names in nested dicts are joined with a dot, as W&B shows them.
 """
@@ -25,7 +25,7 @@ _OWN = ("_step", "_timestamp", "_runtime", "_wandb")
 
 
 class History:
-    """Reads row after row; remembers the last step, its time, and each series' last value."""
+    """Reads row by row; remembers the last step, its time, and each series' last value."""
 
     def __init__(self, shelf: Shelf, points: Gathered, created: float) -> None:
         self._shelf = shelf
@@ -36,7 +36,7 @@ class History:
         self.lost: list[str] = []
 
     def row(self, body: bytes) -> Iterator[Thing]:
-        """Take one row: its numbers go to the points, its media are given out."""
+        """Add one row: its numbers become points, its media are returned."""
         found = list(items(body))
         self._place(body, found)
         typed = {path[:-1] for path, value in found if path and path[-1] == "_type" and isinstance(value, str)}
@@ -68,7 +68,7 @@ class History:
         self.last[name] = value
 
     def _other(self, name: str, value: Any) -> Iterator[Thing]:
-        """Whatever is no number: by its type, or deeper down."""
+        """A non-number: by its type, or recursively."""
         if isinstance(value, dict) and "_type" not in value:
             for inner, each in value.items():
                 yield from self._other(f"{name}.{inner}", each)
@@ -90,7 +90,7 @@ class History:
 
 
 def _step_of(value: Any) -> int:
-    """`HistoryStep`: a message with one number, left out when it is 0."""
+    """`HistoryStep`: a message with one number, omitted if it is 0."""
     found = dict(pairs(value)) if isinstance(value, bytes) else {}
     number = found.get(1, 0)
     return signed(number) if isinstance(number, int) else 0

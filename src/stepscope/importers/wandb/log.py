@@ -1,7 +1,7 @@
-"""A `run-*.wandb` file: records in blocks of 32 KiB, as LevelDB's log has them, each part with its CRC-32.
+"""A `run-*.wandb` file: records in blocks of 32 KiB, like LevelDB's log, each part with its CRC-32.
 
-A record that does not fit into the rest of a block is cut into a first, middle and last part. So after damage the next
-block is a place to go on from, and only what lay in the damaged one is lost.
+A record that does not fit into the rest of a block is split into a first, middle and last part. So reading can
+continue at the block after the damage, and only the damaged block is lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["START", "LogFile"]
 
 BLOCK = 32768
 START = 7
-"""Where the first record stands: after `:W&B`, two bytes of magic and a version."""
+"""The first record follows `:W&B`, two bytes of magic and a version."""
 _MAGIC = b":W&B\xe1\xbe"
 _PART = struct.Struct("<IHB")
 _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
@@ -28,28 +28,30 @@ _BAD = (0, b"")
 
 
 class LogFile:
-    """Reads one file on from wherever the last look stopped. `at` is where the first record that is not read begins."""
+    """Reads one file incrementally. `at` is the start of the first unread record."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.at = START
         self.lost: list[str] = []
-        """What could not be read, in words; the owner takes it away."""
+        """What could not be read, in words; the owner clears it."""
 
     def check(self) -> bool:
-        """Is it such a file? False while it is too short to tell; `BadData` when it is something else."""
+        """Whether it is such a file; False while it is too short to tell; `BadData` if it is something else."""
         with open_file(self.path, within=self.path.parent) as stream:
             head = stream.read(START)
         if len(head) < START and _MAGIC.startswith(head[:6]):
             return False
         if head[:6] != _MAGIC:
-            raise BadData(f"{self.path} does not begin like a file of W&B")
+            raise BadData(f"{self.path} does not start like a W&B file")
         if head[6] != 0:
-            raise BadData(f"{self.path} is of W&B's file version {head[6]}, which is newer than the 0 that is known")
+            raise BadData(f"{self.path} has W&B file version {head[6]}; the newest supported version is 0")
         return True
 
     def records(self) -> Iterator[bytes]:
-        """Whole records from `at` on. A cut or wrong end is "not yet"; a wrong middle is skipped and told."""
+        """Complete records from `at` on. An incomplete or invalid end is "not yet"; an invalid middle is skipped and
+        reported.
+        """
         with open_file(self.path, within=self.path.parent) as stream:
             stream.seek(self.at)
             data, begin = b"", self.at
@@ -59,12 +61,12 @@ class LogFile:
                 data, begin = data[used:], begin + used
 
     def _in(self, data: bytes, begin: int) -> Generator[bytes, None, int]:
-        """The records of a stretch that begins at `begin`; gives back how much of it need not be seen again."""
+        """The records of a block that begins at `begin`; returns how much of it need not be read again."""
         parts: list[bytes] = []
         first = at = 0
         while True:
             room = BLOCK - (begin + at) % BLOCK
-            if room < START:  # too little for a part: padding
+            if room < START:  # too short for a part: padding
                 at += room
                 continue
             if not parts:
@@ -77,7 +79,7 @@ class LogFile:
                 at, parts = at + room, []
                 continue
             kind, content = part
-            if parts and kind in (_FULL, _FIRST):  # the rest of the record before is missing
+            if parts and kind in (_FULL, _FIRST):  # the rest of the previous record is missing
                 self._lose(begin + first, begin + at)
                 parts = []
                 continue
@@ -92,12 +94,12 @@ class LogFile:
                 parts = []
 
     def _lose(self, start: int, end: int) -> None:
-        self.lost.append(f"{self.path}: {end - start:,} bytes at {start:,} are damaged and were left out")
+        self.lost.append(f"{self.path}: {end - start:,} bytes at {start:,} are damaged and were skipped")
         self.at = end
 
 
 def _part(data: bytes, at: int, room: int) -> tuple[int, bytes] | None:
-    """The kind and content of the part at `at`; None when its end is not there yet; `_BAD` when it is damaged."""
+    """The kind and content of the part at `at`; None if it is incomplete; `_BAD` if it is damaged."""
     if at + START > len(data):
         return None
     crc, length, kind = _PART.unpack_from(data, at)

@@ -1,4 +1,4 @@
-"""What W&B keeps beside numbers: values with a `_type`, most of them files in the run's folder."""
+"""W&B's non-numeric values: those with a `_type`, most of them files in the run's folder."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LARGEST_JSON = 256 << 20
 
 
 class Shelf:
-    """The files of one run, and what is made of the values that name them."""
+    """The files of one run, and the media made from values that refer to them."""
 
     def __init__(self, files: Path) -> None:
         self.folder = files
 
     def things(self, key: str, value: dict[str, Any], step: int, time: float) -> Iterator[Thing]:
-        """The media of one value; `BadData` with the reason when there is none to be had."""
+        """The media of one value; `BadData` with the reason if it is unavailable."""
         kind = str(value.get("_type"))
         make = _MAKERS.get(kind, _kept_as_text)
         try:
@@ -50,7 +50,7 @@ class Shelf:
         try:
             return msgspec.json.decode(data)
         except MALFORMED:
-            return json.loads(data)  # NaN, which the strict reader refuses
+            return json.loads(data)  # NaN, which the strict parser rejects
 
 
 Made = list[Thing]
@@ -79,7 +79,7 @@ def _mask(shelf: Shelf, path: Path, key: str, step: int, time: float, caption: s
 
 
 def _files(field: str, kind: str | None) -> Maker:
-    """A list of things, each a value of its own."""
+    """A list of items, each a separate value."""
 
     def make(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
         captions = value.get("captions") or []
@@ -125,7 +125,7 @@ def _table(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float
 
 
 def _cell(value: Any) -> Any:
-    """Media in a table are named by their file; what else is nested is written out."""
+    """Media in a table are named by their file; other nested values are written out."""
     if isinstance(value, dict) and "path" in value:
         return str(value["path"])
     return value if value is None or isinstance(value, (str, int, float, bool)) else json.dumps(value)
@@ -144,7 +144,7 @@ def _plotly(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: floa
 
 
 def _kept_as_text(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
-    """A kind that is not known: its file if it has one, else its fields."""
+    """An unknown kind: its file if it has one, else its fields."""
     if "path" in value:
         return _one_file(None)(shelf, key, value, step, time)
     return things_of(Text(json.dumps(value, indent=2, default=str)), key, step, time)

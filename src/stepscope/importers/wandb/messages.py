@@ -1,7 +1,7 @@
-"""The records of W&B as plain values: `wandb_internal.proto` as far as it tells about a run.
+"""W&B's records as plain values: the parts of `wandb_internal.proto` that describe a run.
 
-Only fields that are asked for are named here. Versions differ in how they write a value: older ones as JSON text,
-newer ones (0.28 on) may use a field for each type.
+Only the fields in use are named here. Versions differ in how they write a value: older ones as JSON text, newer
+ones (0.28 on) may use a field per type.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ KINDS = {
     23: "preempting",
     26: "environment",
 }
-"""The fields of `Record` that hold what happened."""
+"""The fields of `Record` that contain events."""
 
 Path = tuple[str, ...]
 
 
 def kind_and_body(record: bytes) -> tuple[str | None, bytes]:
-    """Which kind of record it is, and its message; None for what is of no interest."""
+    """The kind of a record and its message; None for irrelevant ones."""
     for number, value in pairs(record):
         kind = KINDS.get(number)
         if kind is not None and isinstance(value, bytes):
@@ -48,7 +48,7 @@ def kind_and_body(record: bytes) -> tuple[str | None, bytes]:
 
 
 def message(data: bytes, names: dict[int, str]) -> dict[str, Any]:
-    """The named fields of a message; of a repeated one the last. Text is decoded, what is no text stays bytes."""
+    """The named fields of a message; for a repeated one the last. Text is decoded, other bytes stay bytes."""
     found: dict[str, Any] = {}
     for number, value in pairs(data):
         name = names.get(number)
@@ -109,7 +109,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 def _json(data: bytes) -> Any:
-    """A value as JSON; bare or quoted NaN and infinities are numbers, what is no JSON is kept as text."""
+    """A JSON value; bare or quoted NaN and infinities are numbers, anything but JSON stays text."""
     if data[:1] in b"0123456789-NI" and data:
         number = number_of(data)
         if number is not None:
@@ -122,7 +122,7 @@ def _json(data: bytes) -> Any:
 
 
 def number_of(data: bytes) -> int | float | None:
-    """A JSON number exactly: whole ones as int, whatever their length.
+    """A JSON number exactly: integers as int, whatever their length.
 
     >>> number_of(b"1152921504606846977"), number_of(b"1e3"), number_of(b"NaN")
     (1152921504606846977, 1000.0, nan)
@@ -134,7 +134,7 @@ def number_of(data: bytes) -> int | float | None:
 
 
 def _loosely(data: bytes) -> Any:
-    """JSON with NaN inside, which the strict reader refuses."""
+    """JSON with NaN inside, which the strict parser rejects."""
     import json
 
     try:

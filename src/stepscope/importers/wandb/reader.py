@@ -1,4 +1,4 @@
-"""One `.wandb` file as pieces: record after record, on from where the last look stopped."""
+"""One `.wandb` file as pieces: record by record, from where the last poll stopped."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from stepscope.track.config import flatten, masked
 __all__ = ["Reader"]
 
 SILENT_S = 60.0
-"""A file without an end that nobody has written to for so long belongs to a process that is gone."""
+"""A file without an end that has not been written to for this long belongs to a dead process."""
 _LARGEST_OUTPUT = 256 << 20
 _OWN_FILES = ("output.log", "requirements.txt", "config.yaml", "diff.patch", "conda-environment.yaml")
 _OUTPUT = {1: "stream", 2: "time", 3: "line"}
 
 
 class Reader:
-    """The state of one run's reading. A cursor is a place in the file; what came before it is read but not given."""
+    """The reading state of one run. A cursor is a position in the file; earlier records are read but not returned."""
 
     def __init__(self, path: Path, run: ForeignRun) -> None:
         self._log = LogFile(path)
@@ -64,7 +64,7 @@ class Reader:
         return bool(self.cursor == (cursor or {"at": START, "ended": False}))
 
     def catch_up(self, cursor: Any) -> None:
-        """Read what an earlier import has had, for what must be known of it."""
+        """Read what an earlier import has read, for the state it implies."""
         at = cursor.get("at") if isinstance(cursor, dict) else None
         if not isinstance(at, int):
             raise BadData(f"{self._path}: the position of the last import cannot be read; import it again")
@@ -80,7 +80,7 @@ class Reader:
         self.lost, self._log.lost, self._history.lost, self._artifacts.lost = [], [], [], []
 
     def read(self) -> Iterator[Piece]:
-        """All that is new, the end of the run with it if there is one."""
+        """Everything new, including the end of the run if there is one."""
         before = self._log.at
         for record in self._log.records():
             yield from self._pieces(record)
@@ -111,7 +111,7 @@ class Reader:
             return
         if self._end is None and stat.st_size > self._log.at:
             cut = stat.st_size - self._log.at
-            self.lost.append(f"{self._path}: the last {cut:,} bytes are cut off or damaged and were left out")
+            self.lost.append(f"{self._path}: the last {cut:,} bytes are truncated or damaged and were skipped")
         self._told_end = True
         yield from self._printed.close(self._history.time, self._history.step)
         if not self._heard_console:
@@ -121,7 +121,7 @@ class Reader:
         )
 
     def _output_log(self) -> Iterator[Console]:
-        """What was printed, from the file where some versions keep it instead; all of it at the end's time."""
+        """The console output, from the file where some versions store it; all of it at the end's time."""
         self._heard_console = True
         try:
             run = self._path.parent
@@ -146,7 +146,7 @@ class Reader:
             self.lost.append(f"{self._path}: a record that ends at {self._log.at:,} cannot be read: {fault}")
 
     def _take_run(self, body: bytes) -> Iterator[Piece]:
-        """The first says what the run is (`facts.py`); later ones change its settings."""
+        """The first describes the run (`facts.py`); later ones change its settings."""
         self._runs += 1
         if self._runs > 1:
             for number, value in pairs(body):
@@ -195,7 +195,7 @@ class Reader:
             yield made
 
     def _take_files(self, body: bytes) -> Iterator[Thing]:
-        """Files the script saved; media are named by the history, and W&B's own are not of the run."""
+        """Files the script saved; media are named by the history, and W&B's own files are not part of the run."""
         for number, value in pairs(body):
             if number != 1 or not isinstance(value, bytes):
                 continue
@@ -224,7 +224,7 @@ class Reader:
 
 
 def _dotted(values: dict[str, Any]) -> dict[str, Any]:
-    """Nested summaries under the names W&B shows."""
+    """Nested summaries under W&B's names."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
         inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""W&B's meters of the machine under the names and units of our own, so that both stand in the same charts."""
+"""W&B's machine metrics under Stepscope's names and units, so that both appear in the same charts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GPU_NAME = re.compile(r"gpu\.(\d+)\.(.+)")
 
 
 def meter(key: str) -> tuple[str, float]:
-    """The series a meter goes to, and what its values are multiplied with.
+    """The series of a machine metric, and its factor.
 
     >>> meter("gpu.0.powerWatts"), meter("proc.memory.rssMB"), meter("disk.vda.in")
     (('system/gpu0/power_w', 1), ('system/process_rss_bytes', 1048576), ('system/disk/vda/in', 1))

@@ -1,4 +1,4 @@
-"""From a recorded step to its graph."""
+"""Build the graph of a recorded step."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LONGEST_ARGS = 240
 
 
 def build_graph(record: StepRecord, phases: Sequence[Phase] = FORWARD) -> GraphData:
-    """The graph of these phases of a step: everything in it, with the repeated blocks marked.
+    """The graph of these phases of a step: everything in it, with repeated blocks marked.
 
-    Code that never ran the model it was recorded with has neither forward nor loss: then what came before and between
-    is drawn.
+    Code that never ran the recorded model has neither forward nor loss: then the ops before and between are
+    drawn.
     """
     if not any(op.phase in FORWARD for op in record.ops):
         phases = ["setup", "other", *phases]
@@ -190,7 +190,7 @@ def _label(box: BoxDraft, module_type: str) -> str:
 
 
 def _loop_label(box: BoxDraft) -> str:
-    """A turn of a loop is named by what it does first."""
+    """A loop iteration is named after its first op."""
     names = [_label(item, "") if isinstance(item, BoxDraft) else _op_name(item) for item in box.items[:3]]
     return ", ".join(names) + (" …" if len(box.items) > 3 else "")
 

@@ -1,4 +1,4 @@
-"""Color the items of a drawing by what they cost or hold."""
+"""Color the items of a drawing by their cost or contents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AMOUNTS: dict[str, tuple[Callable[[Thing], float | None], Callable[[float | Non
 
 @dataclass
 class Colouring:
-    """The palette entry of each item (by id of the thing), and what the colors mean."""
+    """The palette entry of each item (by its id), and what the colors mean."""
 
     entries: dict[int, str] = field(default_factory=dict)
     legend: list[tuple[str, str]] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Colouring:
 
 
 def colouring(drawing: Drawing, by: Colour) -> Colouring:
-    """What color each closed item of a drawing has."""
+    """The color of each closed item of a drawing."""
     things = [item.thing for item in drawing.items if item.thing is not None and not item.open]
     if by == "kind":
         return Colouring({id(thing): family_of(thing, drawing.data) for thing in things})

@@ -1,4 +1,4 @@
-"""Straighten chains: things that follow one another stand under one another where there is room."""
+"""Straighten chains: consecutive items are aligned vertically if there is room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Beside = dict[Spot, tuple["Spot | None", "Spot | None"]]
 
 
 def straighten(ranks: list[list[Spot]]) -> None:
-    """Move whole columns to where their neighbors want them, as far as what stands beside them allows."""
+    """Move whole columns toward their neighbors, as far as adjacent items allow."""
     beside = _neighbours(ranks)
     columns = _columns(ranks)
     for turn in range(_PASSES):
@@ -30,7 +30,7 @@ def straighten(ranks: list[list[Spot]]) -> None:
 
 
 def _runs(column: Column, beside: _Beside) -> list[tuple[Column, float, float]]:
-    """The column in as few pieces as there is room for, each with the range in which it can stand."""
+    """Split the column into as few pieces as fit, each with its possible range."""
     runs: list[tuple[Column, float, float]] = []
     for spot, offset in column:
         left, right = beside[spot]
@@ -68,7 +68,7 @@ def _columns(ranks: list[list[Spot]]) -> list[Column]:
 
 
 def _choice(links: list[Link], upwards: bool) -> Link | None:
-    """The link that should be straight: to a thing before a bend of a long edge, and the middle of several."""
+    """The link that should be straight: to an item before a bend of a long edge, and the middle one of several."""
     if not links:
         return None
     firm = [link for link in links if not link.upper.loose] or links
@@ -78,7 +78,7 @@ def _choice(links: list[Link], upwards: bool) -> Link | None:
 
 
 def _wish(column: Column) -> float:
-    """The mean of where the links to other columns would be straight; where it is, when there are none."""
+    """The mean position at which the links to other columns would be straight; unchanged if there are none."""
     members = {spot for spot, _ in column}
     total = weight = 0.0
     for spot, offset in column:

@@ -1,4 +1,4 @@
-"""A drawing in the DOT language, for those who want Graphviz or another tool to lay it out."""
+"""A drawing in the DOT language, for Graphviz and other layout tools."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _name(item: Item) -> str:
 
 
 def quoted(text: str) -> str:
-    """A DOT string; a backslash is doubled, or `\\N` in a name would become something else.
+    """A DOT string; a backslash is doubled, or `\\N` in a name would be expanded.
 
     >>> quoted('say "hi"')
     '"say \\\\"hi\\\\""'

@@ -1,4 +1,4 @@
-"""The graph while it is being built: nested boxes whose numbers are not known yet."""
+"""The graph under construction: nested boxes without numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BoxDraft", "EdgeDraft", "NodeDraft", "boxes_inside", "nodes_inside"]
 
 
 class NodeDraft:
-    """An op, or a tensor that stands for itself."""
+    """An op, or a tensor that is itself a node."""
 
     __slots__ = ("box", "id", "kind", "op", "signature", "tensor")
 
@@ -29,7 +29,7 @@ class NodeDraft:
 
 
 class BoxDraft:
-    """A module call, a turn of a loop, or (the outermost) the whole step."""
+    """A module call, a loop iteration, or (the outermost) the whole step."""
 
     __slots__ = (
         "boxes", "call", "count", "depth", "first", "fold", "id", "items", "parent", "path", "phase", "repeat",
@@ -42,7 +42,7 @@ class BoxDraft:
         self.path = path
         self.call = call
         self.tensors: list[NodeDraft] = []
-        """Parameters, buffers and inputs: they come before everything that runs."""
+        """Parameters, buffers and inputs: they precede everything that runs."""
         self.items: list[NodeDraft | BoxDraft] = []
         """What runs, in order."""
         self.depth: int = 0 if parent is None else parent.depth + 1
@@ -63,7 +63,7 @@ class EdgeDraft:
 
 
 def boxes_inside(top: BoxDraft) -> Iterator[BoxDraft]:
-    """All boxes inside, outer ones first, in the order they ran. Without recursion: calls can nest deeply."""
+    """All boxes inside, outer ones first, in execution order. Iterative, because calls can nest deeply."""
     stack = [item for item in reversed(top.items) if isinstance(item, BoxDraft)]
     while stack:
         box = stack.pop()

@@ -1,4 +1,4 @@
-"""What kind of work an op does: gives a drawing its quiet colors when none were asked for."""
+"""The kind of work an op does: the default colors of a drawing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_NAME = {name: family for family, names in _NAMES.items() for name in names.s
 
 
 def family_of(thing: GraphNode | GraphBox, data: GraphData) -> str:
-    """The family of an op; of a small module that of its weightiest op; `group` for larger ones."""
+    """The family of an op; for a small module that of its most important op; `group` for larger ones."""
     if isinstance(thing, GraphBox):
         if thing.boxes or thing.ops > 4 or not thing.type:
             return "group"

@@ -1,8 +1,8 @@
-"""Find repeated blocks: equal modules in a row, and turns of a loop, so that twelve layers are drawn once.
+"""Find repeated blocks: equal consecutive modules, and loop iterations, so that twelve layers are drawn once.
 
-Two blocks are equal when their modules have the same structure, the same ops ran inside with the same shapes, and the
-same edges lie between them. They fold when each reads what the one before made, or when they are numbered alike
-(`experts.0`, `experts.1` ...): three projections side by side are equal too, but their names tell them apart.
+Two blocks are equal if their modules have the same structure, the same ops ran inside with the same shapes, and they
+have the same edges. They are folded if each reads the output of the one before, or if they are numbered (`experts.0`,
+`experts.1` ...): three parallel projections are equal too, but have different names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def fold_repeats(top: BoxDraft, edges: list[EdgeDraft], record: StepRecord) -> None:
-    """Mark repeated blocks (`repeat` on the first, `fold` on the others); turns of loops get boxes of their own."""
+    """Mark repeated blocks (`repeat` on the first, `fold` on the others); loop iterations get boxes."""
     boxes = [top, *boxes_inside(top)]
     inner, needs = _inner_edges(top, edges)
     _sign(boxes, inner, record)
@@ -31,7 +31,7 @@ def fold_repeats(top: BoxDraft, edges: list[EdgeDraft], record: StepRecord) -> N
 def _inner_edges(
     top: BoxDraft, edges: list[EdgeDraft]
 ) -> tuple[dict[BoxDraft, list[tuple[int, int]]], dict[object, set[object]]]:
-    """The edges by the innermost box that has both ends, and which item of that box needs which other one."""
+    """The edges by the innermost box that contains both ends, and the dependencies between items of that box."""
     first: dict[BoxDraft, int] = {}
     place: dict[NodeDraft, int] = {}
     for number, node in enumerate(nodes_inside(top)):
@@ -58,7 +58,7 @@ def _inner_edges(
 
 
 def _sign(boxes: list[BoxDraft], inner: dict[BoxDraft, list[tuple[int, int]]], record: StepRecord) -> None:
-    """Give everything a number that is equal exactly for equal things."""
+    """Number everything so that exactly equal things have equal numbers."""
     known: dict[Hashable, int] = {}
     shapes = {tensor.id: (tensor.shape, tensor.dtype) for tensor in record.tensors}
     structure = {module.path: module.structure or module.type for module in record.modules}
@@ -108,7 +108,7 @@ def _fold_inside(box: BoxDraft, needs: dict[object, set[object]]) -> None:
 
 
 def _block(parent: BoxDraft, items: list[NodeDraft | BoxDraft]) -> BoxDraft:
-    """The items as one box: the box itself when it is one, else a new box around them."""
+    """The items as one box: the box itself if it is a single one, else a new box around them."""
     if len(items) == 1 and isinstance(items[0], BoxDraft):
         return items[0]
     box = BoxDraft(parent, parent.phase, None)
@@ -122,7 +122,7 @@ def _block(parent: BoxDraft, items: list[NodeDraft | BoxDraft]) -> BoxDraft:
 
 
 def _longest_run(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int) -> tuple[int, int]:
-    """(length of a turn, how often it comes) of the repetition from here that covers most."""
+    """(period, number of repetitions) of the longest repetition from here."""
     best = (1, 1)
     signature = items[at].signature
     for turn in range(1, min(_LONGEST_TURN, (len(items) - at) // 2) + 1):
@@ -149,16 +149,22 @@ def _times(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int, t
 
 
 def _worth_folding(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int, turn: int, times: int) -> bool:
-    pattern = items[at : at + turn]
-    boxes = [item for item in pattern if isinstance(item, BoxDraft)]
-    chained = all(
-        any(offset < d <= offset + turn for offset in range(turn) for d in reach[at + k * turn + offset])
-        for k in range(1, times)
-    )
+    boxes = [item for item in items[at : at + turn] if isinstance(item, BoxDraft)]
+    is_chain = all(_reads_previous(reach, at + k * turn, turn) for k in range(1, times))
     if not boxes:
-        return chained and times >= 4 and times * turn >= 12
-    if chained:
-        small = all(len(box.items) < 3 and not any(isinstance(item, BoxDraft) for item in box.items) for box in boxes)
-        return times >= (3 if small else 2)  # two layers in a row are read faster than a fold
+        return is_chain and times >= 4 and times * turn >= 12
+    if is_chain:
+        least = 3 if all(map(_is_small, boxes)) else 2  # two small layers in a row are easier to read than a fold
+        return times >= least
     paths = {_NUMBER.sub("#", item.path or "") for item in items[at : at + turn * times] if isinstance(item, BoxDraft)}
     return times >= 3 and len(paths) == len(boxes) and all("#" in path for path in paths)
+
+
+def _reads_previous(reach: list[list[int]], start: int, turn: int) -> bool:
+    """Whether an item of this repetition reads one of the repetition before it."""
+    steps = ((offset, distance) for offset in range(turn) for distance in reach[start + offset])
+    return any(offset < distance <= offset + turn for offset, distance in steps)
+
+
+def _is_small(box: BoxDraft) -> bool:
+    return len(box.items) < 3 and not any(isinstance(item, BoxDraft) for item in box.items)

@@ -1,4 +1,4 @@
-"""`step.graph()`: look at a step as a graph, or save it."""
+"""`step.graph()`: show a step as a graph, or save it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def graph_of(
 ) -> Graph:
     """The graph of a recorded step.
 
-    `backward` and `optimizer` add those phases. The rest is how it is drawn: `depth` opens all boxes down to a depth
-    (0: the model as one box; by default as many levels as can be taken in at once), `color` is kind, time, memory,
+    `backward` and `optimizer` add those phases. The other options control the drawing: `depth` opens all boxes down
+    to a depth (0: the model as one box; by default as many levels as are readable), `color` is kind, time, memory,
     flops, dtype, device or nonfinite, `fold` draws repeated blocks once, `parameters` draws weights as nodes.
     """
     phases: list[Phase] = [*FORWARD]
@@ -71,29 +71,31 @@ class Graph:
         parameters: bool = False,
     ) -> None:
         if depth is not None and (not isinstance(depth, int) or depth < 0):
-            raise UsageError(f"depth is {depth!r}; it is a whole number from 0, or None to open what fits")
+            raise UsageError(f"depth is {depth!r}; expected a whole number from 0, or None to open what fits")
         if color not in get_args(Colour):
             raise UsageError(f"cannot color by {color!r}; choose one of {', '.join(get_args(Colour))}")
         self.data = data
-        """Everything, as plain data; `.json` files hold exactly this."""
+        """The complete data; `.json` files contain exactly this."""
         self._depth, self._color, self._fold, self._parameters = depth, color, fold, parameters
 
     def save(self, path: str | os.PathLike[str], *, scale: float = 2.0, theme: str = "auto") -> Path:
-        """Write the graph: `.html` (interactive, one file), `.svg`, `.png`, `.json` or `.dot`, by the name's ending.
+        """Write the graph as `.html` (interactive, one file), `.svg`, `.png`, `.json` or `.dot`, by file extension.
 
         `scale` is the resolution of a PNG; `theme` is light, dark or auto (an SVG then follows the reader's system).
         """
         target = Path(path)
         suffix = target.suffix.lower()
         if suffix not in _SUFFIXES:
-            raise UsageError(f"cannot save a graph as {target.name!r}; end the name in {', '.join(_SUFFIXES)}")
+            raise UsageError(f"cannot save a graph as {target.name!r}; the name must end in {', '.join(_SUFFIXES)}")
         if theme not in ("light", "dark", "auto"):
-            raise UsageError(f"theme is {theme!r}; it is light, dark or auto")
+            raise UsageError(f"theme is {theme!r}; expected light, dark or auto")
         body = self._body(suffix, scale, theme)
         try:
             target.write_bytes(body)
         except OSError as fault:
-            raise StorageError(f"cannot write the graph to {target}: {fault.strerror or fault}") from fault
+            raise StorageError(
+                f"cannot write the graph to {target}: {fault.strerror or fault}; choose another place"
+            ) from fault
         return target
 
     def _body(self, suffix: str, scale: float, theme: str) -> bytes:
@@ -121,11 +123,11 @@ class Graph:
         return msgspec.json.encode(self.data).decode()
 
     def html(self) -> str:
-        """The interactive viewer with this graph inside, as one page."""
+        """The interactive viewer with this graph embedded, as one page."""
         return page(self._as_chosen(), f"{self.data.model or 'Step'}: graph")
 
     def show(self) -> Path | None:
-        """Open the graph: below the cell in a notebook, else in the browser. Gives the file that was opened."""
+        """Open the graph: below the cell in a notebook, else in the browser. Returns the opened file."""
         if _in_notebook():
             sys.modules["IPython"].display.display(self)
             return None
@@ -168,12 +170,12 @@ class Graph:
         return scene_of(self._drawing(), self._color)
 
     def _as_chosen(self) -> GraphData:
-        """The data with the boxes open, the color and the weights that were asked for."""
+        """The data with the requested open boxes, color and weights."""
         opened = self._opened()
         boxes = [msgspec.structs.replace(box, open=box.id in opened) for box in self.data.boxes]
         if not self._fold:
             boxes = [msgspec.structs.replace(box, fold=None, repeat=1) for box in boxes]
-        color = None if self._color == "kind" else self._color  # the viewer tells kinds of work apart by name
+        color = None if self._color == "kind" else self._color  # the viewer colors kinds of work by name itself
         return msgspec.structs.replace(self.data, boxes=boxes, color=color, parameters=self._parameters)
 
 

@@ -1,4 +1,4 @@
-"""The words on a drawing, and how much room they take."""
+"""The labels of a drawing, and their size."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ TITLE = 12.0
 DETAIL = 10.5
 _LONGEST = 44
 
-# Widths of characters in parts of the size, wide enough for the usual sans-serif faces.
+# Character widths relative to the font size, wide enough for the usual sans-serif fonts.
 _NARROW = frozenset("ijl.,:;'|!I ")
 _SLIM = frozenset('ftr()[]{}-/\\*"')
 _WIDE = frozenset("mwMW@%…")
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """About how wide a line of text is in a sans-serif face."""
+    """The approximate width of a line of text in a sans-serif font."""
     total = 0.0
     for char in text:
         if char in _NARROW:
@@ -40,7 +40,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 
 
 def short(text: str, most: int = _LONGEST) -> str:
-    """Text that fits on a drawing: one line, the middle left out when it is long."""
+    """Text that fits on a drawing: one line, shortened in the middle if it is long."""
     text = clean(text)
     return text if len(text) <= most else f"{text[: most * 2 // 3]}…{text[-most // 4 :]}"
 
@@ -49,7 +49,7 @@ def short(text: str, most: int = _LONGEST) -> str:
 class Label:
     title: str
     kind: str = ""
-    """The module's class, said after its name."""
+    """The module's class, shown after its name."""
     detail: str = ""
     """The second line."""
     badge: str = ""
@@ -65,7 +65,7 @@ class Label:
 
 
 class Labels:
-    """What stands on and behind the items of one graph."""
+    """The labels and tooltips of one graph's items."""
 
     def __init__(self, data: GraphData) -> None:
         self.data = data
@@ -91,7 +91,7 @@ class Labels:
         return first if len(tensors) == 1 else f"{first} and {len(tensors) - 1} more"
 
     def flow(self, tensors: Sequence[int], made: Sequence[int]) -> str:
-        """What to write beside a flow: nothing when the item it comes from says it already."""
+        """The label of a flow: nothing if its source item already shows it."""
         if len(tensors) > 1:
             same = {tuple(self.data.tensors[one].shape) for one in tensors}
             return f"{len(tensors)} × {shape(same.pop())}" if len(same) == 1 else f"{len(tensors)} tensors"
@@ -103,7 +103,7 @@ class Labels:
         return "\n".join([*lines, f"and {len(tensors) - 12} more"] if len(tensors) > 12 else lines)
 
     def tip(self, thing: GraphNode | GraphBox) -> str:
-        """Everything known about an item, for whoever points at it."""
+        """Everything known about an item, for its tooltip."""
         return "\n".join(self._box_tip(thing) if isinstance(thing, GraphBox) else self._node_tip(thing))
 
     def _node_tip(self, node: GraphNode) -> Iterator[str]:
@@ -123,7 +123,7 @@ class Labels:
     def _box_tip(self, box: GraphBox) -> Iterator[str]:
         yield f"{clean(box.path or box.label)} {clean(box.type)}({clean(box.extra)})" if box.type else clean(box.label)
         if box.repeat > 1:
-            yield f"{box.repeat} equal blocks in a row; the figures are of the first"
+            yield f"{box.repeat} equal blocks in a row; the figures are for the first"
         yield f"{box.ops} ops, {count(box.parameters)} parameters"
         for one in box.outputs[:4]:
             yield f"→ {_describe(self.data.tensors[one])}"
@@ -139,7 +139,7 @@ class Labels:
         if thing.flops is not None:
             parts.append(f"{count(thing.flops)} FLOPs")
         if thing.saved_bytes:
-            parts.append(f"{bytes_text(thing.saved_bytes)} kept for backward")
+            parts.append(f"{bytes_text(thing.saved_bytes)} saved for backward")
         if parts:
             yield ", ".join(parts)
         if thing.nonfinite:

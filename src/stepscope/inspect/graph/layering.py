@@ -1,4 +1,4 @@
-"""The first half of a layered drawing: ranks from top to bottom, and an order in each that crosses few edges."""
+"""The first half of a layered drawing: ranks from top to bottom, and an order in each with few edge crossings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FREE_SPAN = 60
 
 @dataclass(eq=False, repr=False)
 class Spot:
-    """A place in a rank: an item, a port on the border, or a bend of a long edge (which has no item)."""
+    """A position in a rank: an item, a port on the border, or a bend of a long edge (which has no item)."""
 
     width: float = 0.0
     height: float = 0.0
@@ -32,13 +32,13 @@ class Spot:
 
     @property
     def loose(self) -> bool:
-        """Nothing leads to it (a parameter, a constant): it stands beside the main path."""
+        """Nothing leads to it (a parameter, a constant): it is placed beside the main path."""
         return not self.above and not self.side and not self.bend
 
 
 @dataclass(eq=False, repr=False)
 class Link:
-    """An edge between two spots, or one piece of it between neighboring ranks. Offsets are from the middles."""
+    """An edge between two spots, or one segment of it between adjacent ranks. Offsets are from the centers."""
 
     upper: Spot
     lower: Spot
@@ -48,13 +48,13 @@ class Link:
 
 
 def distance(left: Spot, right: Spot) -> float:
-    """How far apart the middles of two neighbors in a rank must be."""
+    """The minimum distance between the centers of two neighbors in a rank."""
     gap = BEND_GAP if left.bend or right.bend or left.side or right.side else GAP
     return (left.width + right.width) / 2 + gap
 
 
 def weight_of(link: Link) -> float:
-    """Long edges are kept straight first: a bend in one is seen more than a bend beside a node."""
+    """Long edges are straightened first: a bend in one is more visible than one beside a node."""
     if link.upper.loose:
         return 0.3
     return (1.0, 2.0, 8.0)[link.upper.bend + link.lower.bend]
@@ -67,7 +67,7 @@ class Layers:
 
 
 def layer(spots: list[Spot], links: list[Link]) -> Layers:
-    """Ranks for spots that are given in an order in which every link goes forward."""
+    """Ranks for spots given in an order in which every link points forward."""
     _rank(spots, links)
     used = sorted({spot.rank for spot in spots})
     renumbered = {rank: place for place, rank in enumerate(used)}
@@ -82,7 +82,7 @@ def layer(spots: list[Spot], links: list[Link]) -> Layers:
 
 
 def _rank(spots: list[Spot], links: list[Link]) -> None:
-    """Each as high as what it needs allows; then what has more readers than inputs goes down to its readers."""
+    """Each as high as its inputs allow; then items with more readers than inputs move down to their readers."""
     into: dict[Spot, list[Spot]] = {spot: [] for spot in spots}
     out: dict[Spot, list[Spot]] = {spot: [] for spot in spots}
     for link in links:
@@ -100,7 +100,7 @@ def _rank(spots: list[Spot], links: list[Link]) -> None:
 
 
 def _bend(links: list[Link], ranks: list[list[Spot]]) -> None:
-    """Give long links a bend in every rank they pass, unless that would be far too many."""
+    """Give long links a bend in every rank they cross, unless that would be far too many."""
     spans = sum(link.lower.rank - link.upper.rank for link in links)
     for link in links:
         span = link.lower.rank - link.upper.rank
@@ -123,7 +123,7 @@ def _join(upper: Spot, lower: Spot, from_x: float, to_x: float) -> None:
 
 
 def _reduce_crossings(ranks: list[list[Spot]]) -> None:
-    """Sweep down and up, each rank in the order of the mean place of its neighbors; keep the best order met."""
+    """Sweep down and up, sorting each rank by the mean position of its neighbors; keeps the best order."""
     size = sum(map(len, ranks))
     best, least = [list(rank) for rank in ranks], _crossings(ranks)
     idle = 0
@@ -148,7 +148,7 @@ def _places(rank: list[Spot]) -> dict[Spot, int]:
 
 
 def _ends(spot: Spot, places: dict[Spot, int], above: bool) -> list[float]:
-    """Where a spot's neighbors are, ports of the same box told apart by a fraction."""
+    """The position of a spot's neighbors; ports of the same box differ by a fraction."""
     links = spot.above if above else spot.below
     if above:
         return sorted(places[link.upper] + _fraction(link.from_x, link.upper) for link in links)

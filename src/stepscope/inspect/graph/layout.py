@@ -1,7 +1,7 @@
-"""Lay a drawing out: one open box at a time, the inner ones first, each in layers from top to bottom.
+"""Lay out a drawing: one open box at a time, innermost first, each in layers from top to bottom.
 
-An edge that enters or leaves an open box does so through a port on its border, so that a box is laid out knowing only
-what is in it.
+An edge enters or leaves an open box through a port on its border, so that a box can be laid out
+independently.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PADDING = 18.0
 RANK_GAP = 30.0
 WIDE_GAP = 18.0
 _STEEP = 4.0
-"""The flattest an edge may run between two ranks: this many times as far sideways as down."""
+"""The maximum slope of an edge between two ranks: this many times as far sideways as down."""
 _TALLER = 8.0
 """Beside something taller by more than this, an edge runs straight. Less would put a corner inside its arrow head."""
 
@@ -29,7 +29,7 @@ Point = tuple[float, float]
 
 @dataclass(eq=False, repr=False)
 class Frame:
-    """Where an item stands."""
+    """The position of an item."""
 
     item: Item
     x: float
@@ -40,14 +40,14 @@ class Frame:
 
 @dataclass(eq=False, repr=False)
 class Wire:
-    """One piece of one or more flows, inside one box, from point to point."""
+    """One segment of one or more flows, inside one box, from point to point."""
 
     points: list[Point]
     flows: list[Flow]
     arrow: bool
-    """Whether it ends at what reads it, and not at a port."""
+    """Whether it ends at its reader, and not at a port."""
     starts: bool
-    """Whether it begins at what made it, and not at a port."""
+    """Whether it begins at its producer, and not at a port."""
 
 
 @dataclass(eq=False, repr=False)
@@ -61,7 +61,7 @@ class Layout:
 
 @dataclass(eq=False, repr=False)
 class _Inside:
-    """The content of an open box, with its own upper left corner as origin."""
+    """The content of an open box, relative to its own upper left corner."""
 
     width: float = 0.0
     height: float = 0.0
@@ -69,11 +69,11 @@ class _Inside:
     wires: list[Wire] = field(default_factory=list)
     inner: list[tuple[_Inside, float, float]] = field(default_factory=list)
     ports: dict[tuple[Item, bool], float] = field(default_factory=dict)
-    """(what made it, whether it leaves) -> x of the port."""
+    """(producer, whether it leaves) -> x of the port."""
 
 
 def lay_out(drawing: Drawing) -> Layout:
-    """Coordinates for everything in the drawing; the same drawing always gives the same ones."""
+    """Coordinates for everything in the drawing; deterministic."""
     pieces = _pieces(drawing)
     labels = Labels(drawing.data)
     done: dict[Item, _Inside] = {}
@@ -94,12 +94,12 @@ def lay_out(drawing: Drawing) -> Layout:
 
 
 _End = tuple["Item | None", "Item"]
-"""An item directly in the box (None: the box's own border), and the item that made what flows."""
+"""An item directly in the box (None: the box's own border), and the item that produced the flow."""
 _Pieces = dict[tuple[_End, _End], list[Flow]]
 
 
 def _pieces(drawing: Drawing) -> dict[Item, _Pieces]:
-    """Cut each flow at the borders it crosses: what has to be drawn in each open box."""
+    """Split each flow at the borders it crosses: what to draw in each open box."""
     found: dict[Item, _Pieces] = {}
 
     def add(box: Item, start: _End, end: _End, flow: Flow) -> None:
@@ -152,7 +152,7 @@ def _lay_out_box(box: Item, pieces: _Pieces, done: dict[Item, _Inside], labels: 
 
 
 def _size(item: Item, labels: Labels) -> tuple[float, float]:
-    """The room a closed item takes: one or two lines."""
+    """The size of a closed item: one or two lines."""
     if item.thing is None:
         return 0.0, 0.0
     label = labels.of(item.thing)
@@ -161,7 +161,7 @@ def _size(item: Item, labels: Labels) -> tuple[float, float]:
 
 
 def _port(done: dict[Item, _Inside], end: _End, leaves: bool) -> float:
-    """How far from the middle of an open box its port is."""
+    """The distance of a port from the center of an open box."""
     item, maker = end
     if item is None or item not in done:
         return 0.0
@@ -204,7 +204,7 @@ class _Shape:
         return inside
 
     def _stack(self) -> float:
-        """Give each rank its height, wider gaps where edges run far sideways; the height of the whole."""
+        """Give each rank its height, with wider gaps where edges run far sideways; returns the total height."""
         y = PADDING if self.outermost else HEADER
         for number, rank in enumerate(self.ranks):
             height = max((spot.height for spot in rank), default=0.0)

@@ -13,18 +13,18 @@ __all__ = ["Nest"]
 
 _HELD = ("parameter", "buffer")
 _INVISIBLE = ("gradient", "state")
-"""Kinds of tensors that are not drawn as nodes where nothing drawn made them: thousands, and none says anything."""
+"""Kinds of tensors that are not drawn as nodes: there are thousands, and they are uninformative."""
 
 
 class Nest:
-    """The boxes, nodes and edges of the chosen phases of a step, in the order they ran."""
+    """The boxes, nodes and edges of the chosen phases of a step, in execution order."""
 
     def __init__(self, record: StepRecord, phases: Collection[Phase]) -> None:
         self.record = record
         self.top = BoxDraft(None, "forward", None)
         self.edges: list[EdgeDraft] = []
         self.ops: dict[int, NodeDraft] = {}
-        """By position in the step."""
+        """By index in the step."""
         self.tensors = {tensor.id: tensor for tensor in record.tensors}
         self._calls = {(call.path, call.call): index for index, call in enumerate(record.calls)}
         self._boxes: dict[tuple[int, str], BoxDraft] = {}
@@ -56,7 +56,7 @@ class Nest:
         while call is not None and (call, side) not in self._boxes:
             chain.append(call)
             parent = self.record.calls[call].parent
-            call = parent if parent is not None and 0 <= parent < call else None  # a file may hold a cycle
+            call = parent if parent is not None and 0 <= parent < call else None  # a file may contain a cycle
         box = self._outermost(side) if call is None else self._boxes[call, side]
         for one in reversed(chain):
             box = self._boxes[one, side] = self._new_box(box, side, self.record.calls[one])
@@ -70,7 +70,7 @@ class Nest:
         return None if op.module is None else self._calls.get((op.module, op.call))
 
     def _call_of_gradient(self, op: Op) -> int | None:
-        """What adds up the gradient of a parameter belongs to that parameter's module."""
+        """Accumulating a parameter's gradient belongs to that parameter's module."""
         for ref in (*op.outputs, *op.inputs):
             gradient = self.tensors.get(ref.id)
             owner = None if gradient is None or gradient.grad_of is None else self.tensors.get(gradient.grad_of)
@@ -92,9 +92,9 @@ class Nest:
         return box
 
     def _tensor_node(self, ref: TensorRef, reader: BoxDraft) -> NodeDraft | None:
-        """The node of a tensor that nothing drawn has made.
+        """The node of a tensor that no drawn op made.
 
-        A parameter stands in the box of its module, once in each call that reads it: a tied weight is near both its
+        A parameter is in the box of its module, once in each call that reads it: a tied weight is near both its
         readers, and equal blocks stay equal.
         """
         tensor = self.tensors.get(ref.id)
@@ -111,21 +111,31 @@ class Nest:
         return node
 
     def _add_outputs(self) -> None:
-        """What the step is for: its loss, else what the outermost modules return and nobody reads."""
-        makers = {ref: node for node in self.ops.values() if node.op is not None for ref in node.op.outputs}
-        read = {edge.ref for edge in self.edges}
-        loss = self.record.loss
-        ends = [loss] if loss is not None and loss in makers and loss not in read else []
-        if not ends and loss not in makers:
-            calls = (call for call in self.record.calls if call.parent is None and not call.recomputed)
-            ends = [ref for call in calls for ref in call.outputs if ref not in read and ref in makers]
-        if not ends and self.ops and loss not in makers:
-            last = self.ops[max(self.ops)].op
-            ends = [] if last is None else [ref for ref in last.outputs if last.phase in ("forward", "loss")]
-        for ref in dict.fromkeys(ends):
+        """The step's result: its loss, else unread outputs of the outermost modules."""
+        makers: dict[TensorRef, NodeDraft] = {}
+        for maker in self.ops.values():
+            if maker.op is not None:
+                makers.update(dict.fromkeys(maker.op.outputs, maker))
+        for ref in dict.fromkeys(self._ends(makers)):
             node = NodeDraft(self.top, "output", tensor=self.tensors.get(ref.id))
             self.top.items.append(node)
             self.edges.append(EdgeDraft(makers[ref], node, ref))
+
+    def _ends(self, makers: dict[TensorRef, NodeDraft]) -> list[TensorRef]:
+        read = {edge.ref for edge in self.edges}
+        loss = self.record.loss
+        if loss is not None and loss in makers:
+            return [] if loss in read else [loss]
+        ends: list[TensorRef] = []
+        for call in self.record.calls:
+            if call.parent is None and not call.recomputed:
+                ends += [ref for ref in call.outputs if ref in makers and ref not in read]
+        if ends or not self.ops:
+            return ends
+        last = self.ops[max(self.ops)].op
+        if last is None or last.phase not in ("forward", "loss"):
+            return []
+        return list(last.outputs)
 
 
 def _owner(reader: BoxDraft, tensor: TensorInfo) -> BoxDraft:

@@ -1,4 +1,4 @@
-"""Number boxes and nodes so that what is inside a box is a range, and add up what boxes contain."""
+"""Number boxes and nodes so that a box's contents are a range, and sum up the contents of boxes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def number(top: BoxDraft) -> tuple[list[BoxDraft], list[NodeDraft]]:
 
 
 def _unfold_unequal(boxes: list[BoxDraft]) -> None:
-    """Folded blocks must correspond number by number; where one does not (a parameter shared oddly), none folds."""
+    """Folded blocks must correspond number by number; if one does not (oddly shared parameters), none is folded."""
     odd = {
         box.fold for box in boxes if box.fold is not None and (box.count, box.boxes) != (box.fold.count, box.fold.boxes)
     }
@@ -45,7 +45,7 @@ def _unfold_unequal(boxes: list[BoxDraft]) -> None:
 
 @dataclass
 class Sums:
-    """What a box contains, at any depth."""
+    """The contents of a box, at any depth."""
 
     ops: int = 0
     time_us: float | None = None
@@ -87,7 +87,7 @@ def wrote_nonfinite(node: NodeDraft) -> bool:
 
 
 def parameters_below(record: StepRecord) -> dict[str, int]:
-    """Parameters of each module and all below it, by path."""
+    """Parameters of each module and its descendants, by path."""
     total: dict[str, int] = {}
     for module in record.modules:
         path = module.path

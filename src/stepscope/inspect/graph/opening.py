@@ -1,4 +1,4 @@
-"""Which boxes are open at first: whole levels, as long as a reader can take in what is then visible."""
+"""Which boxes are initially open: whole levels, as long as the visible items are readable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FEW_OPS = 4
 
 
 def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> set[int]:
-    """The numbers of the boxes that start open. The outermost always do; small ones without boxes inside never do."""
+    """The numbers of the boxes that start open. The outermost always do; small ones without inner boxes never do."""
     found: set[int] = set()
     level = _shown_boxes(top)
     visible = _content(top)
@@ -24,7 +24,7 @@ def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> se
         found.update(box.id for box in level)
         level = [inner for box in level for inner in _shown_boxes(box) if inner.id not in found]
         outermost = False
-    for box in boxes:  # what is folded opens as its first block does; outer folds come first
+    for box in boxes:  # a folded block opens like its first block; outer folds come first
         if box.fold is not None:
             shift = box.id - box.fold.id
             found.update(inner + shift for inner in range(box.fold.id, box.fold.id + box.boxes + 1) if inner in found)
@@ -32,7 +32,7 @@ def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> se
 
 
 def _worth_opening(box: BoxDraft, few: int) -> list[BoxDraft]:
-    """The box, with the one inside it when that is all it has; nothing when there is little to see."""
+    """The box, with the one inside it if that is all it has; nothing if there is little to see."""
     chain = [box]
     while len(chain[-1].items) == 1 and (inner := _shown_boxes(chain[-1])):
         chain += inner
@@ -45,5 +45,5 @@ def _shown_boxes(box: BoxDraft) -> list[BoxDraft]:
 
 
 def _content(box: BoxDraft) -> int:
-    """How many things are seen when the box opens, folded ones counted once."""
+    """Number of visible items when the box opens, folded ones counted once."""
     return sum(1 for item in box.items if not isinstance(item, BoxDraft) or item.fold is None)

@@ -1,4 +1,4 @@
-"""The graph as one HTML file: it carries the viewer and the data and asks the network for nothing."""
+"""The graph as one HTML file: it contains the viewer and the data, and needs no network."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\s*')
 
 
 def viewer_path() -> Path:
-    """The built viewer, which lies beside the app."""
+    """The built viewer, which is stored beside the app."""
     return Path(stepscope.__file__).parent / "server" / "static" / "graph-viewer.html"
 
 
 def page(data: GraphData, title: str, template: Path | None = None) -> str:
     """The HTML document.
 
-    Names in the data cannot become markup: they travel as JSON with every `<` escaped, and the page's policy allows
-    no script but the viewer's own, known by its hash.
+    Names in the data cannot become markup: they are JSON with every `<` escaped, and the page's policy allows only
+    the viewer's own script, by its hash.
     """
     path = template or viewer_path()
     try:

@@ -1,4 +1,4 @@
-"""Every color of a drawing, in the light and the dark theme; the same greys as the app's."""
+"""Every color of a drawing, in the light and the dark theme; the same grays as the app's."""
 
 from __future__ import annotations
 

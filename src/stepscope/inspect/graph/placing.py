@@ -1,4 +1,4 @@
-"""The second half of a layered drawing: where in its rank each thing stands, so that edges run straight."""
+"""The second half of a layered drawing: the position of each item in its rank, so that edges run straight."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ROUNDS = 10
 
 
 def place(ranks: list[list[Spot]]) -> None:
-    """Set `x` of every spot: no two overlap, and each is as near as can be to the mean of its neighbors."""
+    """Set `x` of every spot, without overlap and as near as possible to the mean of its neighbors."""
     for rank in ranks:
         left = 0.0
         for spot, after in zip(rank, [*rank[1:], None], strict=True):
@@ -22,7 +22,7 @@ def place(ranks: list[list[Spot]]) -> None:
             spot.x -= middle
     rounds = _ROUNDS if sum(map(len, ranks)) < 4_000 else 4
     for turn in range(rounds):
-        both = turn >= rounds - 3  # at last look both ways, or the last sweep would bend everything
+        both = turn >= rounds - 3  # finally use both directions, or the last sweep would bend everything
         for rank in ranks:
             _settle(rank, up=True, down=both)
         for rank in reversed(ranks):
@@ -31,7 +31,7 @@ def place(ranks: list[list[Spot]]) -> None:
 
 
 def _wish(spot: Spot, up: bool, down: bool) -> tuple[float, float]:
-    """Where a spot would like to be, and how much."""
+    """The preferred position of a spot, and its weight."""
     total = weight = 0.0
     if up:
         for link in spot.above:
@@ -47,7 +47,7 @@ def _wish(spot: Spot, up: bool, down: bool) -> tuple[float, float]:
 
 
 def _settle(rank: list[Spot], up: bool, down: bool) -> None:
-    """The places nearest to all wishes that keep the order and the distances: pool adjacent violators."""
+    """The positions nearest to all preferences that keep the order and the distances: pool adjacent violators."""
     shift = 0.0
     shifts: list[float] = []
     blocks: list[tuple[float, float, int]] = []

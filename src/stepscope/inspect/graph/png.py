@@ -1,4 +1,4 @@
-"""A drawing as PNG, by Pillow: no browser, no Graphviz."""
+"""A drawing as PNG, with Pillow: no browser, no Graphviz."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["png"]
 
 _SMOOTH = 2
-"""Lines are drawn this many times as large and then made smaller, which takes away their jagged edges."""
+"""Lines are drawn at this many times their size and then downscaled, for anti-aliasing."""
 MOST_PIXELS = 120_000_000
 
 
@@ -28,7 +28,7 @@ def png(scene: Scene, scale: float = 2.0, theme: str = "light") -> bytes:
     width, height = round(scene.width * scale), round(scene.height * scale)
     if width * height > MOST_PIXELS:
         raise UsageError(
-            f"the picture would be {width:,} by {height:,} pixels; choose a smaller scale or depth, or save an SVG"
+            f"the image would be {width:,} by {height:,} pixels; choose a smaller scale or depth, or save an SVG"
         )
     smooth = _SMOOTH if width * height * _SMOOTH**2 <= MOST_PIXELS else 1
     painter = _Painter(scene, scale * smooth, DARK if theme == "dark" else LIGHT)
@@ -103,7 +103,7 @@ class _Painter:
 
 
 def flatten(curve: Curve, steps: int = 14) -> list[Point]:
-    """The curve as points near enough to each other to look round."""
+    """The curve as points close enough to look smooth."""
     points = [curve.start]
     for piece in curve.pieces:
         if len(piece) == 1:

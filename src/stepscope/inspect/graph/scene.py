@@ -1,4 +1,4 @@
-"""A laid-out drawing as a list of shapes with names of colors: what SVG and PNG have in common."""
+"""A laid-out drawing as a list of shapes with color names, shared by SVG and PNG."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class Text:
     bold: bool = False
     anchor: Literal["start", "middle", "end"] = "start"
     halo: str = ""
-    """On top of lines: kept readable by a rim in this color."""
+    """On top of lines: kept readable by an outline in this color."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A line that leaves and arrives vertically: straight pieces and cubic ones in turns, each ending in a point."""
+    """A line that leaves and arrives vertically: alternating straight and cubic segments."""
 
     start: Point
     pieces: list[tuple[Point, ...]]
-    """(end,) for a straight piece, (control, control, end) for a curved one."""
+    """(end,) for a straight segment, (control, control, end) for a curved one."""
     arrow: bool
     tip: str = ""
 
@@ -66,7 +66,7 @@ class Scene:
 
 
 def scene_of(drawing: Drawing, by: Colour = "kind") -> Scene:
-    """Everything that is drawn, in the order it is drawn."""
+    """Everything to draw, in drawing order."""
     layout = lay_out(drawing)
     return _Painter(drawing.data, layout, colouring(drawing, by)).scene()
 
@@ -103,7 +103,7 @@ class _Painter:
         box = frame.item.thing
         if not isinstance(box, GraphBox):
             return
-        if box.repeat > 1:  # a second sheet behind the first: there are more of these
+        if box.repeat > 1:  # a second sheet behind the first, to indicate several
             self._rect(frame, 10.0, "box", "box-line", shift=4.0)
         self._rect(frame, 10.0, _ground_of(frame.item), "box-line", self.labels.tip(box))
 
@@ -201,7 +201,7 @@ class _Painter:
 
 
 def _ground_of(item: Item) -> str:
-    """The color inside an open box: two in turns, so that nested boxes stand out from each other."""
+    """The color inside an open box: two alternate, so that nested boxes are distinguishable."""
     depth, around = 0, item.parent
     while around is not None:
         depth, around = depth + 1, around.parent

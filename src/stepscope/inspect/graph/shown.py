@@ -1,4 +1,4 @@
-"""What a drawing shows: the items that are visible when some boxes are open, and the merged flows between them."""
+"""What a drawing shows: the items visible with some boxes open, and the merged flows between them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class Item:
     thing: GraphNode | GraphBox | None
     parent: Item | None
     order: int
-    """Where it comes in the order of execution."""
+    """Its position in execution order."""
     open: bool = False
     children: list[Item] = field(default_factory=list)
 
 
 @dataclass(eq=False, repr=False)
 class Flow:
-    """All tensors that go from one visible item to another."""
+    """All tensors that flow from one visible item to another."""
 
     source: Item
     target: Item
     tensors: list[int] = field(default_factory=list)
     backwards: bool = False
-    """Against the order of execution, as between the boxes of a backward pass; drawn upwards."""
+    """Against the execution order, as between the boxes of a backward pass; drawn upward."""
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +43,7 @@ class Drawing:
 
 
 def starting_boxes(data: GraphData) -> set[int]:
-    """The boxes that are open when nobody has chosen."""
+    """The boxes that are open by default."""
     return {box.id for box in data.boxes if box.open}
 
 
@@ -80,7 +80,7 @@ class _Shower:
         return Drawing(self.data, self.root, self.items, self._flows())
 
     def _representatives(self) -> list[int]:
-        """For each box the one that is drawn for it: itself, or the corresponding one in the first equal block."""
+        """The box drawn for each box: itself, or the corresponding one in the first equal block."""
         found: list[int] = []
         for box in self.data.boxes:
             number = box.id
@@ -116,7 +116,7 @@ class _Shower:
             self.items.append(item)
 
     def _item_of(self, node: GraphNode) -> Item | None:
-        """What is drawn for a node: its item, or the closed box it is in."""
+        """What is drawn for a node: its item, or the closed box that contains it."""
         number = node.id
         if node.box is not None:
             number += self.data.boxes[self.stands_for[node.box]].first - self.data.boxes[node.box].first
@@ -138,9 +138,9 @@ class _Shower:
             if flow is None:
                 backwards = source.order >= target.order
                 if backwards and self._is_folded(edge.source, edge.target):
-                    continue  # the way from one turn to the next: the count on the box says it
+                    continue  # the flow from one iteration to the next: the count on the box shows it
                 flow = flows[source, target] = Flow(source, target, backwards=backwards)
-            # What a folded block reads is said once, by the first; what comes out of all of them counts for each.
+            # The inputs of folded blocks are shown once, for the first; the outputs of all of them count.
             if (not flow.tensors or not self._is_folded(edge.target)) and edge.tensor not in flow.tensors:
                 flow.tensors.append(edge.tensor)
         return list(flows.values())

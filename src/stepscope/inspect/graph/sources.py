@@ -13,10 +13,10 @@ _PREPARING = ("setup", "other")
 
 
 def sources(record: StepRecord) -> Sources:
-    """For each op its inputs, each with the position of the op that made it; None for what came from outside.
+    """For each op its inputs, each with the index of the op that made it; None for those from outside.
 
-    The maker is the latest op that lists the tensor at that version among its outputs. Where none does, the tensor
-    was changed through another view of its memory: the last op that wrote there in place made what is read.
+    The producer is the latest op that lists the tensor at that version among its outputs. If none does, the tensor
+    was changed through another view of its memory: the last op that wrote there in place is the producer.
     """
     makers: dict[TensorRef, int] = {}
     writers: dict[int, int] = {}
@@ -38,7 +38,7 @@ def sources(record: StepRecord) -> Sources:
 
 
 def chosen_ops(record: StepRecord, made_from: Sources, phases: Collection[str]) -> list[bool]:
-    """The ops of these phases, and those before that prepared what they read (a cast of the input, a mask)."""
+    """The ops of these phases, and earlier ones that prepared their inputs (a cast, a mask)."""
     chosen = [op.phase in phases for op in record.ops]
     for position in range(len(chosen) - 1, -1, -1):
         if chosen[position]:

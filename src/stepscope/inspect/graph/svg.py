@@ -1,4 +1,4 @@
-"""A drawing as SVG: one file, readable in light and dark, with everything known about an item in its tooltip."""
+"""A drawing as SVG: one file, readable in light and dark, with item details in tooltips."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _with_tip(start: str, tag: str, tip: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text that is inert in XML: markup escaped, characters that XML does not allow left out."""
+    """Text that is inert in XML: markup escaped, invalid characters removed."""
     allowed = "".join(char for char in text if char in "\n\t" or (char >= " " and not "\ud800" <= char <= "\udfff"))
     return escape(allowed.replace("\ufffe", "").replace("\uffff", ""))
 

@@ -4,7 +4,7 @@
 
     trainer = Trainer(logger=StepscopeLogger(project="digits"), callbacks=[StepscopeCallback()])
 
-For `lightning.pytorch`, `pytorch_lightning` and Fabric. Without any of them, `stepscope run train.py` does as much.
+For `lightning.pytorch`, `pytorch_lightning` and Fabric. `stepscope run train.py` does the same without any of them.
 """
 
 from stepscope.integrations.lightning.callback import StepscopeCallback

@@ -1,7 +1,7 @@
 """Lightning's base classes, of whichever package the script uses.
 
-`lightning.pytorch` and `pytorch_lightning` are the same code under two names, with classes that do not know each other.
-A class of ours is a child of both where both are imported.
+`lightning.pytorch` and `pytorch_lightning` are the same code under two names, with unrelated classes. Stepscope's
+classes inherit from both if both are imported.
 """
 
 from __future__ import annotations

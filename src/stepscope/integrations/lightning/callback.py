@@ -1,4 +1,4 @@
-"""`Trainer(callbacks=[StepscopeCallback()])`: findings, phases and the pulse of a fit, from inside."""
+"""`Trainer(callbacks=[StepscopeCallback()])`: findings, phases and per-step metrics of a fit, from inside."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["StepscopeCallback"]
 
 
 class StepscopeCallback(CallbackBase):  # type: ignore[misc]
-    """What `stepscope run` does, for a script that is started with plain `python`.
+    """Does what `stepscope run` does, for a script started with plain `python`.
 
-    Findings are shown on stderr as they are proven and kept in the run; loss, gradient norm and learning rate of every
-    step, time by phase, speed and memory are logged. The run that is open is used (that of a `StepscopeLogger`, or
-    of `stepscope.init`), else one is opened with `project` and `name`. Under `stepscope run` it does nothing.
+    Findings are printed on stderr as they are proven and stored in the run; loss, gradient norm and learning rate of
+    every step, time by phase, speed and memory are logged. The open run is used (from a `StepscopeLogger` or
+    `stepscope.init`), else one is opened with `project` and `name`. Under `stepscope run` it does nothing.
     """
 
     def __init__(self, project: str | None = None, name: str | None = None, *, quiet: bool = False) -> None:
@@ -35,10 +35,10 @@ class StepscopeCallback(CallbackBase):  # type: ignore[misc]
 
     @fenced("starting the watch")
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
-        """Before optimizers are made, so that they are seen."""
+        """Before optimizers are created, so that they are seen."""
         if stage != "fit":
             return
-        for logger in trainer.loggers:  # a run of its own is opened by a logger of ours, and not by the watch
+        for logger in trainer.loggers:  # a Stepscope logger opens the run, not the watch
             if getattr(logger, "writes_to_stepscope", False):
                 _ = logger.experiment
         self._inside = Inside(**self._named)

@@ -1,4 +1,4 @@
-"""`Trainer(logger=StepscopeLogger())`: what `self.log` sends, hyper-parameters, media and checkpoints, in a run."""
+"""`Trainer(logger=StepscopeLogger())`: `self.log` values, hyperparameters, media and checkpoints, in a run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
     """A logger for `Trainer` and for `Fabric`.
 
     `project`, `name`, `tags`, `notes`, `group`, `dir`, `config` and `resume` are those of `stepscope.init`. A run that
-    is open already (the script's own, or that of `stepscope run`) is used as it is. `log_model=True` keeps the last and
-    the best checkpoint as artifacts at the end, "all" keeps each one as it is saved. `log_graph=True` records one
-    forward of the model's `example_input_array` when a fit begins, for the Model page. `save_dir` is where Lightning
-    puts checkpoints: `<save_dir>/<project>/<run id>/checkpoints`. `prefix` is put before the names of metrics.
+    is already open (the script's own, or that of `stepscope run`) is used unchanged. `log_model=True` stores the last
+    and the best checkpoint as artifacts at the end, "all" stores each one when it is saved. `log_graph=True` records
+    one forward of the model's `example_input_array` when a fit starts, for the Model page. `save_dir` is where
+    Lightning puts checkpoints: `<save_dir>/<project>/<run id>/checkpoints`. `prefix` is put before the names of
+    metrics.
     """
 
     writes_to_stepscope = True
@@ -75,7 +76,7 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
 
     @property
     def name(self) -> str:
-        """The project: where Lightning puts checkpoints is named after it."""
+        """The project, after which Lightning names its checkpoint folder."""
         return self._place[0]
 
     @property
@@ -94,7 +95,7 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
         return self._save_dir
 
     def __getstate__(self) -> dict[str, Any]:
-        """On its way to a process that a strategy spawns: the run is opened first, for the child to join it."""
+        """When sent to a process that a strategy spawns: the run is opened first, so that the child can join it."""
         _ = self.experiment
         return {**self.__dict__, "_run": None}
 
@@ -112,7 +113,7 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
 
     @rank_zero_only  # type: ignore[untyped-decorator]
     def log_hyperparams(self, params: dict[str, Any] | Namespace | None = None, metrics: Any = None) -> None:
-        """Into the run's config; `metrics`, as TensorBoard's logger takes them, into its summary."""
+        """Added to the run's config; `metrics`, as in TensorBoard's logger, to its summary."""
         self._settle(params, metrics)
 
     @fenced("log_hyperparams()")
@@ -126,7 +127,7 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
     def log_graph(self, model: Any, input_array: Any = None) -> None:
         """One forward of the model on `input_array`, recorded, for the Model page.
 
-        Lightning calls this without an input; then it is done with `log_graph=True` only, once, on the model's
+        Lightning calls this without an input; then it only runs with `log_graph=True`, once, on the model's
         `example_input_array`.
         """
         if input_array is None and self._log_graph:
@@ -152,7 +153,7 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
         self.experiment.log({"model": step}, 0)
 
     def save(self) -> None:
-        """Nothing is left to be saved: a value is on its way to the disk when it has been logged."""
+        """Nothing to save: values are written when they are logged."""
 
     @rank_zero_only  # type: ignore[untyped-decorator]
     def finalize(self, status: str) -> None:
@@ -162,7 +163,7 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
         if status == "success" and self._callback is not None and self._log_model:
             self._keep_checkpoints(self._callback)
         self._run.flush()
-        if is_child_process() and not self._run.is_worker:  # nobody else will end it there
+        if is_child_process() and not self._run.is_worker:  # nothing else ends it there
             self._run.finish("finished" if status == "success" else "failed")
 
     @rank_zero_only  # type: ignore[untyped-decorator]

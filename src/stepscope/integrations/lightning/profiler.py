@@ -1,4 +1,4 @@
-"""`Trainer(profiler=StepscopeProfiler())`: Lightning's own actions as a profile of ours, and a window of some steps."""
+"""`Trainer(profiler=StepscopeProfiler())`: Lightning's actions as a Stepscope profile, and a window of some steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOME_STEPS = make_schedule(wait=0, warmup=1, active=3, repeat=1, skip_first=4)
 
 
 def _phase_of(action: str) -> str | None:
-    """The phase an action is; `[Strategy]SingleDeviceStrategy.training_step` is forward.
+    """The phase of an action; `[Strategy]SingleDeviceStrategy.training_step` is forward.
 
     >>> _phase_of("[Strategy]SingleDeviceStrategy.backward"), _phase_of("[Callback]Bar.on_train_batch_end")
     ('backward', None)
@@ -38,7 +38,7 @@ def _phase_of(action: str) -> str | None:
 
 
 class StepscopeProfiler(ProfilerBase):  # type: ignore[misc]
-    """Times every action of Lightning, divides each step by phase, and records a window of some steps in depth.
+    """Times every Lightning action, splits each step by phase, and records a window of some steps in depth.
 
     The window is chosen by `schedule` (`stepscope.profile.schedule(...)`, or torch.profiler's), by default the sixth to
     the eighth step; `schedule=None` records none. In a run the profile is the run's, else it goes to `path`, if given.
@@ -59,12 +59,12 @@ class StepscopeProfiler(ProfilerBase):  # type: ignore[misc]
 
     def _reset(self) -> None:
         self.seconds: dict[str, list[float]] = {}
-        """By action: how often it ran, and how long in all."""
+        """By action: the number of calls, and their total time."""
         self.phases = PhaseTable()
         self.window: Profiler | None = None
-        """What was recorded in depth: `print(profiler.window.verdict())`."""
+        """The deep recording: `print(profiler.window.verdict())`."""
         self._open: list[list[Any]] = []
-        """Actions that are going on: name, beginning, and the seconds of the actions inside it."""
+        """Running actions: name, start, and the seconds of nested actions."""
         self._spent = dict.fromkeys(PHASES, 0.0)
         self._began: float | None = None
         self._steps = 0
@@ -82,12 +82,12 @@ class StepscopeProfiler(ProfilerBase):  # type: ignore[misc]
     # -- actions --------------------------------------------------------------------------------------------------
 
     def start(self, action_name: str) -> None:
-        """Lightning begins something."""
+        """Lightning starts an action."""
         fence.call("profiling", self._start, action_name)
         self._open.append([action_name, time.perf_counter(), 0.0])
 
     def stop(self, action_name: str) -> None:
-        """It is over."""
+        """The action has ended."""
         fence.call("profiling", self._stop, action_name, time.perf_counter())
 
     def _start(self, action: str) -> None:
@@ -122,7 +122,7 @@ class StepscopeProfiler(ProfilerBase):  # type: ignore[misc]
                 fence.call("profiling", self.window.step)
 
     def _divide(self, action: str, began: float, own_s: float) -> None:
-        """To the phase it is, without the actions inside it: forward and backward run inside the optimizer's step."""
+        """Add to the action's phase, without nested actions: forward and backward run inside the optimizer's step."""
         phase = _phase_of(action)
         if phase is not None:
             self._spent[phase] += own_s
@@ -130,7 +130,7 @@ class StepscopeProfiler(ProfilerBase):  # type: ignore[misc]
                 self._began = began
 
     def _end_step(self, now: float) -> None:
-        """The next batch is asked for: what passed since the last one was asked for is a step."""
+        """The next batch is requested: the time since the last request is a step."""
         began, self._began = self._began, None
         spent, self._spent = self._spent, dict.fromkeys(PHASES, 0.0)
         if began is None or not self._steps:

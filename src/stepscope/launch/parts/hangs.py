@@ -29,7 +29,7 @@ class WatchedForHangs(Part):
         from stepscope.launch.hang_watch import HangWatch
 
         self._around, self._watch = around, watch
-        self._hangs = HangWatch(lambda: watch.watcher, around.run_folder, self._tell, self._meet, self._channel)
+        self._hangs = HangWatch(lambda: watch.watcher, around.shared_folder, self._tell, self._meet, self._channel)
         self._is_on = False
 
     def torch_came(self, torch: object) -> None:

@@ -20,7 +20,7 @@ _TQDM = re.compile(r"^(?P<what>[^|]*?):?\s*\d+%\s*\|[^|]*\|\s*\d[\d.]*[kMG]?/\d[
 _TQDM_WITHOUT_END = re.compile(r"^(?P<what>[^|\[]*?):?\s*\d+it\s*\[(?P<rest>[^\]]*)\]?")
 _RATE = re.compile(r"^.*?(?:it/s|s/it|\?it/s|[a-zA-Z]+/s)(?:,\s*|$)")
 _KERAS = re.compile(
-    r"^\s*\d+/\d+\s*(?:\[[=>.\s-]*\]|[\u2500-\u257f\s]+)(?:\s*-?\s*(?:ETA:\s*)?[\d:]+(?:ms|us|s)?)?(?:\s+\d+(?:ms|us|s)/\w+)?"
+    r"^\s*\d+/\d+\s*(?:\[[=>.\s-]*\]|[\u2500-\u257f][\u2500-\u257f\s]*)(?:\s*-?\s*(?:ETA:\s*)?[\d:]+(?:ms|us|s)?)?(?:\s+\d+(?:ms|us|s)/\w+)?"
 )
 _SCALAR = re.compile(
     r"\b(?:tensor|np\.float\d+|np\.int\d+|array|Array)\(\s*([-+]?[\d.][\d.e+-]*|nan|inf)\s*(?:,[^()]*(?:\([^()]*\))?[^()]*)?\)"

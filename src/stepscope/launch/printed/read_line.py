@@ -30,6 +30,8 @@ _STEP = re.compile(
     rf"|episodes?|rounds?|generations?|i)\b\s*(?:[:=#]\s*|(?=[\[(\s]))[\[(]?\s*{_NUMBER}{_OF}\s*[\])]?(?![\w.%])",
     re.IGNORECASE,
 )
+_EPOCH_OF_PHASE = re.compile(r"(?<=\w)\s*:\s*(\d+)\s*(?=\[\s*\d+\s*/\s*\d+)")
+"""`Train: 3 [  40/128 ( 31%)]`."""
 _PAIR = re.compile(r"^\W*\[\s*(\d+)\s*(?:/\s*\d+)?\s*(?:\]\s*\[|,)\s*(\d+)\s*(?:/\s*\d+)?\s*\]")
 _PROGRESS = re.compile(
     r"[\[(]\s*\d+\s*/\s*\d+\s*(?:\(\s*\d+(?:\.\d+)?\s*%\s*\))?\s*[\])]|\b\d+\s*/\s*\d+\s+(?:batches|steps|samples|examples|images)\b"
@@ -38,6 +40,9 @@ _RATIO = re.compile(r"(?<![\w.\[(])(\d+)\s*/\s*(\d+)(?:\s*\(\s*(\d+(?:\.\d+)?)\s
 _HARD = re.compile(r"[,;|\t\[\]{}]|\s-+\s|\s{3,}|--+|==+")
 _TIED = re.compile(r"(?:[:=~]|->|\bis|\bwas)\s*$", re.IGNORECASE)
 _TIED_TO_INTEGER = re.compile(r"(?:=\s*|(?:[:~]|->|\bis|\bwas)\s+)$", re.IGNORECASE)
+_WORKED_OUT = re.compile(r"\b\d+\s*/\s*\d+\s*=\s*(?=\d)")
+"""`143/200 = 71.50%`: the ratio is the number."""
+_WORDS_AFTER = re.compile(r"\s*([A-Za-z][\w/]*(?: [A-Za-z][\w/]*){0,2})\s*(?=$|[|,;])")
 _NO_NAME = re.compile(r"\d+\s*/\s*\d+|\(\s*\)")
 _BREAK = re.compile(r"[;|\t\[\]{}]|\s-+\s|\s{3,}")
 """What ends the reach of `train` in `train loss 0.5 acc 0.8 | pixel acc 0.9`."""
@@ -92,14 +97,35 @@ def read_line(text: str, heading: str = "") -> Line:
     >>> read_line("train loss 0.5 acc 0.8 | pixel acc 0.9").numbers
     {'train loss': 0.5, 'train acc': 0.8, 'pixel acc': 0.9}
     """
-    text = cleaned(text).replace("'", "").replace('"', "").replace("**", "")
+    text = _unnested(cleaned(text).replace("'", "").replace('"', "").replace("**", ""))
     line = Line()
     if not text:
         return line
     text = _take_counters(text, line)
     text = _PROGRESS.sub(" | ", text)
+    text = _WORKED_OUT.sub("", text)
     _Reader(text, line, heading).read()
     return line
+
+
+def _unnested(text: str) -> str:
+    """Dictionaries in a dictionary, with the outer name before each inner one.
+
+    >>> _unnested("{epoch: 2, train: {loss: 0.5, acc: 0.75}, val: {loss: 0.625}}")
+    'epoch: 2, train loss: 0.5, train acc: 0.75, val loss: 0.625'
+    """
+    if re.search(r"\w\s*:\s*\{", text) is None:
+        return text
+    found, outer = [], list[str]()
+    parts = re.split(r"([{},])", text)
+    for part, mark in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        if mark == "{":
+            outer.append(part.strip(" :"))
+        elif part.strip():
+            found.append(" ".join([*filter(None, outer), part.strip()]))
+        if mark == "}" and outer:
+            outer.pop()
+    return ", ".join(found)
 
 
 def _take_counters(text: str, line: Line) -> str:
@@ -107,7 +133,7 @@ def _take_counters(text: str, line: Line) -> str:
     if pair is not None:
         line.epoch, line.step = float(pair[1]), int(pair[2])
         text = text[: pair.start()] + " | " + text[pair.end() :]
-    epoch = _EPOCH.search(text)
+    epoch = _EPOCH.search(text) or _EPOCH_OF_PHASE.search(text)
     if epoch is not None:
         line.epoch = float(epoch[1])
         text = text[: epoch.start()] + _COUNTER + text[epoch.end() :]
@@ -137,9 +163,9 @@ class _Reader:
             if is_loose and not _TIED_TO_INTEGER.search(gap):
                 continue  # "on the 10000 test images"
             done = end
-            self._take(gap, value)
+            self._take(gap, value, end)
 
-    def _take(self, gap: str, value: float) -> None:
+    def _take(self, gap: str, value: float, end: int) -> None:
         if self._last and re.fullmatch(r"\s*[\[(]\s*(?:avg:?|mean:?)?\s*", gap):
             self._keep(f"{self._last} (avg)", value)
             return
@@ -149,6 +175,8 @@ class _Reader:
         if re.search(r"[+*]\s*$", gap):  # a term of a formula
             return
         name = self._named(gap)
+        if not name and (after := _WORDS_AFTER.match(self.text, end)):
+            name = after[1]  # "1234.5 samples/sec"
         if name:
             self._last = name
             self._keep(name, value)
@@ -171,7 +199,7 @@ class _Reader:
         if above and (said := words(" ".join(above))):
             self.heading = said
         name = words(_NO_NAME.sub(" ", name.lstrip(")% ")))
-        if not name or len(name) > LONGEST_NAME or not re.search(r"[^\W\d_]", name):
+        if not name or len(name) > LONGEST_NAME or not re.search(r"(?<!\d)[^\W\d_]", name):
             return ""
         if self.heading and self.heading.lower() not in name.lower():
             name = f"{self.heading} {name}"

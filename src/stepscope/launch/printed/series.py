@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
+from stepscope.launch.printed.box_rows import BoxRows
 from stepscope.launch.printed.counters import CounterFreeNames
 from stepscope.launch.printed.read_line import Line, is_metric, read_line, unique_name
 from stepscope.launch.source_names import printed_names
@@ -34,6 +35,7 @@ class PrintedSeries:
         self._log, self._step, self._has_begun = log, step, has_begun
         self._at: dict[str, int] = {}
         self._counter_free = CounterFreeNames()
+        self._box = BoxRows()
         self._heading = ""
         self._header: list[str] = []
         self._epoch: float | None = None
@@ -58,10 +60,11 @@ class PrintedSeries:
     def line(self, text: str, place: Place = None, *, is_redrawn: bool = False) -> None:
         """One line as it was printed, from that place of the source; a bar is drawn over itself."""
         heading, self._heading = self._heading, _heading_in(text)
-        found = read_line(text, heading)
-        if found.nameless or not found.numbers:
+        in_box = self._box.read(text)
+        found = in_box or read_line(text, heading)
+        if in_box is None and (found.nameless or not found.numbers):
             found.numbers |= self._by_column(text, found) or self._by_source(text, place, found)
-        if not found.numbers and not found.nameless:
+        if in_box is None and not found.numbers and not found.nameless:
             self._note_header(text)
         self._epoch = self._epoch if found.epoch is None else found.epoch
         values = {name: value for name, value in self._named(found, place) if self._is_wanted(name, found)}

@@ -11,6 +11,7 @@ from stepscope.events import Installed, caller, subscribe
 from stepscope.events.imports import Imports
 from stepscope.events.objects import hook_inputs, lend
 from stepscope.launch.trial.data_changes import cached_samples, whole_batches
+from stepscope.launch.trial.single_precision import lend_single_precision
 
 __all__ = ["apply_change", "lend_autocast"]
 
@@ -83,7 +84,6 @@ def _flag(settings: dict[str, Any], imports: Imports, installed: Installed) -> N
 _HELD = {
     "float32_matmul_precision": "torch:set_float32_matmul_precision",
     "num_threads": "torch:set_num_threads",
-    "default_dtype": "torch:set_default_dtype",
     "deterministic": "torch:use_deterministic_algorithms",
 }
 """Switches that the script itself may set: the trial holds them."""
@@ -232,6 +232,10 @@ def lend_autocast(torch: Any, module: Any, settings: dict[str, Any]) -> Callable
     return lend(module, "forward", forward)
 
 
+def _float32(torch: Any, module: Any, settings: dict[str, Any]) -> None:
+    lend_single_precision(torch, module)
+
+
 def _channels_last(torch: Any, module: Any, settings: dict[str, Any]) -> None:
     module.to(memory_format=torch.channels_last)
 
@@ -254,6 +258,7 @@ _CHANGES: dict[str, Change] = {
     "set_to_none": _set_to_none,
     "compile": _root(_compile),
     "amp": _root(_amp),
+    "float32": _root(_float32),
     "channels_last": _root(_channels_last),
     "cache": cached_samples,
     "batch-index": whole_batches,

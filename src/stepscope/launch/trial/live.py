@@ -24,7 +24,7 @@ GROUPS, MOST_GROUPS, ROUNDS = 4, 8, 2
 """Ratios; as many where they do not agree; and how often each arm is on for one of them."""
 MOST_TRIALS = 5
 BUDGET_S = 30.0
-_OF_ONE_THREAD = frozenset({"set_to_none", "batch-index", "cache", "optimizer"})
+_OF_ONE_THREAD = frozenset({"set_to_none", "batch-index", "cache", "optimizer", "float32"})
 _WINDOW_S, _LEAST_TURNS, _LONGEST_S, _LONGEST_PASS_S = 0.2, 5, 1.5, 3.0
 
 
@@ -115,7 +115,8 @@ class LiveTrials:
             yield False
         # Batches of workers come in bursts, and a device works behind the host: there the mean counts. Else quick turns
         # do, which other programs of a busy machine have not held up; or the CPU time, where all is done by one thread.
-        by_work = self._live.is_shared and one.trial.kind in _OF_ONE_THREAD and not on_device()
+        is_of_one_thread = one.trial.kind in _OF_ONE_THREAD or "anomaly" in one.trial.settings
+        by_work = self._live.is_shared and is_of_one_thread and not on_device()
         value = mean if of_loader or on_device() or by_work else _quick
         was_on = False
         for group in range(1, MOST_GROUPS + 1):

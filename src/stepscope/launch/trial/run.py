@@ -18,7 +18,7 @@ from stepscope.events import Installed, subscribe
 from stepscope.events.imports import Imports
 from stepscope.launch.dry_run_saves import NothingSaved
 from stepscope.launch.limits import is_stop
-from stepscope.launch.script import find_module, find_script, run_as_main
+from stepscope.launch.script import end_stacks_at_script, find_module, find_script, run_as_main
 from stepscope.launch.trial.changes import apply_change
 from stepscope.profile.collect.facts_process import graphs_made
 
@@ -91,6 +91,7 @@ def main(text: str) -> int:
     timed = Timed(order)
     imports.when("torch", lambda torch: timed.install(torch, installed))
     notes = apply_change(order.get("change"), imports, installed)
+    end_stacks_at_script(installed)
     error = ""
     make = find_module if order["is_module"] else find_script
     try:

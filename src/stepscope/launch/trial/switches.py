@@ -11,6 +11,7 @@ from stepscope.events import Installed, quietly, subscribe
 from stepscope.events.imports import Imports
 from stepscope.launch.trial.changes import apply_change, lend_autocast
 from stepscope.launch.trial.data_changes import few_samples_kept
+from stepscope.launch.trial.single_precision import lend_single_precision
 from stepscope.profile.data.diversion import Diversion
 from stepscope.profile.data.settings import LoaderSettings, loader_like
 from stepscope.profile.data.training_loader import TrainingLoader
@@ -49,7 +50,9 @@ def switch_for(kind: str, settings: Mapping[str, Any], live: Any) -> Switch | No
     if kind == "loader":
         return LoaderSwitch(settings, live)
     if kind == "amp":
-        return AmpSwitch(settings)
+        return ModelSwitch(lambda torch, model: lend_autocast(torch, model, dict(settings)))
+    if kind == "float32":
+        return ModelSwitch(lambda torch, model: lend_single_precision(torch, model, live.optimizers()))
     if kind == "optimizer":
         return OptimizerSwitch(settings, live.optimizers())
     return None
@@ -191,13 +194,13 @@ class OptimizerSwitch:
                         kept["step"] = kept["step"].to(tensor.device if on_device else "cpu")
 
 
-class AmpSwitch:
-    """Autocast around the forward of each model that trains."""
+class ModelSwitch:
+    """Another forward for each model that trains: under autocast, or in float32."""
 
     first, warm = 3, 4
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._settings = dict(settings)
+    def __init__(self, lend: Callable[[Any, Any], Callable[[], None]]) -> None:
+        self._lend = lend
         self._models: list[Any] = []
         self._lent: list[Callable[[], None]] = []
         self._seen = subscribe("finding the models to try", model_begins=self._begins)
@@ -214,12 +217,12 @@ class AmpSwitch:
         self._seen.remove()  # models are called as without us while they are timed
         if not self._models:
             raise ValueError("no model was called")
-        self._lent = [lend_autocast(torch, one, self._settings) for one in self._models]
+        self._lent = [self._lend(torch, one) for one in self._models]
 
     def off(self) -> None:
-        for give_back in self._lent:
+        lent, self._lent = self._lent, []
+        for give_back in lent:
             give_back()
-        self._lent = []
 
     def close(self) -> None:
         self._seen.remove()

@@ -8,7 +8,10 @@ from typing import Any
 __all__ = ["well_formed"]
 
 _TABLES = ("device", "cpu", "flags", "environment", "compile", "look", "amp", "convolutions", "machine")
-_LISTS = ("optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models", "trials", "lines")
+_LISTS = (
+    "optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models", "model_loops", "trials",
+    "lines",
+)  # fmt: skip
 _LINE: dict[str, Any] = {"file": str, "line": int, "in": str, "share": int | float, "phase": str, "below": str}
 _CALL: dict[str, Any] = {"file": str, "line": int, "op": str, "calls": int | float, "ns": int | float, "fetching": bool}
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 __all__ = ["describe_batch", "describe_dataset"]
 
 _MOST_VALUES = 4_000_000
+_BETWEEN_WORDS = re.compile(r"[\s,;]")
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")
 
 
 def describe_dataset(dataset: Any) -> dict[str, Any]:
@@ -69,11 +72,20 @@ def _held(dataset: Any, length: int | None) -> dict[str, Any]:
 def _kept_in(first: Any) -> tuple[str, int] | None:
     """Of a list's first entry: what a sample is kept as, and about how many bytes; None for paths to files."""
     one = first[0] if isinstance(first, tuple) and first else first
-    if isinstance(one, str | bytes) or hasattr(one, "__fspath__"):
+    if isinstance(one, bytes) or hasattr(one, "__fspath__") or (isinstance(one, str) and not _is_text(one)):
         return None
-    size = int(getattr(one, "nbytes", 0) or 0)
+    size = len(one) if isinstance(one, str) else int(getattr(one, "nbytes", 0) or 0)
     numbers = len(one) * (len(one[0]) if isinstance(one[0], list) else 1) if isinstance(one, list) and one else 1
     return type(one).__name__, size or 8 * numbers
+
+
+def _is_text(value: str) -> bool:
+    """Whether a string is a sample itself, not the name of a file or of something kept elsewhere.
+
+    >>> _is_text("0.5 1.5 2.5"), _is_text("5,3,1"), _is_text("cats/my cat.jpg"), _is_text("n01440764")
+    (True, True, False, False)
+    """
+    return bool(_BETWEEN_WORDS.search(value.strip())) and not _EXTENSION.search(value)
 
 
 def _name(name: str) -> str:

@@ -113,6 +113,10 @@ class Look:
         self._installed = events.Installed(stays_in_parent=True)
         self._roots: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._models: list[dict[str, Any]] = []
+        self._of_batch: dict[int, int] = {}
+        """Of each model: the storage of what it was called with last in this step."""
+        self._model_loops: dict[Place, int] = {}
+        """Where a model is called again in one step with data from the same storage, and how often."""
         self._conv_outputs: dict[int, Any] = {}
         self._bias_pairs: set[str] = set()
         self._conv_calls = 0
@@ -163,7 +167,7 @@ class Look:
         self._forget()
 
     def _forget(self) -> None:
-        for known in (self._made, self._scores, self._weights, self._conv_outputs):
+        for known in (self._made, self._scores, self._weights, self._conv_outputs, self._of_batch):
             known.clear()
 
     def _layer(self, plan: Plan) -> Callable[[Any], Any]:
@@ -187,11 +191,24 @@ class Look:
     def _module_begins(self, call: Any) -> None:
         if call.parent is None:
             self._roots.setdefault(call.module, 0)
+            self._note_model_loop(call)
         args = call.args
         if args and type(call.module).__name__.startswith(("BatchNorm", "SyncBatchNorm")):
             conv = self._conv_outputs.get(id(args[0]))
             if conv is not None and conv[0]() is args[0]:
                 self._bias_pairs.add(conv[1])
+
+    def _note_model_loop(self, call: Any) -> None:
+        """A model that gets data only, nothing it has computed before, does not need a loop over the batch."""
+        given = [one for one in [*call.args, *call.kwargs.values()] if isinstance(one, torch.Tensor)]
+        if not given or any(one.requires_grad for one in given):
+            return
+        with events.quietly():
+            storage = given[0].untyped_storage().data_ptr()
+        place = own_place(call.frame)
+        if self._of_batch.get(id(call.module)) == storage and place is not None:
+            self._model_loops[place] = self._model_loops.get(place, 0) + 1
+        self._of_batch[id(call.module)] = storage
 
     def _module_ends(self, call: Any) -> None:
         module, args, output = call.module, call.args, call.result
@@ -350,6 +367,10 @@ class Look:
                 if place is not None and (site := place.site)
             ],
             "models": self._models,
+            "model_loops": [
+                {"file": place.site.file, "line": place.site.line, "calls": 1 + count / steps}
+                for place, count in self._model_loops.items()
+            ],
             "conv_bias_before_norm": sorted(self._bias_pairs),
             "convolutions": {
                 "calls": self._conv_calls / steps,

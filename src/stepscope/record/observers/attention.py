@@ -25,6 +25,7 @@ __all__ = ["AttentionObserver"]
 _LOOKS = 4
 _LARGEST = 2**21
 _HIDDEN = -1000.0
+_EXTRA = 2
 _LAYERS = {
     "MultiheadAttention": ("attn_mask", "key_padding_mask"),
     "TransformerEncoder": ("mask", "src_key_padding_mask"),
@@ -182,13 +183,19 @@ class AttentionObserver(Observer, Attention):
             return "ignored"
         for pads in self.watcher.sequences.pads:
             mask = pads.mask
-            if mask.shape != hidden.shape or not bool(raw.item(mask.any())) or bool(raw.item(mask.all())):
+            more = hidden.shape[1] - mask.shape[1]  # a token for the whole sequence, in front or behind
+            if mask.shape[0] != batch or not 0 <= more <= _EXTRA or not _differs(mask):
                 continue
-            if raw.equal(hidden, mask):
-                return "hidden"
-            if raw.equal(hidden, ~mask):
-                return "shown"
+            for part in (hidden[:, more:], hidden[:, : mask.shape[1]]):
+                if raw.equal(part, mask):
+                    return "hidden"
+                if raw.equal(part, ~mask):
+                    return "shown"
         return "ignored"
+
+
+def _differs(mask: Any) -> bool:
+    return bool(raw.item(mask.any())) and not bool(raw.item(mask.all()))
 
 
 def _can_read(mask: Any) -> bool:

@@ -19,6 +19,7 @@ from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.input_perturbation import InputPerturbations, Perturbation
 from stepscope.record.arguments import tensors_in
 from stepscope.record.identity import is_tensor_type
+from stepscope.record.observers.batch_positions import placed
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.sequences import can_keep
@@ -35,6 +36,8 @@ _SLOWEST_S = 0.3
 _SECONDS = 3.0
 _LARGEST = 200_000_000
 _TRIES = 2
+_ALONE = 1e-6
+"""Samples that change each other's answers by no more than this do not see each other."""
 _TRAINED = 2
 """Calls of a model before it is tried: the first may set things up."""
 
@@ -71,6 +74,7 @@ class InputPerturbationObserver(Observer, InputPerturbations):
             answer = in_a_fork(lambda: tried(module, args, kwargs, ahead), _SECONDS)  # noqa: B023
             if answer is not None:
                 self.all.append(Perturbation(visit, answer))
+                self.watcher.batch_positions.tried(visit, answer.get("placed"))
 
     def next_step(self, visit: Visit) -> NextStep | None:
         """The loss of this call whose target is the next step of its input."""
@@ -123,7 +127,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _mixing(module: Any, args: Any, kwargs: Any, first: list[Any]) -> dict[str, Any]:
-    """Replace one sample by its neighbor and see whether the answers for the others change."""
+    """Replace one sample by its neighbor and see whether the answers for the others change; if not, move them all."""
     rows = next((t.shape[0] for t in tensors_in((args, kwargs)) if t.dim()), 0)
     if rows < 3 or not any(one.dim() and one.shape[0] == rows for one in first):
         return {}
@@ -140,7 +144,11 @@ def _mixing(module: Any, args: Any, kwargs: Any, first: list[Any]) -> dict[str, 
     for before, after in zip(first, now, strict=False):
         if before.shape == after.shape and before.dim() and before.shape[0] == rows:
             change = max(change, _change(before[2:], after[2:]))
-    return {"mixing": change, "rows": rows}
+    found = {"mixing": change, "rows": rows}
+    if change <= _ALONE:
+        moved = _mapped((args, kwargs), lambda one: one.roll(1, 0) if one.dim() and one.shape[0] == rows else one)
+        found["placed"] = placed(module, (args, kwargs), moved, rows)
+    return found
 
 
 def _leaks(module: Any, args: Any, kwargs: Any, first: list[Any], ahead: NextStep) -> dict[str, Any]:

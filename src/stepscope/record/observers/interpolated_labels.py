@@ -11,12 +11,16 @@ from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.interpolated_labels import InterpolatedLabels, Resized
 from stepscope.record.observers.observer import Observer
+from stepscope.record.observers.own_frames import own_place
 from stepscope.record.observers.value_sample import can_look
 
 if TYPE_CHECKING:
+    from stepscope.events import Installed
     from stepscope.evidence.origins import Origin
+    from stepscope.evidence.steps import Backward
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["InterpolatedLabelObserver"]
 
@@ -37,6 +41,44 @@ class InterpolatedLabelObserver(Observer, InterpolatedLabels):
         super().__init__(watcher)
         self._open: dict[int, tuple[Origin, str, int]] = {}
         self._looks = 0
+        self._ids: list[tuple[Place | None, str, frozenset[int], tuple[int, ...]]] = []
+        """Of interpolations, also of those before close looking: where, how, the ids that went in, the size after."""
+
+    def install(self, installed: Installed) -> None:
+        installed.after("torch.nn.functional:interpolate", "following an interpolation", self._resized)
+
+    def _resized(self, frame: Any, result: Any, given: Any, *args: Any, **kwargs: Any) -> None:
+        mode = str(kwargs.get("mode", args[2] if len(args) > 2 else "nearest"))
+        if mode in _EXACT or len(self._ids) >= _OPEN or not self.watcher.listens():
+            return
+        if not isinstance(given, torch.Tensor) or given.requires_grad or not can_look(given):
+            return
+        with quietly():
+            values = raw.detach(given)[:_BATCH_AXES].unique()
+            if 2 < values.numel() <= _MOST_LABELS and bool(raw.item((values == values.round()).all())):
+                ids = frozenset(int(value) for value in raw.tolist(raw.detach(given).unique()))
+                self._ids.append((own_place(frame), mode, ids, tuple(result.shape[-2:])))
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        """Targets with ids that were not there before an interpolation, but lie between those that were."""
+        for place, mode, ids, size in self._ids:
+            for call in list(self.watcher.losses.calls)[-2:]:
+                found = set(call.counts or ())
+                low, high = min(ids), max(ids)
+                if call.shapes.get("target", ())[-2:] != size or not found - ids or not low <= min(found):
+                    continue
+                if max(found) <= high and place is not None:
+                    self._new_ids(place, mode, len(ids))
+
+    def _new_ids(self, place: Place, mode: str, values: int) -> None:
+        if any(one.interpolated is place for one in self.all):
+            return
+        known = next((one for one in self.all if one.place is place), None)
+        if known is None and len(self.all) < _OPEN:
+            known = Resized(place, None, mode, values)
+            self.all.append(known)
+        if known is not None:
+            known.count += 1
 
     def op(self, call: Call) -> None:
         if call.name == "interpolate":

@@ -125,6 +125,7 @@ class OptimizerObserver(Observer, Optimizers):
         number = self._numbers.get(optimizer)
         if number is not None:
             parameter = self.watcher.module_records.parameter
+            self.made[number].groups = len(optimizer.param_groups)
             self.made[number].parameters = [parameter(p) for group in optimizer.param_groups for p in group["params"]]
 
     def _zeroed(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stepscope.record.observers.activations import ActivationObserver
     from stepscope.record.observers.attention import AttentionObserver
     from stepscope.record.observers.axes import AxisObserver
+    from stepscope.record.observers.batch_positions import BatchPositionObserver
     from stepscope.record.observers.batches import BatchObserver
     from stepscope.record.observers.checkpoints import CheckpointObserver
     from stepscope.record.observers.collectives import CollectiveObserver
@@ -111,6 +112,7 @@ class Watcher(Progress):
         sequences: SequenceObserver
         attention: AttentionObserver
         input_perturbation: InputPerturbationObserver
+        batch_positions: BatchPositionObserver
         uint8_overflow: Uint8OverflowObserver
         shapes_seen: ShapeObserver
         nonfinite: NonfiniteObserver

@@ -1,1 +1,1 @@
-"""The runs of a store: found, listed, filtered, sorted, and remembered in a disposable index."""
+"""The runs of a store: discovered, listed, filtered, sorted, and cached in a disposable index."""

@@ -1,11 +1,11 @@
-"""The catalogue: the runs of some stores, kept up to date by listing, and asked with queries.
+"""The catalog: the runs of one or more stores, kept current by listing folders, and queried.
 
     catalogue = Catalogue(Path("stepscope-runs"))
     changes = catalogue.refresh()                       # what is new since the last time
     for entry in catalogue.entries("loss.min < 0.3", sort="config.lr"):
         print(entry.name, entry.status, entry.metrics["loss"].min)
 
-docs/design/005-catalogue-and-index.md says how a store of ten thousand runs is listed at once.
+docs/design/005-catalogue-and-index.md explains how a store of ten thousand runs is listed quickly.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
 __all__ = ["Catalogue", "Changes"]
 
 _OPEN_FOLDERS = 32
-"""How many runs stay open, with what was read of them, for the next time they are asked for."""
+"""Number of runs that stay open with their parsed content."""
 _PUBLISH_S = 1.0
-"""How often the runs read so far are shown during a long first look; the newest ones, read first, after a quarter."""
+"""Minimum seconds between partial results of a long first scan; the newest runs appear after a quarter of that."""
 _COLD_FEW = 64
-"""Up to this many runs' numbers are fetched one by one; beyond, those of the whole store in one pass."""
+"""Up to this many runs, numbers are fetched per run; above it, for the whole store in one pass."""
 _ANSWERS = 8
-"""How many answers are kept until something changes: pages of one table ask the same again and again."""
+"""Number of cached answers: pages of one table repeat the same query."""
 _PASSING = ("age", "duration")
-"""Fields that change by themselves."""
+"""Fields that change with time alone."""
 _CREATED = parse_field("created")
 
 
 @dataclass
 class Changes:
-    """What a refresh found."""
+    """The result of a refresh."""
 
     version: int
-    """The catalogue's version after it; it grows with every change."""
+    """The catalog's version afterward; increases with every change."""
     changed: list[str] = field(default_factory=list)
-    """Ids of runs that are new or different, a changed status included."""
+    """Ids of new or changed runs, including status changes."""
     gone: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -63,7 +63,7 @@ class Changes:
 
 
 class Catalogue:
-    """The runs of one or more stores. Can be used from several threads; close it when done."""
+    """The runs of one or more stores. Thread-safe; close it when done."""
 
     def __init__(
         self, *stores: Path | str, index: RunIndex | None = None, clock: Callable[[], float] = time.time
@@ -72,11 +72,11 @@ class Catalogue:
         self.stores = [Path(store) for store in stores]
         self.version = 0
         self.unread = 0
-        """Runs that a long first look has found and not read yet."""
+        """Runs that a long first scan has found but not read yet."""
         self._index: RunIndex = index if index is not None else Index()
         self._clock = clock
         self._lock = threading.RLock()
-        self._refreshing = threading.RLock()  # taken before _lock, and alone while files are read
+        self._refreshing = threading.RLock()  # acquired before _lock; held alone while files are read
         self._ready = threading.Event()
         self._scans = [StoreScan(store, self._index) for store in self.stores]
         self._entries: dict[str, RunEntry] = {}
@@ -86,12 +86,12 @@ class Catalogue:
         self._columns: tuple[int, list[RunColumn]] = (-1, [])
         self._known: tuple[int, set[str]] = (-1, set())
 
-    # -- keeping up ---------------------------------------------------------------------------------------------
+    # -- refreshing ----------------------------------------------------------------------------------------------
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
-        """Look at the stores again. `progress(done, total)` is told while many runs are read for the first time.
+        """Scan the stores again. `progress(done, total)` is called while many runs are read for the first time.
 
-        Others may go on asking meanwhile: they see what was there before, and in a long first look what is read so far.
+        Queries keep working meanwhile: they see the previous state or, in a long first scan, the runs read so far.
         """
         with self._refreshing:
             before = self._entries
@@ -119,17 +119,17 @@ class Catalogue:
                 return Changes(self.version, sorted(changed), sorted(gone))
 
     def _publish(self, touched: Sequence[Collection[str]]) -> set[str]:
-        """Show what the scans know; returns the ids of the runs in the touched folders."""
+        """Publish the scan results; returns the ids of the runs in the touched folders."""
         entries: dict[str, RunEntry] = {}
         ids: set[str] = set()
         for scan, folders in zip(self._scans, touched, strict=True):
             for folder, entry in scan.entries:
-                if entry.id not in entries:  # the same run in two places is one run
+                if entry.id not in entries:  # the same run in two stores counts once
                     entries[entry.id] = entry
                     if folder in folders:
                         ids.add(entry.id)
         with self._lock:
-            if entries != self._entries:  # the same entries stay in order, and what was answered with them holds
+            if entries != self._entries:  # unchanged entries keep their order, so cached answers stay valid
                 self._entries = entries
             self._ready.set()
         return ids
@@ -150,7 +150,7 @@ class Catalogue:
     def __exit__(self, *fault: object) -> None:
         self.close()
 
-    # -- asking -------------------------------------------------------------------------------------------------
+    # -- querying ------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         self._wait()
@@ -159,7 +159,7 @@ class Catalogue:
     def entries(
         self, query: str | Query = "", sort: str = "created", descending: bool = True, group_by: str | None = None
     ) -> list[RunEntry]:
-        """The runs that match, in order: missing values and NaN last, and with `group_by` one group after the other."""
+        """The matching runs, sorted: missing values and NaN last, and with `group_by` group by group."""
         asked = parse(query) if isinstance(query, str) else query
         by = parse_field(sort)
         group = parse_field(group_by) if group_by else None
@@ -189,7 +189,7 @@ class Catalogue:
             self.prefetch(entries, asked.fields)
             found = [entry for entry in entries if asked.matches(entry, now)]
         self.prefetch(found, [by, group] if group else [by])
-        # Runs that are equal otherwise come newest first, as they stand already.
+        # Ties are newest first, which is the existing order.
         if by != _CREATED or not descending:
             found = ordered(found, lambda entry: entry.value(by, now), descending)
         if group is not None:
@@ -202,18 +202,18 @@ class Catalogue:
         return [entry for entry in found if asked.admits(entry)]
 
     def page(self, asked: Selection, offset: int = 0, limit: int = 50) -> RunPage:
-        """A window of a selection, and how many runs there are in it."""
+        """A page of a selection, and the number of runs in it."""
         found = self.selected(asked)
         return RunPage(found[offset : offset + limit], len(found))
 
     def finished_ranges(self, asked: Selection, fields: list[Field]) -> dict[Field, tuple[float, float]]:
-        """The least and the greatest finite number of fields over the finished runs of a selection."""
+        """The minimum and maximum finite number of fields over the finished runs of a selection."""
         found = self.selected(asked)
         self.prefetch(found, fields)
         return ranges_of(found, fields)
 
     def goals(self, asked: Selection, metrics: Collection[str]) -> dict[str, Goal]:
-        """Which way metrics are good, as the newest run of a selection that says so has it."""
+        """The goal of each metric, from the newest run of a selection that defines it."""
         return {name: goal for name, (_, goal) in newest_goals(self.selected(asked), metrics).items()}
 
     def every(self) -> list[RunEntry]:
@@ -221,21 +221,23 @@ class Catalogue:
         return list(self._all())
 
     def check_field(self, text: str) -> None:
-        """Refuse a sort key or column that no run has, with what was perhaps meant."""
+        """Reject a sort key or column that no run has, and suggest close names."""
         check_field(parse_field(text), self._known_names(self._all()), text)
 
     def entry(self, run_id: str) -> RunEntry:
-        """The entry with this id, also of a run that no look has come to yet; `NotFound` only if the disk has none."""
+        """The entry with this id, even if no scan has reached it; `NotFound` only if it is not on disk."""
         self._wait()
         found = self._entries.get(run_id) or self._not_seen_yet(run_id)
         if found is None:
-            raise NotFound(f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}")
+            raise NotFound(
+                f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}; `stepscope runs` lists them"
+            )
         return found
 
     def _not_seen_yet(self, run_id: str) -> RunEntry | None:
-        """A run that was made since the last look, or that a long look has not reached: read by itself, at once.
+        """Read a run that was created since the last scan, or that a long scan has not reached.
 
-        On a busy machine a look takes seconds and the next one waits ten times as long; pages ask in between.
+        On a busy machine a scan takes seconds and the next one waits ten times as long; pages query in between.
         """
         if not is_run_id(run_id):
             return None
@@ -250,7 +252,7 @@ class Catalogue:
             return known or found
 
     def get(self, ref: str) -> RunFolder:
-        """The opened run with this id (or another way to name it, see `resolve.py`), as of the last refresh."""
+        """The opened run with this id or other reference (see `resolve.py`), as of the last refresh."""
         entry = self._entries.get(ref) or self._not_seen_yet(ref)
         if entry is None:
             entry = choose(ref, self._all())
@@ -262,7 +264,7 @@ class Catalogue:
             return self._open(entry.path)
 
     def columns(self, query: str = "") -> list[RunColumn]:
-        """What a table of the matching runs can show."""
+        """The columns available for the matching runs."""
         if query.strip():
             return run_columns(self.entries(query))
         entries = self._all()
@@ -273,7 +275,7 @@ class Catalogue:
         return columns
 
     def prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
-        """Have the numbers of metrics that are about to be asked of many runs."""
+        """Prefetch metric numbers that are about to be read for many runs."""
         wanted = [one for one in fields if one.source in ("metric", "summary")]
         if not wanted or len(entries) <= _COLD_FEW:
             return
@@ -284,11 +286,11 @@ class Catalogue:
         """The projects of the runs, by name."""
         return sorted({entry.project for entry in self._all()})
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------------------------
 
     def _wait(self) -> None:
-        """Until there is something to answer with."""
-        while not self._ready.is_set():  # nobody has looked yet, or somebody is about to have the first results
+        """Wait until there are results."""
+        while not self._ready.is_set():  # no scan has run yet, or one is about to publish its first results
             if self._refreshing.acquire(timeout=0.05):
                 try:
                     self.refresh()
@@ -296,7 +298,7 @@ class Catalogue:
                     self._refreshing.release()
 
     def _all(self) -> list[RunEntry]:
-        """All runs, the newest first; ids alone tell no order within a millisecond. Not to be changed by who asks."""
+        """All runs, newest first; ids alone do not order runs within a millisecond. Callers must not modify it."""
         self._wait()
         with self._lock:
             entries, newest = self._newest
@@ -308,7 +310,7 @@ class Catalogue:
             return newest
 
     def _open(self, path: Path) -> RunFolder:
-        """The run at a path, opened now or before; the least used ones are let go."""
+        """The run at a path, from the cache of open runs or opened now; the least recently used are closed."""
         from stepscope.runs.read.folder import open_run
 
         with self._lock:

@@ -2,7 +2,7 @@
 
 Listing ten thousand runs must not open ten thousand folders. A run that has ended and whose log files are all sealed
 changes only when a file is added or removed, and that changes the folder's own modification time: one `stat` is enough.
-Any other run is looked into: names, sizes and times of its files.
+For any other run, the names, sizes and times of its files are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stepscope.runs.format.layout import COMPACT
 __all__ = ["RACY_S", "folder_stamp", "is_sealed", "listing_stamp", "may_settle"]
 
 RACY_S = 2.0
-"""A folder changed less than this ago may change again without its time showing it (FAT counts in 2 s)."""
+"""A folder changed more recently than this may change again with the same timestamp (FAT has a resolution of 2 s)."""
 
 
 def folder_stamp(found: os.stat_result) -> str:
@@ -28,7 +28,7 @@ def folder_stamp(found: os.stat_result) -> str:
 
 
 def listing_stamp(path: Path) -> str:
-    """The stamp of a run that may still grow: its files, how large they are and when they were written to."""
+    """The stamp of a run that may still grow: the sizes and modification times of its files."""
     parts: list[str] = []
     for folder in (path, path / COMPACT):
         try:
@@ -38,14 +38,14 @@ def listing_stamp(path: Path) -> str:
                         found = entry.stat(follow_symlinks=False)
                         parts.append(f"{entry.name}\0{found.st_size}\0{found.st_mtime_ns}")
         except OSError:
-            continue  # no such folder, or a file that went away meanwhile: then the stamp differs next time
+            continue  # no such folder, or a file disappeared meanwhile: the stamp will differ next time
     parts.sort()
     text = "\0".join(parts).encode(errors="surrogateescape")
     return f"~{len(parts):x}.{len(text):x}.{crc32(text):08x}"
 
 
 def may_settle(path: Path, found: os.stat_result, now: float | None = None) -> bool:
-    """Whether the folder of an ended run can from now on be known by `folder_stamp` alone."""
+    """Whether `folder_stamp` alone is enough from now on for an ended run."""
     age = (time.time() if now is None else now) - found.st_mtime
     if age < RACY_S:
         return False
@@ -57,7 +57,7 @@ def may_settle(path: Path, found: os.stat_result, now: float | None = None) -> b
 
 
 def is_sealed(path: str | Path) -> bool:
-    """Whether a log file ends with a `SEAL` frame: its writer will add nothing more."""
+    """Whether a log file ends with a `SEAL` frame, so that its writer adds nothing more."""
     try:
         with open_file(path, within=os.path.dirname(path) or os.curdir, buffering=0) as file:
             file.seek(-HEADER.size, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""What the table of runs can show: the facts, the config keys and the metrics that the runs have."""
+"""The columns available in the table of runs: facts, config keys and metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["RunColumn", "default_columns", "run_columns"]
 _LABELS = {"git.commit": "commit", "git.branch": "branch", "id": "run id"}
 _SHOWN_STATS = ("last", "min", "max", "mean")
 _MOST_DISTINCT = 1000
-"""Beyond this, different values are not counted any further."""
+"""Distinct values are counted up to this number."""
 _MOST_METRICS = 5000
 
 
@@ -28,9 +28,9 @@ class RunColumn:
     source: Literal["run", "config", "metric"]
     type: Literal["text", "number", "bool", "time", "duration"]
     distinct: int
-    """How many different values the runs have (of a metric: how many runs have it)."""
+    """Number of distinct values (for a metric: number of runs that have it)."""
     count: int
-    """How many runs have one."""
+    """Number of runs that have a value."""
 
 
 def run_columns(entries: Sequence[RunEntry]) -> list[RunColumn]:
@@ -39,7 +39,7 @@ def run_columns(entries: Sequence[RunEntry]) -> list[RunColumn]:
 
 
 def default_columns(columns: Iterable[RunColumn], entries: Sequence[RunEntry]) -> list[str]:
-    """The columns to begin with: config that differs between the runs, and what most of them are judged by."""
+    """The default columns: config that differs between the runs, and their main metrics."""
     runs = len(entries)
     differing = [one for one in columns if one.source == "config" and one.distinct > 1 and one.count * 4 >= runs]
     differing.sort(key=lambda one: -one.count)
@@ -53,7 +53,7 @@ def default_columns(columns: Iterable[RunColumn], entries: Sequence[RunEntry]) -
 
 
 def _best_stat(name: str, entries: Sequence[RunEntry]) -> Literal["min", "max"]:
-    """The side on which a metric is good: as a run says, else as its name says; the least where nobody says."""
+    """Whether lower or higher is better: from the run's definition, else from the name, else lower."""
     goal = next((entry.goals[name] for entry in entries if name in entry.goals), None) or goal_of(name)
     return "max" if goal == "max" else "min"
 
@@ -96,7 +96,7 @@ def _config_type(kinds: set[type]) -> Literal["text", "number", "bool"]:
 
 
 def _metric_label(name: str, stat: str) -> str:
-    """As in a query, where a bare name means the last value."""
+    """The key in the query language, where a bare name means the last value."""
     return name if stat == "last" else f"{name}.{stat}"
 
 

@@ -1,4 +1,4 @@
-"""Which way a metric is better, as the person said with `run.define`. `common.metric_direction` knows names."""
+"""Which direction of a metric is better, as defined with `run.define`. `common.metric_direction` guesses from names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["said_goals"]
 
 
 def said_goals(names: Iterable[str], rules: Iterable[MetricRule]) -> dict[str, Goal]:
-    """The goals that `run.define` gave, by metric; a metric's own before one with a `*`, later ones before earlier."""
+    """The goals set by `run.define`, by metric; exact names before `*` patterns, later before earlier."""
     found: dict[str, Goal] = {}
     given = [rule for rule in rules if rule.goal is not None]
     for name in names if given else ():

@@ -1,4 +1,4 @@
-"""Find run folders: by listing, in a store, in folders of stores, or the one that was named itself."""
+"""Find run folders by listing: in a store, in folders of stores, or a single run folder."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from stepscope.runs.format.layout import BLOBS, COMPACT, META, is_run_folder
 __all__ = ["Found", "find_run_folder", "find_run_folders"]
 
 _DEPTH = 2
-"""How many folders may lie between a store and what is in it: `team/project/<run>`."""
+"""Maximum depth of runs below a store: `team/project/<run>`."""
 _MOST_FOLDERS = 5000
-"""How many folders that are no runs are looked into, so that naming a home folder by mistake ends soon."""
+"""Maximum number of other folders searched, so that naming a home folder by mistake ends soon."""
 
 
 _NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
-"""Gone, or not ours to read."""
+"""Errors for folders that are gone or unreadable."""
 
 
 class Found(NamedTuple):
-    """A run folder: its path, the same below the store, and what one `stat` says of it."""
+    """A run folder: its path, its path relative to the store, and its `stat`."""
 
     path: str
     folder: str
@@ -31,11 +31,11 @@ class Found(NamedTuple):
 
 
 def find_run_folders(store: Path) -> Iterator[Found]:
-    """All run folders of a store, in no particular order. A store that is not there (yet) has none.
+    """All run folders of a store, unordered. A store that does not exist yet has none.
 
-    Raises `OSError` when the listing fails for another reason (too many open files, a disk that does not answer): then
-    nobody knows which runs there are, and none may be taken for gone. A folder named by a run id is taken for a run
-    without looking into it; the reader finds out if it is none.
+    Raises `OSError` when the listing fails for another reason (too many open files, an unresponsive disk): no run may
+    then be considered deleted. A folder named by a run id is assumed to be a run without looking inside; the reader
+    notices if it is not.
     """
     try:
         if (store / META).is_file():
@@ -47,7 +47,7 @@ def find_run_folders(store: Path) -> Iterator[Found]:
 
 
 def find_run_folder(store: Path, run_id: str) -> Path | None:
-    """The folder that is named by a run's id, without looking into any other; None where there is none."""
+    """The folder named by a run id, without searching others; None if there is none."""
     direct = store / run_id
     if is_run_folder(direct):
         return direct

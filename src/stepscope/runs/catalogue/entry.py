@@ -1,4 +1,4 @@
-"""A run as the catalogue knows it: enough to list, filter, sort and group it without opening its folder."""
+"""A run in the catalog: enough to list, filter, sort and group it without opening its folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FACTS", "Head", "RunEntry"]
 
 
 class Head(msgspec.Struct, array_like=True, gc=False):
-    """What the index keeps of a run, apart from the numbers of its metrics."""
+    """What the index stores about a run, except the numbers of its metrics."""
 
     id: str
     name: str
@@ -35,21 +35,21 @@ class Head(msgspec.Struct, array_like=True, gc=False):
     branch: str | None
     config: dict[str, Any]
     summary: dict[str, Any]
-    """Values set by hand, and what summary rules chose, by name."""
+    """Values set by hand or chosen by summary rules, by name."""
     main: str | None
     spark: list[float | None]
     findings: int
-    """Errors and warnings; what is only worth knowing does not count."""
+    """Errors and warnings; notes are not counted."""
     dropped: int
     version: int
     goals: dict[str, Goal] = {}
-    """Which way metrics are good, where the person said so."""
+    """The goal of each metric, where the user defined one."""
     errors: int = 0
-    """Those of the findings that are errors."""
+    """The number of findings that are errors."""
 
 
 class RunEntry:
-    """One line of the catalogue: the facts of a run as of the last `refresh`."""
+    """One row of the catalog: the facts of a run as of the last `refresh`."""
 
     __slots__ = ("_path", "head", "metrics")
 
@@ -57,7 +57,7 @@ class RunEntry:
         self._path = path
         self.head = head
         self.metrics = metrics
-        """The `MetricSummary` of each metric, by name; unpacked when asked for."""
+        """The `MetricSummary` of each metric, by name; unpacked on access."""
 
     @property
     def path(self) -> Path:
@@ -118,12 +118,12 @@ class RunEntry:
 
     @property
     def main(self) -> str | None:
-        """The metric that stands for the run."""
+        """The metric that represents the run."""
         return self.head.main
 
     @property
     def spark(self) -> list[float | None]:
-        """About forty values of the main metric; None where it is not finite."""
+        """About forty values of the main metric; None where not finite."""
         return self.head.spark
 
     @property
@@ -140,16 +140,16 @@ class RunEntry:
 
     @property
     def goals(self) -> dict[str, Goal]:
-        """Which way metrics are good, by name, where `run.define` said so."""
+        """The goal of each metric that `run.define` set."""
         return self.head.goals
 
     @property
     def version(self) -> int:
-        """Grows whenever anything in the run changed."""
+        """Increases whenever anything in the run changes."""
         return self.head.version
 
     def value(self, field: Field, now: float = 0.0) -> Any:
-        """The value of a field of the query language, or None when the run has none. `now` is what age counts from."""
+        """The value of a query-language field, or None if the run lacks it. `now` is the reference for age."""
         if field.source == "metric":
             return self._metric(field)
         if field.source == "config":
@@ -165,7 +165,9 @@ class RunEntry:
         stat = field.stat or "last"
         found = self.metrics.number(field.name, stat)
         if found is None and field.name not in self.metrics:
-            return self.metrics.number(f"{field.name}.{stat}", "last")  # a metric whose own name ends in .max, say
+            return self.metrics.number(
+                f"{field.name}.{stat}", "last"
+            )  # for example a metric whose own name ends in .max
         return found
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The folder of the run that a person names: by its path, or as `resolve.py` understands it."""
+"""Find the folder of the run a user names: by path, or by the references `resolve.py` supports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["find_run"]
 
 
 def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
-    """The folder of the run that `ref` names, in a store or anywhere by its path."""
+    """The folder of the run that `ref` names: a path anywhere, or a reference into a store."""
     text = os.fspath(ref)
     path = Path(text).expanduser()
     if is_run_folder(path):
@@ -33,7 +33,7 @@ def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
 
 
 def _by_listing(ref: str, paths: Sequence[str]) -> Path | None:
-    """The run with this id or age, from the names of the folders alone: ids begin with the time."""
+    """The run with this id or age, from folder names alone: ids begin with the time."""
     ids = {os.path.basename(path): path for path in paths}
     if ref in ids:
         return Path(ids[ref])

@@ -1,8 +1,8 @@
-"""The index: a disposable cache of what the catalogue learned about each run. docs/design/005 has the why.
+"""The index: a disposable cache of the catalog's facts about each run. docs/design/005 explains why.
 
-It is one SQLite file on a local disk, in the user's cache. Nothing in it is the truth: a damaged, deleted or outdated
-index is replaced by an empty one without a word, and a row whose checksum is wrong counts as not there. So losing it
-costs time, never data.
+It is one SQLite file on a local disk, in the user's cache. It is never the source of truth: a damaged, deleted or
+outdated index is silently replaced by an empty one, and a row with a wrong checksum is ignored. Losing it costs time,
+never data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stepscope.runs.format.filesystem import is_remote, make_private_folder
 __all__ = ["Index", "Row", "RunIndex", "cache_folder"]
 
 SCHEMA = 3
-"""Goes up whenever what is stored changes; files of another schema are left alone and not read."""
+"""Increment when the stored data changes; files with another schema are ignored."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS keysets (id INTEGER PRIMARY KEY, crc INTEGER NOT NULL, names BLOB NOT NULL UNIQUE);
@@ -35,25 +35,25 @@ CREATE TABLE IF NOT EXISTS stats (
     data BLOB NOT NULL, PRIMARY KEY (store, folder));
 """
 _PASSING = ("database is locked", "database table is locked", "database or disk is full")
-"""Troubles that say nothing against the file: it is left as it is, and used again next time."""
+"""Temporary errors that do not mean the file is bad; it is kept and used again next time."""
 _GENERATIONS = 20
 
 T = TypeVar("T")
 
 
 class Row(NamedTuple):
-    """What is kept of one run: its stamp (see `change_detection.py`), its head, and the names of its metrics."""
+    """The cached data of one run: its stamp (see `change_detection.py`), its head, and the names of its metrics."""
 
     folder: str
     stamp: str
     head: bytes
     names: tuple[str, ...]
     stats: bytes = b""
-    """Numbers of each metric; only filled when a row is saved, and read on its own because it is the bulk."""
+    """Numbers of each metric; set only when a row is saved, and read separately because they are large."""
 
 
 class RunIndex(Protocol):
-    """What a catalogue asks of an index: a file of the user's cache, or a team server's database."""
+    """The index interface: a file in the user's cache, or a team server's database."""
 
     def rows(self, store: str) -> list[Row]: ...
 
@@ -67,7 +67,7 @@ class RunIndex(Protocol):
 
 
 def cache_folder() -> Path:
-    """Where caches of this user go: `STEPSCOPE_CACHE`, else the platform's place."""
+    """The user's cache folder: `STEPSCOPE_CACHE`, else the platform's default."""
     chosen = os.environ.get("STEPSCOPE_CACHE")
     if chosen:
         return Path(chosen).expanduser()
@@ -79,19 +79,19 @@ def cache_folder() -> Path:
 
 
 class Index:
-    """The cache of one process. Every call works, whatever happens to the file; at worst it knows nothing."""
+    """The index of one process. Every call works whatever happens to the file; at worst it returns nothing."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._lock = threading.RLock()
         self._folder: Path | None = cache_folder() if folder is None else folder
         self._generation = 0
         self.path: Path | None = None
-        """The file behind it, or None when it is only in memory."""
+        """The file, or None if the index is in memory only."""
         self._db = self._open()
         self._names: dict[int, tuple[str, ...]] = {}
 
     def rows(self, store: str) -> list[Row]:
-        """All sound rows of a store, without their stats."""
+        """All valid rows of a store, without their stats."""
 
         def read(db: sqlite3.Connection) -> list[Row]:
             sql = "SELECT folder, stamp, crc, keyset, head FROM runs WHERE store = ?"
@@ -104,7 +104,7 @@ class Index:
         return self._safely(read, [])
 
     def stats(self, store: str, folder: str) -> bytes | None:
-        """The numbers of one run's metrics, or None when they have to be read from the run."""
+        """The numbers of one run's metrics, or None if they must be read from the run."""
 
         def read(db: sqlite3.Connection) -> bytes | None:
             found = db.execute("SELECT crc, data FROM stats WHERE store = ? AND folder = ?", (store, folder)).fetchone()
@@ -117,13 +117,13 @@ class Index:
 
         def read(db: sqlite3.Connection) -> None:
             for folder, crc, data in db.execute("SELECT folder, crc, data FROM stats WHERE store = ?", (store,)):
-                if crc == crc32(data, crc32(folder.encode())):  # `_stats_crc`, without a call for each run
+                if crc == crc32(data, crc32(folder.encode())):  # inlined `_stats_crc`, to avoid a call per run
                     visit(folder, data)
 
         self._safely(read, None)
 
     def save(self, store: str, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
-        """Keep some rows and forget others, all or nothing."""
+        """Save some rows and remove others in one transaction."""
 
         def write(db: sqlite3.Connection) -> None:
             with db:
@@ -147,7 +147,7 @@ class Index:
         if db is not None:
             db.close()
 
-    # -- inside ------------------------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------------------------
 
     def _put(self, db: sqlite3.Connection, store: str, row: Row) -> None:
         names = msgspec.msgpack.encode(row.names)
@@ -174,7 +174,7 @@ class Index:
         return known
 
     def _safely(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Do it; a damaged file is replaced by an empty one, a busy one is left for the next time."""
+        """Run `work`; a damaged file is replaced by an empty one, a busy one is left for the next time."""
         with self._lock:
             try:
                 return work(self._db)
@@ -184,7 +184,7 @@ class Index:
                 return otherwise
 
     def _start_anew(self, damaged: bool) -> None:
-        """Go on with a new file under a new name.
+        """Continue with a new file under a new name.
 
         The old name is never used again: SQLite finds journals by name, so a process that still has the old file open
         would damage a new one in its place.
@@ -242,7 +242,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _is_damage(fault: Exception) -> bool:
-    """Whether the file itself is wrong, and not only out of reach (too many open files, say)."""
+    """Whether the file itself is damaged, and not only unavailable (too many open files, say)."""
     return not isinstance(fault, (sqlite3.OperationalError, OSError)) or str(fault).startswith(("no such", "table "))
 
 
@@ -251,7 +251,7 @@ def _remove(path: Path) -> None:
         try:
             os.unlink(f"{path}{suffix}")
         except OSError:
-            pass  # it is only clutter, and may be gone already
+            pass  # only clutter, and possibly already deleted
 
 
 def _with_tables(db: sqlite3.Connection) -> sqlite3.Connection:

@@ -1,4 +1,4 @@
-"""The one metric that stands for a run in a list: what the person said matters, else the loss."""
+"""The metric that represents a run in a list: one with a user-defined goal, else the loss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPARK_POINTS = 40
 _TRAINING = ("train", "training", "trn")
 _HELD_OUT = ("val", "valid", "validation", "eval", "test", "dev")
 _MACHINE = ("system/", "memory/", "time/")
-"""What `stepscope` logs of the machine and of the time: a fact about every run, never what it is judged by."""
+"""Machine and timing series that Stepscope logs itself; never a run's main metric."""
 _LOSS_WORDS = ("loss", "nll", "elbo", "objective", "cost", "perplexity", "ppl", "error", "err")
 
 
@@ -39,18 +39,18 @@ def main_metric(names: tuple[str, ...], rules: Sequence[MetricRule] = ()) -> str
 
 @lru_cache(maxsize=64)
 def _most_like_a_loss(names: tuple[str, ...]) -> str | None:
-    """Remembered, because the runs of a store mostly have the same metrics."""
+    """Cached, because the runs of a store mostly have the same metrics."""
     return min((name for name in names if not name.startswith(_MACHINE)), key=_rank, default=None)
 
 
 def _rank(name: str) -> tuple[int, int, int, str]:
-    """Less is better; names that are no loss come last, the shorter ones first."""
+    """Sort key, best first; names that are not a loss come last, shorter ones first."""
     likeness = loss_likeness(name)
     return (*likeness, name) if likeness is not None else (len(_LOSS_WORDS), len(_words(name)), 0, name)
 
 
 def loss_likeness(name: str) -> tuple[int, int, int] | None:
-    """How much like a loss it is, how much else its name says, whose loss; less is better. None if it is no loss.
+    """How loss-like a name is, its extra words, and its split; less is better. None if it is not a loss.
 
     >>> loss_likeness("train/loss"), loss_likeness("val/kl_loss"), loss_likeness("lr")
     ((0, 0, 0), (0, 1, 1), None)
@@ -71,7 +71,7 @@ def _words(name: str) -> list[str]:
 
 
 def sparkline(values: npt.NDArray[np.float64]) -> list[float | None]:
-    """About forty values for a tiny line: the means of equal stretches; None where nothing is finite."""
+    """About forty values for a sparkline: means of equal intervals; None where nothing is finite."""
     import numpy as np
 
     count = len(values)

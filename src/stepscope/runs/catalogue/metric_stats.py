@@ -1,7 +1,7 @@
-"""The numbers of all metrics of a run as one packed string of bytes, from which any one is read at once.
+"""The summary numbers of a run's metrics packed into one byte string with random access.
 
-Ten thousand runs of fifty metrics are half a million summaries: as objects they take seconds to make, as bytes they are
-read from the index as they are, and a query or sort unpacks only the number it asks for.
+Ten thousand runs of fifty metrics are half a million summaries: creating objects would take seconds; the bytes come
+straight from the index, and a query or sort unpacks only the number it needs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _SLOTS = {name: (8 * at, Struct("<d" if name in _FLOATS else "<q")) for at, name
 _get_all = attrgetter(*_NAMES)
 _NO_INTEGER = -(2**63)
 Slot = tuple[tuple[str, str], Callable[[bytes, int], tuple[Any, ...]], int]
-"""A metric and one of its numbers, how it is unpacked, and where it begins."""
+"""A metric's statistic, its format, and its offset."""
 _OF_FINITE = frozenset(("min", "max", "mean"))
-"""These are of the finite values, so that NaN can stand for "there is none"."""
+"""Statistics over finite values, so that NaN can mean "none"."""
 
 
 def pack_stats(summaries: Iterable[MetricSummary]) -> bytes:
@@ -40,20 +40,22 @@ def _pack(summary: MetricSummary) -> bytes:
     numbers = _get_all(summary)
     try:
         return _ALL.pack(*numbers)
-    except struct.error:  # a step that there is not, or one beyond 64 bits
+    except struct.error:  # no step, or a step beyond 64 bits
         floats, integers = numbers[: len(_FLOATS)], numbers[len(_FLOATS) :]
         return _ALL.pack(*floats, *map(_integer, integers))
 
 
 class MetricStats(Mapping[str, "MetricSummary"]):
-    """A run's metrics by name. The bytes are only fetched when a number is asked for."""
+    """A run's metrics by name. The bytes are fetched on first access."""
 
     __slots__ = ("_data", "_fetch", "_kept", "_places", "folder", "names")
 
     def __init__(
         self, names: tuple[str, ...], places: dict[str, int], folder: str, fetch: Callable[[str], bytes]
     ) -> None:
-        """`places` has the position of each name, shared by runs with the same; `fetch(folder)` has the bytes."""
+        """`places` has the position of each name, shared by runs with the same names; `fetch(folder)` returns the
+        bytes.
+        """
         self.names = names
         self.folder = folder
         self._places = places
@@ -62,18 +64,18 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         self._kept: dict[tuple[str, str], Any] | None = None
 
     def fill(self, data: bytes) -> None:
-        """Have the bytes at hand."""
+        """Fetch the bytes."""
         self._data = data
         self._kept = None
 
     def take(self) -> bytes:
-        """The bytes, which from now on are fetched again when needed."""
+        """The bytes, which are dropped here and fetched again when needed."""
         data = self._data if self._data is not None else self._bytes()
         self._data = None
         return data
 
     def slots(self, wanted: Iterable[tuple[str, str]]) -> list[Slot]:
-        """Where some numbers stand in the bytes of every run with these names."""
+        """The offsets of some numbers, valid for every run with these names."""
         return [
             (pair, _SLOTS[pair[1]][1].unpack_from, self._places[pair[0]] * _ALL.size + _SLOTS[pair[1]][0])
             for pair in wanted
@@ -81,7 +83,7 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         ]
 
     def keep(self, data: bytes, slots: list[Slot]) -> None:
-        """Have some numbers at hand, out of the run's bytes, without keeping these."""
+        """Cache some numbers from the run's bytes without caching the bytes."""
         if self._data is not None:
             return
         kept = self._kept
@@ -91,7 +93,7 @@ class MetricStats(Mapping[str, "MetricSummary"]):
             kept[pair] = unpack(data, offset)[0]
 
     def number(self, name: str, stat: str) -> float | int | None:
-        """One number of one metric, or None when there is none."""
+        """One statistic of one metric, or None."""
         kept = self._kept
         value = kept.get((name, stat)) if kept is not None else None
         if value is None:

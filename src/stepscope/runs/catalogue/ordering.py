@@ -1,4 +1,4 @@
-"""The order of runs in a table: numbers by size, text as people sort it, what is missing always last."""
+"""The order of runs in a table: numbers by value, text in natural order, missing values last."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["grouped", "natural_key", "ordered"]
 T = TypeVar("T")
 
 _LONGEST = 200
-"""How much of a long text decides its place."""
+"""Number of characters of a long text that are compared."""
 _NUMBERS = re.compile("([0-9]+)")
 
 
 def natural_key(text: str) -> tuple[list[str | int], str]:
-    """A sort key by which `run-2` comes before `run-10`, whatever the case.
+    """A case-insensitive sort key by which `run-2` comes before `run-10`.
 
     >>> sorted(["run-10", "Run-2", "a"], key=natural_key)
     ['a', 'Run-2', 'run-10']
     """
     text = text[:_LONGEST].lower()
-    pieces: list[str | int] = _NUMBERS.split(text)  # text and numbers in turn, so that like always meets like
+    pieces: list[str | int] = _NUMBERS.split(text)  # alternate text and numbers, so that only like types are compared
     pieces[1::2] = map(int, pieces[1::2])
     return pieces, text
 
 
 def ordered(items: Iterable[T], value: Callable[[T], Any], descending: bool = False) -> list[T]:
-    """The items sorted by a value of each; equal ones keep their order, None and NaN come last either way."""
+    """The items sorted by `value`, stable; None and NaN come last in either direction."""
     present: list[tuple[Any, T]] = []
     missing: list[T] = []
     for item in items:
@@ -42,7 +42,7 @@ def ordered(items: Iterable[T], value: Callable[[T], Any], descending: bool = Fa
 
 
 def grouped(items: Iterable[T], value: Callable[[T], Any]) -> list[tuple[Any, list[T]]]:
-    """The items by a value of each, groups in ascending order, those without one last."""
+    """The items grouped by a value, groups ascending, those without a value last."""
     groups: dict[Any, tuple[Any, list[T]]] = {}
     for item in items:
         found = value(item)
@@ -55,7 +55,7 @@ def grouped(items: Iterable[T], value: Callable[[T], Any]) -> list[tuple[Any, li
 
 
 def _sort_key(value: Any) -> tuple[int, Any] | None:
-    """Numbers (true and false among them) before text; nothing is ever compared across kinds."""
+    """Numbers and booleans before text; values of different kinds are never compared."""
     if value is None or value != value:
         return None
     if isinstance(value, (int, float)):

@@ -1,4 +1,4 @@
-"""Read a run for the catalogue: once in full when it has ended, and piece by piece while it goes on."""
+"""Read a run for the catalog: once in full if it has ended, incrementally while it is live."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from stepscope.runs.read.folder import RunFolder, open_run
 __all__ = ["Reading", "read_run"]
 
 _MOST_CONFIG_TEXT = 2000
-"""A longer text in a config (a whole prompt, say) is cut in the catalogue; the run itself has all of it."""
+"""Longer config texts (a whole prompt, say) are truncated in the catalog; the run itself has them in full."""
 
 
 class Reading:
-    """What a look at a run brought."""
+    """The result of reading a run."""
 
     def __init__(self, folder: RunFolder, version: int) -> None:
         summaries = folder.summaries()
@@ -32,7 +32,7 @@ class Reading:
         self.head = _head(folder, summaries, version)
 
     def again(self) -> Head:
-        """The head with the status as it is now, from what was read then: no file is opened."""
+        """The head with its current status, derived from what was read before: no file is opened."""
         standing = self.folder.standing
         head = msgspec.structs.replace(
             self.head, status=standing.status, ended=standing.ended, duration_s=self.folder.duration_s
@@ -44,7 +44,7 @@ class Reading:
 
 
 def read_run(path: Path, before: Reading | None = None, version: int = 0) -> Reading:
-    """Read a run, or only what is new since it was last read; its version is at least the given one.
+    """Read a run, or only what is new; its version is at least the given one.
 
     Raises what `open_run` raises.
     """
@@ -84,7 +84,7 @@ def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) 
 
 
 def _chosen(folder: RunFolder, summaries: dict[str, MetricSummary]) -> dict[str, Any]:
-    """Summary values that are not simply the last value of a metric: chosen by a rule, or set by hand."""
+    """Summary values other than a metric's last value: chosen by a rule, or set by hand."""
     chosen: dict[str, Any] = {}
     rules = [rule for rule in folder.rules if rule.summary not in (None, "last")]
     for name, summary in summaries.items() if rules else ():

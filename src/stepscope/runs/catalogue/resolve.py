@@ -1,4 +1,4 @@
-"""Which of several runs is meant: an id or the beginning of one, a name, `project/name`, `last` or `@2`."""
+"""Resolve a run reference: an id or its beginning, a name, `project/name`, `last` or `@2`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_LISTED = 8
 
 
 class Choosable(Protocol):
-    """What is asked of a run to tell it from others."""
+    """The attributes used to identify a run."""
 
     @property
     def id(self) -> str: ...
@@ -32,7 +32,7 @@ R = TypeVar("R", bound=Choosable)
 
 
 def choose(ref: str, runs: Sequence[R]) -> R:
-    """The one run of several that `ref` names; says which ones it could be when that is not clear."""
+    """The one run that `ref` names; if it is ambiguous, the error lists the candidates."""
     if not runs:
         raise NotFound(f"there is no run {ref!r}: the store is empty; record one with stepscope.init(...)")
     recent = _by_age(runs, ref)
@@ -76,7 +76,7 @@ def _which(ref: str, fits: Sequence[Choosable]) -> str:
     ]
     if len(newest) > _MOST_LISTED:
         lines.append(f"  ... and {len(newest) - _MOST_LISTED} more")
-    return "\n".join([f"{ref!r} fits {len(fits)} runs; give the id of one, or enough of it to tell:", *lines])
+    return "\n".join([f"{ref!r} matches {len(fits)} runs; give the id of one, or a longer prefix of it:", *lines])
 
 
 def _suggestion(ref: str, runs: Iterable[Choosable]) -> str:

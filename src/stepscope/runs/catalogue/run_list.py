@@ -1,4 +1,4 @@
-"""`stepscope.runs(...)` and `stepscope.run(...)`: recorded runs as Python objects, read when they are looked at."""
+"""`stepscope.runs(...)` and `stepscope.run(...)`: recorded runs as Python objects, read lazily."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SHOWN = 20
 
 
 def runs(dir: str | os.PathLike[str] | None = None, query: str = "") -> RunList:
-    """The runs in a folder, newest first; nothing but a list of them is read yet.
+    """The runs in a folder, newest first; run contents are read on access.
 
-    Without `dir` the folder that `stepscope.init` writes to: STEPSCOPE_DIR, else `stepscope-runs`.
+    Without `dir`, uses the folder that `stepscope.init` writes to: STEPSCOPE_DIR, else `stepscope-runs`.
 
         good = stepscope.runs("stepscope-runs", "config.lr < 0.01 and loss.min < 0.3")
         good[0].series("loss").values.min()
@@ -36,7 +36,9 @@ def runs(dir: str | os.PathLike[str] | None = None, query: str = "") -> RunList:
     store = _store(dir)
     if not store.is_dir():
         said = " (from STEPSCOPE_DIR)" if dir is None and os.environ.get("STEPSCOPE_DIR") else ""
-        raise NotFound(f"there is no folder {store}{said}; give the folder that was the `dir` of stepscope.init(...)")
+        raise NotFound(
+            f"there is no folder {store}{said}; give the folder that you passed as `dir` to stepscope.init(...)"
+        )
     catalogue = Catalogue(store)
     return RunList(catalogue, catalogue.entries(query))
 
@@ -46,7 +48,7 @@ def run(ref: str | os.PathLike[str], dir: str | os.PathLike[str] | None = None) 
 
         stepscope.run("last").series("loss").to_pandas()
 
-    Names are looked for in `dir`; without it where `stepscope.init` writes: STEPSCOPE_DIR, else `stepscope-runs`.
+    Names are looked up in `dir`; without it, where `stepscope.init` writes: STEPSCOPE_DIR, else `stepscope-runs`.
     """
     from stepscope.runs.read.folder import open_run
 
@@ -58,12 +60,12 @@ def _store(dir: str | os.PathLike[str] | None) -> Path:
 
 
 class RunList(Sequence["RunFolder"]):
-    """Some runs in some order. Getting one opens it; everything that is in `entries` is known without that."""
+    """A list of runs. Indexing opens a run; `entries` needs no file access."""
 
     def __init__(self, catalogue: Catalogue, entries: list[RunEntry]) -> None:
         self._catalogue = catalogue
         self.entries = entries
-        """What the catalogue knows: name, status, config, the summary of each metric."""
+        """The catalog's data: name, status, config, the summary of each metric."""
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -81,18 +83,18 @@ class RunList(Sequence["RunFolder"]):
         return (self._catalogue.get(entry.id) for entry in self.entries)
 
     def filter(self, query: str) -> RunList:
-        """Those of the runs that match a query, in the same order."""
+        """The runs that match a query, in the same order."""
         found = {entry.id for entry in self._catalogue.entries(query)}
         return RunList(self._catalogue, [entry for entry in self.entries if entry.id in found])
 
     def sort(self, by: str, descending: bool = False) -> RunList:
-        """The runs in another order: `config.lr`, `loss.min`, `created` ... Missing values and NaN come last."""
+        """The runs sorted by `config.lr`, `loss.min`, `created` ... Missing values and NaN come last."""
         mine = {entry.id for entry in self.entries}
         everything = self._catalogue.entries(sort=by, descending=descending)
         return RunList(self._catalogue, [entry for entry in everything if entry.id in mine])
 
     def to_pandas(self) -> Any:
-        """A table with a line per run: facts, `config.*`, and of each metric the last, least and greatest value."""
+        """A table with one row per run: facts, `config.*`, and the last, minimum and maximum of each metric."""
         try:
             import pandas as pd
         except ImportError:

@@ -1,4 +1,4 @@
-"""Which runs a page asks for, and in what order: one question that every kind of catalogue answers alike."""
+"""A query for runs with its sort order and limits, answered the same way by every catalog."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stepscope.runs.query.fields import Field
 __all__ = ["ARCHIVED", "RunPage", "Selection", "newest_goals", "ranges_of"]
 
 ARCHIVED = "archived"
-"""Runs with this tag are out of the way unless they are asked for."""
+"""Runs with this tag are hidden by default."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Selection:
     """Only runs of these; None for all."""
 
     def admits(self, entry: RunEntry) -> bool:
-        """Whether a run is within the limits; the query is not asked here."""
+        """Whether a run is within the limits; the query is not evaluated here."""
         if self.runs is not None and entry.id not in self.runs:
             return False
         if self.projects is not None and entry.project not in self.projects:
@@ -42,16 +42,16 @@ class Selection:
 
 
 class RunPage(NamedTuple):
-    """A window of the selected runs."""
+    """A page of the selected runs."""
 
     entries: list[RunEntry]
     matched: int
     exact: bool = True
-    """Whether `matched` was counted; otherwise it is the database's estimate, and never less than what was shown."""
+    """Whether `matched` is exact; otherwise it is the database's estimate, at least the number shown."""
 
 
 def ranges_of(entries: Iterable[RunEntry], fields: Iterable[Field]) -> dict[Field, tuple[float, float]]:
-    """The least and the greatest finite number of each field over finished runs; fields without one are left out."""
+    """The minimum and maximum finite number of each field over finished runs; fields without one are omitted."""
     finished = [entry for entry in entries if entry.status == "finished"]
     found = {}
     for field in fields:
@@ -63,7 +63,7 @@ def ranges_of(entries: Iterable[RunEntry], fields: Iterable[Field]) -> dict[Fiel
 
 
 def newest_goals(entries: Iterable[RunEntry], metrics: Collection[str]) -> dict[str, tuple[str, Goal]]:
-    """Which way metrics are good, as the newest run with a word on each says, with the id of that run."""
+    """The goal of each metric, from the newest run that defines it, with the id of that run."""
     found: dict[str, tuple[str, Goal]] = {}
     for entry in entries:
         for name, goal in entry.head.goals.items():

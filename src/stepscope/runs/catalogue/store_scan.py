@@ -1,4 +1,4 @@
-"""One store, looked at again and again: which runs changed, and what the catalogue should know of them."""
+"""Repeated scans of one store: which runs changed, and their catalog entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["StoreScan"]
 log = logging.getLogger("stepscope.runs")
 
 _BATCH = 200
-"""Runs that are saved to the index together: a kill during the first look loses no more than these."""
+"""Runs saved to the index together: a kill during the first scan loses at most these."""
 _ENDED = frozenset(("finished", "stopped", "preempted", "failed"))
 
 _head_decoder = msgspec.msgpack.Decoder(Head)
@@ -38,16 +38,16 @@ _head_encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
 @dataclass(slots=True)
 class _Known:
-    """A run as it was when it was last read."""
+    """A run as last read."""
 
     stamp: str
     entry: RunEntry
     reading: Reading | None = None
-    """Kept while the run goes on, so that its status can be worked out again and only what is new is read."""
+    """Kept while the run is live, to update its status and read only what is new."""
 
 
 class StoreScan:
-    """The runs of one store, by the path of their folder below it."""
+    """The runs of one store, by their path relative to it."""
 
     def __init__(self, store: Path, index: RunIndex) -> None:
         self.store = store
@@ -57,7 +57,7 @@ class StoreScan:
         self._failed: dict[str, tuple[str, str]] = {}
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._places: dict[int, tuple[tuple[str, ...], dict[str, int]]] = {}
-        """By the identity of a tuple in `_names`: names, and where each stands. Hashing fifty names for each of ten
+        """By the identity of a tuple in `_names`: the names and their positions. Hashing fifty names for each of ten
         thousand runs would take longer than all the rest."""
         self._fetched: set[tuple[str, str]] = set()
         self._unsaved: list[Row] = []
@@ -73,7 +73,7 @@ class StoreScan:
         return {self.store / folder: why for folder, (_stamp, why) in self._failed.items()}
 
     def refresh(self, now: float, progress: Callable[[int, int], None]) -> set[str]:
-        """Look again; returns the folders whose entry is new or different. `progress(done, total)` comes with each."""
+        """Scan again; returns the folders whose entry is new or changed. `progress(done, total)` is called for each."""
         if self._known is None:
             self._known = self._from_index()
         touched: set[str] = set()
@@ -81,7 +81,7 @@ class StoreScan:
         present: set[str] = set()
         try:
             listed = list(find_run_folders(self.store))
-        except OSError as fault:  # too many open files, a disk that does not answer: what we know still holds
+        except OSError as fault:  # too many open files, an unresponsive disk: keep the current state
             log.warning("cannot list the runs in %s: %s", self.store, fault)
             return set()
         for found in listed:
@@ -89,7 +89,7 @@ class StoreScan:
             before = self._known.get(found.folder)
             if before is None or not self._is_same(before, found, now, touched):
                 unread.append(found)
-        unread.sort(key=lambda found: found.folder, reverse=True)  # the newest first: ids begin with the time
+        unread.sort(key=lambda found: found.folder, reverse=True)  # newest first: ids begin with the time
         for done, found in enumerate(unread):
             progress(done, len(unread))
             if self._read(found, now):
@@ -104,7 +104,7 @@ class StoreScan:
         return touched
 
     def read_now(self, run_id: str) -> RunEntry | None:
-        """A run that no look has read yet, from its folder; None where there is none. May come from any thread."""
+        """A run that no scan has read yet, from its folder; None if there is none. Thread-safe."""
         from stepscope.runs.catalogue.read_head import read_run
 
         try:
@@ -120,7 +120,7 @@ class StoreScan:
         return entry
 
     def fetch_numbers(self, fields: Iterable[Field]) -> None:
-        """Have numbers of metrics at hand for all runs, read in one pass; only those that are asked for are kept."""
+        """Read metric numbers for all runs in one pass; only the requested ones are cached."""
         wanted = {(field.name, field.stat or "last") for field in fields}
         wanted |= {(f"{name}.{stat}", "last") for name, stat in wanted}
         wanted -= self._fetched
@@ -144,11 +144,11 @@ class StoreScan:
         self._fetched |= wanted
 
     def open_folder(self, entry: RunEntry) -> RunFolder | None:
-        """The run of an entry, if it is kept open here because it goes on."""
+        """The live run of an entry, if it is open here."""
         known = (self._known or {}).get(entry.metrics.folder)
         return known.reading.folder if known is not None and known.entry is entry and known.reading else None
 
-    # -- inside -------------------------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------------------------
 
     def _from_index(self) -> dict[str, _Known]:
         known: dict[str, _Known] = {}
@@ -156,14 +156,14 @@ class StoreScan:
             try:
                 head = _head_decoder.decode(row.head)
             except MALFORMED:
-                continue  # written by a version with another idea of a head
-            # A process that could not be asked then may be one that can be asked now, from here.
+                continue  # written by a version with a different head
+            # A process that could not be queried then may be reachable from here now.
             if head.status != "lost":
                 known[row.folder] = _Known(row.stamp, self._entry(row.folder, head, row.names))
         return known
 
     def _is_same(self, known: _Known, found: Found, now: float, touched: set[str]) -> bool:
-        """Whether a run is as it was read; what changes without a change of its files is brought up to date."""
+        """Whether a run is unchanged since it was read; time-dependent facts are updated."""
         if known.stamp == folder_stamp(found.stat):
             return True
         if known.stamp.startswith("=") or known.stamp != listing_stamp(Path(found.path)):
@@ -182,14 +182,14 @@ class StoreScan:
         return True
 
     def _read(self, found: Found, now: float) -> bool:
-        """Read a run, or what is new in it; False when it cannot be read or is no run (yet)."""
+        """Read a run, or what is new in it; False if it cannot be read or is not a run (yet)."""
         from stepscope.runs.catalogue.read_head import (
-            read_run,  # brings numpy, which a look at a known store does without
+            read_run,  # imports numpy, which scanning a known store does not need
         )
 
         assert self._known is not None
         path = Path(found.path)
-        stamp = listing_stamp(path)  # before reading: what comes meanwhile is seen the next time
+        stamp = listing_stamp(path)  # before reading: later changes are seen next time
         if self._failed.get(found.folder, ("", ""))[0] == stamp:
             return False
         before = self._known.get(found.folder)
@@ -197,9 +197,7 @@ class StoreScan:
             reading = read_run(path) if before is None else read_run(path, before.reading, before.entry.version + 1)
         except (StepscopeError, OSError) as fault:
             passing = isinstance(fault, OSError) and not isinstance(fault, StepscopeError)
-            if passing and os.path.lexists(
-                path
-            ):  # it may well be readable a moment later: keep what we know, try again
+            if passing and os.path.lexists(path):  # possibly readable a moment later: keep the old state and try again
                 self._failed.setdefault(found.folder, ("", str(fault)))
                 return False
             self._failed[found.folder] = (stamp, str(fault))
@@ -236,10 +234,10 @@ class StoreScan:
         try:
             return read_run(self.store / folder).stats
         except (StepscopeError, OSError):
-            return b""  # it is gone meanwhile: its metrics have no values
+            return b""  # deleted meanwhile: its metrics have no values
 
     def _keep(self, folder: str, known: _Known) -> None:
-        """Have a run saved; its numbers then need not stay in memory."""
+        """Save a run to the index; its numbers then need not stay in memory."""
         metrics = known.entry.metrics
         self._unsaved.append(
             Row(folder, known.stamp, _head_encoder.encode(known.entry.head), metrics.names, metrics.take())

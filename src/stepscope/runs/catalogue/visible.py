@@ -1,6 +1,6 @@
-"""A catalogue as somebody sees it who may not see every project: the same answers, as if the other runs were not there.
+"""A catalog restricted to the projects a user may see: the same answers, as if the other runs did not exist.
 
-A test compares it with `Catalogue`: what that one can be asked must be answered here too, or it would tell of all runs.
+A test compares it with `Catalogue`: every query method must be restricted here, or it would leak other runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["VisibleCatalogue"]
 
 
 class VisibleCatalogue(Catalogue):
-    """Shows the runs of some projects, or one run, of another catalogue; that one is kept up to date and closed."""
+    """Shows some projects, or one run, of another catalog, which is refreshed and closed elsewhere."""
 
     def __init__(self, inner: Catalogue, projects: frozenset[str], run: str | None = None) -> None:
         self._inner = inner
@@ -47,13 +47,13 @@ class VisibleCatalogue(Catalogue):
 
     @property
     def problems(self) -> dict[Path, str]:
-        return {}  # folders that cannot be read belong to no project that we know
+        return {}  # unreadable folders belong to no known project
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
         return self._inner.refresh(progress)
 
     def close(self) -> None:
-        """Nothing of it is open."""
+        """Does nothing: the other catalog is closed elsewhere."""
 
     def shows(self, entry: RunEntry) -> bool:
         return entry.id == self._run if self._run is not None else entry.project in self._projects

@@ -1,15 +1,15 @@
 """Compaction: the rows of finished log files become columns, in a fraction of the bytes.
 
-    compact/<n>.log = a row of sections, one per log file it stands for:
-        HEADER    that file's own header: by its `file_id`, readers know what the section stands for
+    compact/<n>.log = a sequence of sections, one per log file it replaces:
+        HEADER    that file's own header; its `file_id` tells readers which file the section replaces
         CHUNK *   each series in columns, in the order it was logged
         others    events, media records, console and the last heartbeat, byte for byte, in their order
-        HEADER    again, should the first be damaged one day
+        HEADER    repeated, in case the first is damaged
         SEAL
 
-Nothing is removed before the new file is on the disk and has been read back and compared, bit for bit. Interrupted
-anywhere, a run is as it was or has a section beside its source; a reader takes one of the two. A log file that is
-damaged, still open or would not get smaller stays as it is. docs/design/001-the-run-folder.md has the rule.
+Nothing is removed before the new file is on disk and has been read back and compared bit for bit. If interrupted, a run
+is unchanged or has a section beside its source, and a reader uses one of the two. A log file that is damaged, still
+open or would not shrink is left alone. See docs/design/001-the-run-folder.md.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ __all__ = [
 ]
 
 _FILE_BYTES = 64 << 20
-"""About how much of the sources goes into one compacted file, so that verifying it needs little memory."""
+"""Approximate source bytes per compacted file, so that verifying it needs little memory."""
 
 LARGEST_COMPACTED = 1 << 30
-"""No file of ours is larger: a batch ends with the source that brings it over `_FILE_BYTES`, and gets smaller."""
+"""Maximum size of a compacted file: a batch ends with the source that exceeds `_FILE_BYTES`, and shrinks."""
 
 _ABANDONED_S = 3600.0
-"""A half-written file that is older belongs to no compaction that still goes on."""
+"""A half-written file older than this belongs to no running compaction."""
 
 
 @dataclass
 class CompactResult:
-    """What `compact` did to one run."""
+    """The result of compacting one run."""
 
     run: Path
     files: int = 0
@@ -62,15 +62,15 @@ class CompactResult:
     bytes_before: int = 0
     bytes_after: int = 0
     skipped: dict[str, str] = field(default_factory=dict)
-    """Log files that stayed, and why."""
+    """Log files that were kept, and why."""
 
 
 def compact(run: Path, *, gone: bool = False, first: int = 0) -> CompactResult:
-    """Replace the finished log files of a run by compacted ones. Safe at any time, also twice at once.
+    """Replace the finished log files of a run by compacted ones. Safe at any time, even concurrently.
 
-    `gone` says that no process writes to the run any more (its status is killed): then files without a seal, as a kill
-    leaves them, count as finished too. A folder we may not write to is left alone. `first` is the least number of a
-    compacted file: those of a server must not meet those that a client has yet to send.
+    `gone` means that no process writes to the run any more (its status is killed): files without a seal then also count
+    as finished. A read-only folder is left alone. `first` is the lowest number for a compacted file: a server's numbers
+    must not collide with those a client has yet to send.
     """
     result = CompactResult(run)
     if not os.access(run, os.W_OK | os.X_OK):
@@ -81,25 +81,25 @@ def compact(run: Path, *, gone: bool = False, first: int = 0) -> CompactResult:
         done = _remove_leftovers(run)
         for batch in _batches(run, done, gone, result):
             _replace(run, batch, result, first)
-    except OSError as fault:  # a full disk, a folder that went away: what is there stays as it is
+    except OSError as fault:  # a full disk or a deleted folder: what is there is kept
         result.skipped[run.name] = str(fault)
     return result
 
 
 def covered_files(run: Path) -> dict[str, Path]:
-    """The `file_id` of every log file that a sound section of a compacted file stands for, and where that is."""
+    """The `file_id` of every log file replaced by a valid section of a compacted file, and its location."""
     covered: dict[str, Path] = {}
     for path in log_files(run / COMPACT):
         try:
             for section in read_sections(read_file(path, LARGEST_COMPACTED, within=run)):
                 covered[section.header.file_id] = path
         except (BadData, OSError):
-            continue  # sections before the damage are sound
+            continue  # sections before the damage are valid
     return covered
 
 
 def _remove_leftovers(run: Path) -> set[Path]:
-    """After an interruption: finish removing the sources whose section is in place, and what was half written."""
+    """After an interruption: finish removing replaced sources and half-written files."""
     for unfinished in (run / COMPACT).glob(".*.tmp"):
         if time.time() - unfinished.stat().st_mtime > _ABANDONED_S:
             unfinished.unlink(missing_ok=True)
@@ -146,12 +146,12 @@ def _batches(run: Path, done: set[Path], gone: bool, result: CompactResult) -> I
 
 
 def _replace(run: Path, paths: list[Path], result: CompactResult, first: int) -> None:
-    """Write one compacted file, check it, put it in its place, and only then remove what it stands for."""
+    """Write one compacted file, verify it, move it into place, and only then remove its sources."""
     folder = run / COMPACT
     temporary = folder / f".{new_run_id()}.tmp"
     step = CompactResult(run, skipped=result.skipped)
     make_folder(folder, exist_ok=True)
-    sync_folder(run)  # else a power cut could keep the removals below and lose the folder with what replaced them
+    sync_folder(run)  # otherwise a power loss could keep the removals below and lose the folder with their replacement
     try:
         replaced = _write(temporary, paths, step)
         if not replaced:
@@ -204,10 +204,10 @@ def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path
 def section_frames(
     source: Source, chunks: Callable[[Source, str, Points], Iterator[bytes]] | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """The frames of one section: kind and payload. `chunks` gives those of a series; all its points by default."""
+    """The frames of one section: kind and payload. `chunks` yields those of a series; all its points by default."""
     yield Kind.HEADER, source.header_frame
     identity = [other for other in source.others[:1] if other[0] == Kind.META]
-    yield from identity  # at the beginning, where it is looked for
+    yield from identity  # at the beginning, where readers look for it
     for name, points in source.series.items():
         for payload in (chunks or whole_chunks)(source, name, points):
             yield Kind.CHUNK, payload
@@ -235,12 +235,12 @@ def whole_chunks(source: Source, name: str, points: Points) -> Iterator[bytes]:
 
 
 def _verify(temporary: Path, paths: list[Path]) -> None:
-    """Read both sides again from the disk and compare everything."""
+    """Read both sides from disk and compare everything."""
     sections = read_sections(read_file(temporary, LARGEST_COMPACTED, within=temporary.parent))
     for path in paths:
         section = next(sections, None)
         if section is None or not section.is_same(read_source(path)):
-            raise BadData(f"{path.name} was not the same after compaction; it was left as it is")
+            raise BadData(f"{path.name} differed after compaction; it was left unchanged")
 
 
 def put_in_place(temporary: Path, folder: Path, first: int) -> Path:

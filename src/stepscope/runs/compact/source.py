@@ -1,4 +1,4 @@
-"""The whole content of one log file, or of one section of a compacted one, in a form in which the two compare."""
+"""The full content of one log file or compacted section, in a comparable form."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _define_decoder = msgspec.msgpack.Decoder(tuple[int, list[str]])
 _WINDOW = 64 << 10
 _WIDEST = 8 << 20
 LARGEST_SOURCE = 512 << 20
-"""A log file that is compacted is read whole. Segments end at 16 MiB; a larger file is not one of ours, and stays."""
+"""Log files are compacted whole. Segments end at 16 MiB; a larger file is not a segment and is left alone."""
 _MALFORMED = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _header_decoder = msgspec.msgpack.Decoder(FileHeader)
 
 
 class Points(NamedTuple):
-    """One series of one file, in the order in which it was logged."""
+    """One series of one file, in logging order."""
 
     steps: npt.NDArray[np.int64]
     times: npt.NDArray[np.float64]
@@ -42,7 +42,7 @@ class Points(NamedTuple):
     exact: dict[int, int]
 
     def is_same(self, other: Points) -> bool:
-        """Equal to the last bit, NaN and minus zero included."""
+        """Equal to the last bit, including NaN and negative zero."""
         columns = zip(self[:3], other[:3], strict=True)
         return self.exact == other.exact and all(
             len(one) == len(two) and bool((one.view(np.uint64) == two.view(np.uint64)).all()) for one, two in columns
@@ -51,13 +51,13 @@ class Points(NamedTuple):
 
 @dataclass
 class Source:
-    """What a log file says. Definitions of keysets are not part of it: they only serve to name the points."""
+    """The content of a log file, without keyset definitions, which only name the points."""
 
     header: FileHeader
     header_frame: bytes
     series: dict[str, Points] = field(default_factory=dict)
     others: list[tuple[int, bytes]] = field(default_factory=list)
-    """Kind and payload of all other frames but seals, in their order; of the heartbeats only the last."""
+    """Kind and payload of all other frames except seals, in order; only the last heartbeat."""
 
     @property
     def points(self) -> int:
@@ -73,14 +73,14 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """Everything in a log file; `BadData` if any byte of it is not accounted for."""
+    """Everything in a log file; `BadData` if any byte is unaccounted for."""
     data = read_file(path, LARGEST_SOURCE, within=path.parent)
     first = decode_at(memoryview(data), 0)
     if first is None or first.kind != Kind.HEADER:
         raise BadData("it does not begin with a header")
     source = _new_source(first)
     if source.header.kind != "points":
-        raise BadData("it holds media, which are packed already")
+        raise BadData("it contains media, which are already compact")
     keysets = Keysets()
     parts: dict[str, list[Points]] = {}
     position, seq = first.end, first.seq
@@ -101,15 +101,15 @@ def read_source(path: Path) -> Source:
     if keysets.held_rows:
         raise BadData(f"{keysets.held_rows} rows lack their names")
     if rows and parts:
-        raise BadData("it holds both rows and columns")  # whose order among each other would be lost
+        raise BadData("it contains both rows and columns")  # the order between them would be lost
     source.series = _by_series(rows) if rows else {name: _joined(points) for name, points in parts.items()}
     source.others = _last_heartbeat(source.others)
     return source
 
 
 def _next_chain(data: bytes, position: int, window: int, seq: int) -> tuple[Chain, list[Frame]]:
-    """The frames from `position` on, at least one. The window keeps a file of many short chains from being searched
-    to its end for each of them."""
+    """The frames from `position` on, at least one. The window avoids searching a file of many short chains to its
+    end for each of them."""
     chain = read_chain(data, position, min(len(data), position + window), seq)
     if chain.frames:
         return chain, chain.others
@@ -125,7 +125,7 @@ def _next_chain(data: bytes, position: int, window: int, seq: int) -> tuple[Chai
 
 
 def read_sections(data: bytes) -> Iterator[Source]:
-    """The sections of a compacted file; `BadData` at the first thing that is not as we write it."""
+    """The sections of a compacted file; `BadData` at the first unexpected frame."""
     view = memoryview(data)
     position, seq = 0, -1
     source: Source | None = None
@@ -162,7 +162,7 @@ def _new_source(frame: Frame) -> Source:
 
 def _check_repeated(frame: Frame, source: Source) -> None:
     if bytes(frame.payload) != source.header_frame:
-        raise BadData(f"the header at byte {frame.start} is another one than at the beginning")
+        raise BadData(f"the header at byte {frame.start} differs from the one at the beginning")
 
 
 def _take_chunk(frame: Frame, parts: dict[str, list[Points]]) -> None:
@@ -180,9 +180,9 @@ def _take(frame: Frame, source: Source, keysets: Keysets) -> None:
             raise BadData(f"the definition at byte {frame.start} cannot be read: {fault}") from fault
         keysets.define(number, tuple(names))
     elif frame.kind == Kind.WIDE:
-        raise BadData("it holds integers beyond a float64, which have no columns")
+        raise BadData("it contains integers beyond float64, which cannot be stored in columns")
     elif frame.kind in (Kind.BYTES, Kind.ROW):
-        raise BadData(f"the frame at byte {frame.start} has no place here")
+        raise BadData(f"the frame at byte {frame.start} is not expected here")
     elif frame.kind != Kind.SEAL:
         source.others.append((frame.kind, bytes(frame.payload)))
 
@@ -194,7 +194,7 @@ def _last_heartbeat(others: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 
 
 def _by_series(all_rows: list[Rows]) -> dict[str, Points]:
-    """Columns per name, sorted by sequence number: one series may stand in the rows of several keysets."""
+    """Columns per name, sorted by sequence number: a series may occur in rows of several keysets."""
     pieces: dict[str, list[tuple[npt.NDArray[np.uint32], Points]]] = {}
     for rows in all_rows:
         for column, name in enumerate(rows.names):

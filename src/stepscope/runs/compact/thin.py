@@ -1,10 +1,10 @@
-"""Thinning: of a long series that has grown old, the ends and extremes of a thousand stretches stay, and their means.
+"""Thinning: reduce an old, long series to the ends, extremes and means of a thousand intervals.
 
-    thin(run)        # rewrites compacted files; what `compact` has not taken stays as it is
+    thin(run)        # rewrites compacted files; other files are unchanged
 
-Every point that stays is one that was logged. Each chunk keeps the head of all its points, so last, min, max, mean and
-counts stay what they were, and a chart from afar looks the same. Nothing is removed before the new file is on the disk
-and was read back. A run of several attempts is left alone: which points count there depends on the points themselves.
+Every remaining point was logged. Each chunk keeps the summary of all its points, so last, min, max, mean and counts
+stay exact and a zoomed-out chart looks the same. Nothing is removed before the new file has been read back. Runs with
+several attempts are left alone: which points count there depends on the points themselves.
 """
 
 from __future__ import annotations
@@ -32,34 +32,34 @@ from stepscope.runs.format.layout import COMPACT, log_files
 __all__ = ["ThinResult", "is_thinned", "thin", "would_thin"]
 
 FIRST = 700_000
-"""Thinned files begin with this number: by it a reader knows that points are missing on purpose."""
+"""Thinned files are numbered from here, so that readers know that points are missing on purpose."""
 SHORT = 4000
-"""A series with no more points in a section stays whole."""
+"""A series with at most this many points in a section is not thinned."""
 STRETCHES = 1000
 _PER_CHUNK = 250
 
 
 @dataclass
 class ThinResult:
-    """What `thin` did to one run."""
+    """The result of thinning one run."""
 
     points: int = 0
-    """Points that were let go of."""
+    """Number of points removed."""
     bytes_before: int = 0
     bytes_after: int = 0
     replaced: dict[str, int] = field(default_factory=dict)
-    """Compacted files that are gone, by name within the run, and how large they were."""
+    """Compacted files that were removed, by name within the run, with their sizes."""
     skipped: str = ""
     """Why nothing was done."""
 
 
 def is_thinned(run: Path) -> bool:
-    """Whether some points of a run were let go of."""
+    """Whether points of a run were removed."""
     return any(_is_thin_file(path) for path in log_files(run / COMPACT))
 
 
 def would_thin(run: Path) -> ThinResult:
-    """What `thin` would do, without doing it; `bytes_after` is a guess by the number of points."""
+    """What `thin` would do, without doing it; `bytes_after` is estimated from the number of points."""
     found = ThinResult()
     try:
         for path, sections in _worth_it(run):
@@ -75,7 +75,7 @@ def would_thin(run: Path) -> ThinResult:
 
 
 def thin(run: Path) -> ThinResult:
-    """Thin the long series of a run's compacted files. Safe to interrupt, and to do again."""
+    """Thin the long series of a run's compacted files. Safe to interrupt and repeat."""
     result = ThinResult()
     folder = run / COMPACT
     try:
@@ -87,7 +87,7 @@ def thin(run: Path) -> ThinResult:
                 _write(temporary, sections, plans)
                 _check(temporary, sections, plans)
                 if temporary.lstat().st_size >= path.lstat().st_size:
-                    continue  # nothing would be gained
+                    continue  # nothing to gain
                 new = put_in_place(temporary, folder, FIRST)
             finally:
                 temporary.unlink(missing_ok=True)
@@ -99,14 +99,14 @@ def thin(run: Path) -> ThinResult:
             result.bytes_after += new.lstat().st_size
         if result.replaced:
             sync_folder(folder)
-            os.utime(run)  # a run that has ended is known by the time of its folder
+            os.utime(run)  # catalogs detect changes of ended runs by the folder's time
     except (BadData, OSError) as fault:
         result.skipped = str(fault)
     return result
 
 
 def _remove_leftovers(run: Path) -> None:
-    """After an interruption between a new file and the removal of the one it stands for."""
+    """Clean up after an interruption between a new file and the removal of the one it replaces."""
     thinned = {
         one.header.file_id for path in log_files(run / COMPACT) if _is_thin_file(path) for one in _sections(run, path)
     }
@@ -122,7 +122,7 @@ def _worth_it(run: Path) -> Iterator[tuple[Path, list[Source]]]:
     if len(attempts) > 1:
         raise BadData("it has several attempts")
     for path, sections in read:
-        if any(_is_long(points) for section in sections for points in section.series.values()):
+        if any(True for _ in _plans(sections)):
             yield path, sections
 
 
@@ -139,7 +139,7 @@ def _is_long(points: Points) -> bool:
 
 
 class _Plan(NamedTuple):
-    """What stays of a series: positions in order, and the blocks that they belong to."""
+    """The points of a series that are kept: positions in order, and their blocks."""
 
     kept: npt.NDArray[np.int64]
     blocks: list[Block]
@@ -153,6 +153,8 @@ class _Plan(NamedTuple):
 
 def _plans(sections: list[Source]) -> Iterator[tuple[Source, str, _Plan]]:
     for section in sections:
+        if section.header.role == "node":  # the columns of a cell belong together
+            continue
         for name, points in section.series.items():
             if _is_long(points):
                 yield section, name, _plan(points.values)
@@ -179,7 +181,7 @@ def _plan(values: npt.NDArray[np.float64]) -> _Plan:
 
 def _mean(values: npt.NDArray[np.float64]) -> float:
     if not len(values):
-        return 0.0  # stands for no finite point
+        return 0.0  # represents no finite point
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(values.mean())
     return mean if np.isfinite(mean) else float((values / len(values)).sum())
@@ -226,7 +228,7 @@ def _thinned(section: Source, name: str, points: Points, plan: _Plan) -> Iterato
 
 
 def _check(temporary: Path, sections: list[Source], plans: _Plans) -> None:
-    """Read the new file from the disk: all but the points must be the same, and of those the ones that stay."""
+    """Read the new file back: everything but the points must be equal, and so must the kept points."""
     new = _sections(temporary.parent, temporary)
     if len(new) != len(sections):
         raise BadData("the thinned file could not be read back; nothing was removed")
@@ -238,7 +240,7 @@ def _check(temporary: Path, sections: list[Source], plans: _Plans) -> None:
             for name, points in was.series.items()
         }
         if not replace(was, series=expected).is_same(now):
-            raise BadData("the thinned file was not the same when read back; nothing was removed")
+            raise BadData("the thinned file differed when read back; nothing was removed")
 
 
 def _taken(points: Points, kept: npt.NDArray[np.int64]) -> Points:

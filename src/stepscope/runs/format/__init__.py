@@ -1,1 +1,1 @@
-"""The bytes of a run folder: frames, chunks, names, places. What writing and reading share."""
+"""The byte format of a run folder: frames, chunks, names and paths, shared by writer and reader."""

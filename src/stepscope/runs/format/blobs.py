@@ -1,7 +1,7 @@
 """Files named by the hash of their content: larger media and artifact files.
 
-A name is always 64 hex letters that we computed or checked, so nothing from outside can choose a path. The same content
-is kept once. A reader can check what it gets against the name.
+A name is always 64 hex digits that were computed or checked here, so no outside input can choose a path. Equal content
+is stored once, and a reader can verify content against its name.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ _CHUNK = 1 << 20
 
 
 def blob_path(run: Path, sha256: str) -> Path:
-    """Where a run keeps the blob with this hash; anything but 64 lower-case hex letters is refused."""
+    """The path of the blob with this hash; anything but 64 lower-case hex digits is rejected."""
     if not _SHA256.fullmatch(sha256):
         raise UsageError(f"{sha256[:80]!r} is not a SHA-256; expected 64 of the characters 0-9 and a-f")
     return run / BLOBS / sha256
 
 
 def put_bytes(run: Path, data: bytes, *, sync: bool = True) -> str:
-    """Keep `data`; its hash. Without `sync` it survives the process at once, a power cut only after a later sync."""
+    """Store `data` and return its hash. Without `sync` it survives the process at once, a power loss only after a later
+    sync.
+    """
     sha256 = hashlib.sha256(data).hexdigest()
     if not _is_kept(blob_path(run, sha256), len(data)):
         _keep(run, iter((data,)), sync=sync)
@@ -41,13 +43,15 @@ def put_bytes(run: Path, data: bytes, *, sync: bool = True) -> str:
 
 
 def put_file(run: Path, source: Path, *, sync: bool = True, within: Path | None = None) -> tuple[str, int]:
-    """Keep a copy of a file, hashed while it is copied; its hash and size. `within`: the folder it must not leave."""
+    """Store a copy of a file, hashed while copying; returns hash and size. `within` is the folder it must not leave."""
     try:
         stream = open_file(source, within=within)
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"there is no file {str(source)!r} to keep") from None
+        raise NotFound(f"there is no file {str(source)!r} to store; check the path") from None
     except (IsADirectoryError, PermissionError) as fault:
-        raise UsageError(f"{str(source)!r} cannot be read as a file: {fault.strerror}") from None
+        raise UsageError(
+            f"{str(source)!r} cannot be read as a file: {fault.strerror}; give the path of a readable file"
+        ) from None
     with stream:
         return _keep(run, _chunks(stream), sync=sync)
 
@@ -58,7 +62,7 @@ def _chunks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _is_kept(path: Path, size: int) -> bool:
-    # A power cut can leave a short or empty file under the name if it was not synced: then it is written again.
+    # A power loss can leave a short or empty file if it was not synced: write it again.
     try:
         return path.stat().st_size == size
     except OSError:

@@ -2,7 +2,7 @@
 
 A CRC is linear: the checksum of a message is the XOR of what each of its bytes adds at its position, and a
 constant for the length. So for frames of one length the bytes at one position go through one table, all frames
-together. Positions that hold the same byte in every frame (magic, length, upper halves of counters) cost nothing.
+together. Positions with the same byte in every frame (magic, length, upper halves of counters) cost nothing.
 Measured per row of ten scalars: 0.19 us, against 0.43 us for two calls of `zlib.crc32` from Python; beyond about
 250 bytes a frame zlib wins, and is used.
 """
@@ -18,13 +18,13 @@ import numpy.typing as npt
 __all__ = ["frame_checksums"]
 
 _AT = 12
-"""Where a frame keeps its checksum; these four bytes are not part of the message."""
+"""Offset of the checksum in a frame; these four bytes are not part of the message."""
 _LONGEST = 256
 _BLOCK = 4096
 
 
 def frame_checksums(frames: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
-    """The checksum each row of `frames` (whole frames of one length, as bytes) should carry."""
+    """The expected checksum of each row of `frames` (whole frames of one length, as bytes)."""
     count, size = frames.shape
     if size > _LONGEST:
         return _with_zlib(frames)
@@ -55,7 +55,7 @@ def _with_zlib(frames: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
 
 @lru_cache(maxsize=64)
 def _tables(length: int) -> tuple[npt.NDArray[np.uint32], np.uint32]:
-    """What each byte value adds at each position of a message of `length` bytes, and the sum of all zeros."""
+    """What each byte value contributes at each position of a message of `length` bytes, and the sum for all zeros."""
     byte = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         byte = np.where(byte & 1, (byte >> 1) ^ np.uint32(0xEDB88320), byte >> 1)

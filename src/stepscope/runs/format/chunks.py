@@ -1,16 +1,16 @@
 """Chunks: about a thousand points of one series as columns, the payload of a `CHUNK` frame.
 
-A chunk is a msgpack array: what the chunk is (name, attempt, rank, role), what it holds (count, step range,
-minimum, maximum, how many NaN and Inf), then the three columns. Steps are deltas, times are ticks from a base or
-deltas of their bits, values are float32 where that is exact; each column is split into byte planes and deflated
-when that makes it smaller. What comes back is bit for bit what went in, whatever the numbers are.
+A chunk is a msgpack array: its identity (name, attempt, rank, role), its summary (count, step range,
+minimum, maximum, number of NaN and Inf), then the three columns. Steps are deltas, times are ticks from a base or
+deltas of their bits, values are float32 if that is exact; each column is split into byte planes and deflated
+when that makes it smaller. Decoding returns every number bit for bit.
 
-A compacted file (`compact/<n>.log`) is a row of *sections*, one per segment it replaces. Each begins with that
+A compacted file (`compact/<n>.log`) is a sequence of *sections*, one per segment it replaces. Each begins with that
 segment's own HEADER frame; its points follow as CHUNK frames, its other frames as they were, in their order,
-and a SEAL closes it. A reader tells by the header's `file_id`, `kind` and `segment` what it has seen already.
+and a SEAL closes it. The header's `file_id`, `kind` and `segment` tell a reader what it has already read.
 
-A *thinned* chunk (`thin.py`) has the head of all points that were logged and only some of them in its columns: the
-ends and extremes of each block, with the block's mean and how many finite points it had.
+A *thinned* chunk (`thin.py`) has the summary of all logged points but only some of them in its columns: the ends
+and extremes of each block, with the block's mean and its number of finite points.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ __all__ = [
 ]
 
 CHUNK_POINTS = 1024
-"""How many points a writer puts into one chunk."""
+"""Number of points a writer puts into one chunk."""
 MAX_CHUNK_POINTS = 1 << 20
-"""More than this is a damaged or hostile chunk: it is refused before anything is allocated."""
+"""A larger count means a damaged or hostile chunk, which is rejected before anything is allocated."""
 
 _RAW, _DEFLATED = 0, 1
 
 
 class _Column(msgspec.Struct, frozen=True, array_like=True):
-    """One column: how its numbers are coded, the byte width of one, the packing, and the bytes."""
+    """One column: the encoding of its numbers, their width in bytes, the compression, and the data."""
 
     coding: int
     width: int
@@ -60,7 +60,7 @@ class _Column(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ChunkHead(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """What a chunk holds, without its columns: enough to skip it or to draw it from afar."""
+    """A chunk without its columns: enough to skip it or to draw it zoomed out."""
 
     name: str
     count: int
@@ -74,23 +74,23 @@ class ChunkHead(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     first_time: float
     last_time: float
     low: float
-    """The least finite value; NaN when there is none."""
+    """The minimum finite value; NaN if there is none."""
     high: float
     finite: int
     nan: int
     pos_inf: int
     neg_inf: int
     first: float
-    """The value at the least step."""
+    """The value at the first step."""
     last: float
-    """The value at the greatest step."""
+    """The value at the last step."""
     mean: float
     low_step: int | None
     high_step: int | None
 
     @property
     def summary(self) -> MetricSummary:
-        """The chunk's part of the series' summary, without unpacking it."""
+        """The chunk's part of the series' summary, without decoding it."""
         return MetricSummary(
             last=self.last,
             min=self.low,
@@ -108,11 +108,11 @@ class ChunkHead(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True):
-    """A stretch of points of which only some are kept."""
+    """An interval of points of which only some are kept."""
 
     kept: int
     finite: int
-    """How many of all its points were finite."""
+    """How many of its points were finite."""
     mean: float
     """Of those."""
 
@@ -124,11 +124,11 @@ class _Payload(ChunkHead, frozen=True, array_like=True, kw_only=True):
     values: _Column
     exact: dict[int, str] = {}
     blocks: list[Block] = []
-    """Of a thinned chunk: the columns hold the kept points of these, `count` is how many there were."""
+    """For a thinned chunk: the columns hold the kept points of these blocks; `count` is the original number."""
 
 
 class Chunk(NamedTuple):
-    """The points of a chunk. `exact` has the integers, by position, that a float64 could not hold."""
+    """The points of a chunk. `exact` has, by position, the integers that do not fit a float64."""
 
     head: ChunkHead
     steps: npt.NDArray[np.int64]
@@ -136,7 +136,7 @@ class Chunk(NamedTuple):
     values: npt.NDArray[np.float64]
     exact: dict[int, int]
     thinned: npt.NDArray[np.float64] | None = None
-    """Of a thinned chunk, for each point: how many logged ones it stands for, and their mean."""
+    """For a thinned chunk, per point: the number of logged points it represents, and their mean."""
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -156,7 +156,7 @@ def encode_chunk(
     base_time: float | None = None,
     exact: Mapping[int, int] | None = None,
 ) -> bytes:
-    """The payload of a `CHUNK` frame. Give the file's `base_time`: times then cost a byte or two a point.
+    """The payload of a `CHUNK` frame. With the file's `base_time`, times take only a byte or two per point.
 
     >>> chunk = decode_chunk(encode_chunk("loss", [0, 1, 2], [1.0, 2.0, 3.0], [0.5, float("nan"), -0.0]))
     >>> chunk.values
@@ -180,7 +180,7 @@ def encode_thinned(
     base_time: float | None = None,
     exact: Mapping[int, int] | None = None,
 ) -> bytes:
-    """The same with only the points at the positions `kept` in its columns: block by block, as `blocks` says."""
+    """The same with only the points at the positions `kept` in its columns, grouped by `blocks`."""
     columns = _columns(points[0][kept], points[1][kept], points[2][kept])
     summary = summarise_points(points[0], points[2])
     return _encoded(name, points, summary, columns, attempt, rank, role, base_time, exact or {}, blocks)
@@ -197,7 +197,7 @@ def _columns(steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike) 
     )
     count = len(columns[2])
     if not 0 < count <= MAX_CHUNK_POINTS or len(columns[0]) != count or len(columns[1]) != count:
-        raise ValueError(f"a chunk holds 1 to {MAX_CHUNK_POINTS} points in columns of one length, not {count}")
+        raise ValueError(f"a chunk needs 1 to {MAX_CHUNK_POINTS} points in columns of equal length, not {count}")
     return columns
 
 
@@ -213,7 +213,7 @@ def _encoded(
     exact: Mapping[int, int],
     blocks: list[Block] | None = None,
 ) -> bytes:
-    """A payload with the head of all `points` and these columns."""
+    """A payload with the summary of all `points` and these columns."""
     steps, times, values = points
     payload = _Payload(
         name=name,
@@ -249,15 +249,15 @@ def _encoded(
 
 
 def chunk_head(payload: bytes | memoryview) -> ChunkHead:
-    """What a chunk holds; its columns stay packed."""
+    """The summary of a chunk; its columns stay packed."""
     try:
         return _head_decoder.decode(payload)
     except (*MALFORMED, ValueError) as fault:
-        raise BadData(f"a chunk that cannot be read: {fault}") from fault
+        raise BadData(f"unreadable chunk: {fault}") from fault
 
 
 def decode_chunk(payload: bytes | memoryview) -> Chunk:
-    """The points of a chunk; `BadData` for anything that is not one."""
+    """The points of a chunk; `BadData` for anything else."""
     try:
         body = _payload_decoder.decode(payload)
         count = sum(block.kept for block in body.blocks) if body.blocks else body.count
@@ -268,7 +268,7 @@ def decode_chunk(payload: bytes | memoryview) -> Chunk:
         values = _unpack_floats(body.values, count)
         exact = {position: int(number) for position, number in body.exact.items() if 0 <= position < count}
     except (msgspec.DecodeError, msgspec.ValidationError, ValueError, OverflowError, zlib.error) as fault:
-        raise BadData(f"a chunk that cannot be read: {fault}") from fault
+        raise BadData(f"unreadable chunk: {fault}") from fault
     return Chunk(body, steps, times, values, exact, _stand_ins(body.blocks) if body.blocks else None)
 
 
@@ -284,7 +284,7 @@ _WIDTHS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def _pack_deltas(numbers: npt.NDArray[np.uint64], coding: int = _DELTA) -> _Column:
-    """Differences modulo 2**64, folded so that small ones of either sign are small numbers."""
+    """Differences modulo 2**64, zigzag-coded so that small differences become small numbers."""
     start = int(numbers[0])
     deltas = np.diff(numbers).view(np.int64)
     folded = ((deltas << 1) ^ (deltas >> 63)).view(np.uint64)
@@ -350,7 +350,7 @@ def _unpack_floats(column: _Column, count: int) -> npt.NDArray[np.float64]:
 
 
 def _pack_planes(numbers: npt.NDArray[Any]) -> tuple[int, bytes]:
-    """All first bytes, then all second bytes ...: the planes of signs and exponents deflate well."""
+    """All first bytes, then all second bytes ...: the planes of signs and exponents compress well."""
     raw = numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
     deflated = zlib.compress(raw, 6)
     return (_DEFLATED, deflated) if len(deflated) < 0.9 * len(raw) else (_RAW, raw)

@@ -1,8 +1,8 @@
-"""What the file system under a run folder is, and the few ways in which we make files on it.
+"""The file system under a run folder, and the few ways in which files are created on it.
 
-Everything is made private (0700 folders, 0600 files) whatever the umask, because configs and console output are nobody
-else's business. A folder that a group shares (`sharing_of`) is the exception. Nothing is ever made under a name the
-user gave.
+Everything is created private (0700 folders, 0600 files) whatever the umask, because configs and console output may be
+confidential. A folder that a group shares (`sharing_of`) is the exception. No file is ever created under a
+user-supplied name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOE
 
 
 def file_system_type(path: Path, mounts: str | None = None) -> str:
-    """The type of the file system that holds `path` ("ext4", "nfs4", "fuse.sshfs"), or "" where we cannot tell.
+    """The type of the file system of `path` ("ext4", "nfs4", "fuse.sshfs"), or "" if unknown.
 
     `mounts` replaces the text of `/proc/self/mounts`.
     """
@@ -54,7 +54,7 @@ def file_system_type(path: Path, mounts: str | None = None) -> str:
         if len(fields) < 3:
             continue
         point = _unescaped(fields[1])
-        # The last of several mounts on one point is the one that is seen, hence >=.
+        # With several mounts on one point the last one is visible, hence >=.
         if len(point) >= best and (real == point or real.startswith(point.rstrip("/") + "/")):
             best, found = len(point), fields[2]
     return found
@@ -78,11 +78,11 @@ Sharing = Literal["private", "group", "umask"]
 
 
 def sharing_of(folder: Path) -> Sharing:
-    """Who else may open what we make in a folder.
+    """Who else may open what is created in a folder.
 
-    STEPSCOPE_SHARED decides where it is set: "private" (nobody), "group" (the folder's group reads and writes, whatever
-    the umask) or "umask" (as for any other file). Otherwise a folder with the setgid bit that its group may enter, as
-    people make to share one, shares with its group what the umask leaves, and any other folder nothing.
+    STEPSCOPE_SHARED decides if it is set: "private" (nobody), "group" (the folder's group reads and writes, whatever
+    the umask) or "umask" (as for any other file). Otherwise a folder with the setgid bit and group access, the usual
+    way to share one, shares with its group what the umask allows; any other folder shares nothing.
     """
     chosen = os.environ.get("STEPSCOPE_SHARED", "")
     if chosen == "group":
@@ -101,23 +101,23 @@ def _is_shared(folder: Path) -> bool:
 
 
 def _most() -> int:
-    """What the umask is applied to: strangers get nothing in a shared folder unless STEPSCOPE_SHARED says so."""
+    """The mode before the umask: others get no access in a shared folder unless STEPSCOPE_SHARED allows it."""
     return 0o777 if os.environ.get("STEPSCOPE_SHARED") == "umask" else 0o770
 
 
 def create_file(path: Path) -> int:
-    """A new file of a run, open for appending, as private as its folder; fails if there is one."""
+    """Create a file of a run, open for appending, as private as its folder; fails if it exists."""
     sharing = sharing_of(path.parent)
     if sharing == "private":
         return create_private(path)
-    fd = os.open(path, _CREATE, _most() & 0o666)  # the umask takes away from it, or a default ACL replaces it
+    fd = os.open(path, _CREATE, _most() & 0o666)  # reduced by the umask, or replaced by a default ACL
     if sharing == "group" and hasattr(os, "fchmod"):
         os.fchmod(fd, 0o660)
     return fd
 
 
 def make_folder(path: Path, *, exist_ok: bool = False) -> None:
-    """A folder of a run, as private as the one it is in, which must be there."""
+    """Create a folder of a run, as private as its parent, which must exist."""
     sharing = sharing_of(path.parent)
     if sharing == "private":
         make_private_folder(path, exist_ok=exist_ok)
@@ -133,7 +133,7 @@ def make_folder(path: Path, *, exist_ok: bool = False) -> None:
 
 
 def make_common_folder(path: Path) -> None:
-    """A folder in a store for what several people use (trash, reports): in a shared store, as open as the store."""
+    """A folder in a store that several people use (trash, reports): in a shared store, as open as the store."""
     if sharing_of(path.parent) == "private":
         make_private_folder(path, exist_ok=True)
         return
@@ -145,7 +145,9 @@ def make_common_folder(path: Path) -> None:
 
 
 def make_store(store: Path) -> None:
-    """The folder that holds runs, with those above it. Runs are private, not their list, unless a group shares both."""
+    """Create the folder that holds runs, with its parents. Runs are private, not their list, unless a group shares
+    both.
+    """
     if store.is_dir():
         return
     store.mkdir(parents=True, exist_ok=True)
@@ -154,7 +156,7 @@ def make_store(store: Path) -> None:
 
 
 def create_private(path: Path) -> int:
-    """A new file, open for appending; fails if there is one. Readable too: it may have to be rescued."""
+    """Create a file open for appending; fails if it exists. Readable too: it may have to be recovered."""
     fd = os.open(path, _CREATE, 0o600)
     if hasattr(os, "fchmod"):
         os.fchmod(fd, 0o600)
@@ -162,7 +164,7 @@ def create_private(path: Path) -> int:
 
 
 def make_private_folder(path: Path, *, exist_ok: bool = False) -> None:
-    """A folder only we can look into. Its parent must be there."""
+    """Create a folder that only the user can enter. Its parent must exist."""
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
@@ -173,7 +175,7 @@ def make_private_folder(path: Path, *, exist_ok: bool = False) -> None:
 
 
 def sync_data(fd: int) -> None:
-    """Have the file's bytes on the disk before returning."""
+    """Sync the file's bytes to disk."""
     if sys.platform == "linux":
         os.fdatasync(fd)
     else:
@@ -181,22 +183,22 @@ def sync_data(fd: int) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Have the folder's entries on the disk, where the system lets a folder be synced at all."""
+    """Sync the folder's entries to disk, where the system supports that."""
     if sys.platform == "win32":
         return
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
     except OSError:
-        pass  # some network file systems refuse; the entry then lasts as they see fit
+        pass  # some network file systems refuse; durability is then up to them
     finally:
         os.close(fd)
 
 
 def try_lock(fd: int) -> bool:
-    """Lock an open file for this process alone, without waiting; False if another one has it.
+    """Lock an open file for this process, without waiting; False if another process has it.
 
-    Where there are no such locks (Windows, some file systems) everybody gets it.
+    Without such locks (Windows, some file systems) it always succeeds.
     """
     try:
         import fcntl

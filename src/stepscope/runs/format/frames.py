@@ -1,4 +1,4 @@
-"""Frames: the checksummed pieces every log file is made of. docs/design/001-the-run-folder.md has the why.
+"""Frames: the checksummed units of every log file. docs/design/001-the-run-folder.md explains why.
 
     offset  size  field
     0       2     magic  f5 53
@@ -37,16 +37,16 @@ __all__ = [
 
 MAGIC = b"\xf5S"
 HEADER = Struct("<2sBBIII")
-_SIGNED = Struct("<2sBBII")  # what the checksum covers of the header
+_SIGNED = Struct("<2sBBII")  # the part of the header that the checksum covers
 ROW = Struct("<IIq")
 TICK = 1e-4
 """Seconds per tick of a row's clock; 32 bits last almost five days, far longer than a segment lives."""
 MAX_PAYLOAD = 64 << 20
-"""A longer length is a damaged header: nothing we write is that large (files and large media are blobs)."""
+"""A longer length means a damaged header: no frame is that large (files and large media are blobs)."""
 
 
 class Kind(IntEnum):
-    """What a frame holds. Readers skip numbers they do not know."""
+    """What a frame contains. Readers skip unknown numbers."""
 
     HEADER = 1  # msgpack FileHeader: the first frame of a file, repeated in each stretch and before the seal
     DEFINE = 2  # msgpack [keyset id, [names]]: before a keyset's first row, again in each stretch and before the seal
@@ -59,7 +59,7 @@ class Kind(IntEnum):
     CONSOLE = 9  # msgpack Console
     CHUNK = 10  # columns of one series, made by compaction (runs/compact/compact.py)
     META = 12  # the bytes of meta.json, behind the header of each points file of a run's own process
-    WIDE = 11  # a row with integers beyond 2**53 or other values a float64 cannot hold, as msgpack
+    WIDE = 11  # a row with integers beyond 2**53 or other values that do not fit a float64, as msgpack
 
 
 class Frame(NamedTuple):
@@ -71,7 +71,7 @@ class Frame(NamedTuple):
 
 
 class Hole(NamedTuple):
-    """Bytes that are no valid frame, with a valid one after them."""
+    """Bytes that are not a valid frame, followed by a valid one."""
 
     start: int
     end: int
@@ -84,7 +84,7 @@ def encode(kind: int, seq: int, payload: bytes) -> bytes:
 
 
 def decode_at(data: memoryview, start: int) -> Frame | None:
-    """The frame that begins at `start`, or None if there is no whole and valid one."""
+    """The frame at `start`, or None if there is no complete valid one."""
     if len(data) - start < HEADER.size:
         return None
     magic, kind, _flags, length, seq, crc = HEADER.unpack_from(data, start)
@@ -98,10 +98,10 @@ def decode_at(data: memoryview, start: int) -> Frame | None:
 
 
 def scan(data: bytes, start: int = 0) -> Iterator[Frame | Hole]:
-    """All valid frames from `start`; a damaged stretch with a valid frame behind it comes as a `Hole`.
+    """All valid frames from `start`; damage followed by a valid frame is returned as a `Hole`.
 
-    Stops silently at a tail that is no frame: it may be one that is still being written, so the caller tries
-    again from the last frame's end. Correct for any bytes; the fast path for rows is in `runs/read/logs.py`.
+    Stops silently at an incomplete tail: it may still be being written, so the caller tries again from the
+    last frame's end. Correct for any bytes; the fast path for rows is in `runs/read/logs.py`.
     """
     view = memoryview(data)
     position = start

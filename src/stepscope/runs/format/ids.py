@@ -1,4 +1,4 @@
-"""Ids of runs and log files: 26 letters, sorted by time, unique without asking anybody.
+"""Ids of runs and log files: 26 characters, sortable by time, unique without coordination.
 
 48 bits of milliseconds, then 80 random bits, in Crockford's base 32 (no I, L, O, U). The random bits come from the
 operating system, never from `random`, numpy or torch: a training's own random numbers must stay as they were.
@@ -30,12 +30,12 @@ def new_run_id(now: float | None = None) -> str:
 
 
 def is_run_id(text: str) -> bool:
-    """Whether `text` has the shape of an id, and so is safe as the name of a folder."""
+    """Whether `text` has the shape of an id, and so is safe as a folder name."""
     return _SHAPE.fullmatch(text) is not None
 
 
 def id_time(run_id: str) -> float:
-    """The unix seconds at which an id was made.
+    """The unix time in an id.
 
     >>> id_time(new_run_id(1700000000.25))
     1700000000.25

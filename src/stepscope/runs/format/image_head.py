@@ -1,4 +1,4 @@
-"""What a file is and how large its picture, told by its first bytes and never by its name; nothing is decoded."""
+"""A file's type and image size, from its first bytes and never from its name; nothing is decoded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["image_size", "mime_of"]
 
 
 def mime_of(head: bytes) -> str | None:
-    """The type of the images, sounds and videos we keep as they are, or None.
+    """The MIME type of images, sounds and videos that are stored unchanged, or None.
 
     >>> mime_of(b"GIF89a...")
     'image/gif'
@@ -69,7 +69,7 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Walk the markers to the frame header; each segment says how long it is."""
+    """Walk the markers to the frame header; each segment has its length."""
     at = 2
     while at + 9 < len(data) and data[at] == 0xFF:
         marker = data[at + 1]

@@ -1,6 +1,6 @@
-"""Where things lie in a run folder. docs/design/001-the-run-folder.md draws the picture.
+"""Paths in a run folder. docs/design/001-the-run-folder.md has the diagram.
 
-Names on the disk are made of the writer's host, numbers and ids only; whatever a user names is content, never a path.
+Names on disk consist only of the writer's host, numbers and ids; user-supplied names are content, never paths.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9-]+")
 
 
 def log_name(host: str, rank: int, pid: int, boot_id: str, log_id: str, kind: str, segment: int) -> str:
-    """The name of one log file. It keeps files apart and helps a person; readers go by the header inside.
+    """The name of one log file. It keeps files apart and helps people; readers use the header inside.
 
     >>> log_name("gpu/7", 0, 41, "b7c1d0aa-93f2", "01JCQ4", "points", 3)
     'gpu-7.0.41.b7c1d0aa.01JCQ4.points.000003.log'
@@ -49,7 +49,7 @@ def log_name(host: str, rank: int, pid: int, boot_id: str, log_id: str, kind: st
 
 
 def create_run(store: Path, meta: RunMeta) -> Path:
-    """Make the folder of a new run with its `meta.json`; refuses an id that is taken or no id at all."""
+    """Create the folder of a new run with its `meta.json`; rejects an id that exists or is invalid."""
     if not is_run_id(meta.id):
         raise BadData(f"{meta.id!r} is not a run id; ids come from stepscope.runs.format.ids.new_run_id()")
     path = store / meta.id
@@ -61,7 +61,7 @@ def create_run(store: Path, meta: RunMeta) -> Path:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Put a whole file in place at once: a reader sees the old one, or all of the new one, also after a power cut."""
+    """Write a file atomically: readers see the old or the complete new one, even after a power loss."""
     temporary = path.with_name(f".{new_run_id()}.tmp")
     fd = create_file(temporary)
     try:
@@ -81,7 +81,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 def is_run_folder(path: Path) -> bool:
     """Whether `path` is the folder of a run."""
-    return os.path.isfile(path / META)  # False too where we may not look
+    return os.path.isfile(path / META)  # also False without permission to look
 
 
 def run_folders(store: Path) -> list[Path]:
@@ -95,7 +95,7 @@ def run_folders(store: Path) -> list[Path]:
 
 
 def log_files(path: Path) -> list[Path]:
-    """All log files of a run, by name, found by listing: a name that is asked for may be cached as absent on NFS."""
+    """All log files of a run, by name. Found by listing, because NFS may cache a looked-up name as absent."""
     try:
         with os.scandir(path) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(".log") and not entry.name.startswith(".")]

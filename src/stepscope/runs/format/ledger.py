@@ -1,6 +1,6 @@
-"""What retention has removed from a run: a small file in its folder, written before anything goes.
+"""What retention has removed from a run: a small file in its folder, written before the removal.
 
-Readers say by it why something is missing, and a server by it does not ask for the same files again.
+It tells readers why something is missing, and keeps a server from requesting the same files again.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _KEPT = 256
 
 class Ledger(msgspec.Struct, frozen=True):
     files: dict[str, int] = {}
-    """Files that were here, by name within the run, and how large they were."""
+    """Removed files, by name within the run, with their sizes."""
     media: list[str] = []
-    """Hashes of media whose bytes were taken out of a log."""
+    """Hashes of media whose bytes were removed from a log."""
     at: float = 0.0
     """When something was last removed."""
 
@@ -36,7 +36,7 @@ _decoder = msgspec.json.Decoder(Ledger)
 
 
 def read_ledger(run: Path) -> Ledger:
-    """What was removed; nothing from most runs."""
+    """What was removed; empty for most runs."""
     try:
         data = read_file(run / LEDGER, _LARGEST, within=run)
         if seal_of(data) != "sound":
@@ -49,7 +49,7 @@ def read_ledger(run: Path) -> Ledger:
 
 
 def note_removed(run: Path, files: dict[str, int], media: set[str], now: float) -> None:
-    """Remember, on the disk, what is about to be removed."""
+    """Record on disk what is about to be removed."""
     before = read_ledger(run)
     after = Ledger({**before.files, **files}, sorted({*before.media, *media}), now)
     write_file(run / LEDGER, sealed(msgspec.json.encode(after)))

@@ -1,7 +1,7 @@
-"""`meta.json`: what a run is. It cannot lie: it has a checksum, and a copy of it stands in the run's logs.
+"""`meta.json`: the description of a run, protected by a checksum and a copy in the run's logs.
 
-A file that is damaged, cut off or gone is read from the log instead, and that is reported; `compact` puts it back.
-Runs from before there was a checksum have no copy in their logs, and are read as they are.
+If the file is damaged, truncated or missing, the copy in the log is used and this is reported; `compact` restores
+it. Runs from before the checksum have no copy and are read as they are.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ __all__ = ["Known", "known_meta", "read_meta", "repair_meta"]
 _WINDOW = 64 << 10
 _START = MAGIC + bytes([Kind.META])
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _decoder = msgspec.json.Decoder(RunMeta)
 
 
 class Known(NamedTuple):
-    """What a run is, and what was wrong with the file that says so."""
+    """The description of a run, and what was wrong with its file."""
 
     meta: RunMeta
     problem: str = ""
 
 
 def read_meta(path: Path) -> RunMeta:
-    """What a run is, from its folder."""
+    """The description of a run, from its folder."""
     return known_meta(path).meta
 
 
 def known_meta(path: Path) -> Known:
-    """What a run is, from its `meta.json`, else from its logs."""
+    """The description of a run, from its `meta.json`, else from its logs."""
     file = path / META
     try:
         data = read_file(file, LARGEST_META, within=path)
     except (FileNotFoundError, NotADirectoryError):
         copy = _from_logs(path)
         if copy is None:
-            raise NotFound(f"{path} is not a run folder: it has no {META}") from None
-        return Known(copy, f"{META} is missing; what it said was read from the log")
+            raise NotFound(f"{path} is not a run folder: it has no {META}; give the folder of a run") from None
+        return Known(copy, f"{META} is missing; its content was read from the log")
     except PermissionError:
         raise Forbidden(f"{file} may not be read by this user; its owner can open it up with: chmod -R a+rX") from None
     seal = seal_of(data)
@@ -58,7 +58,7 @@ def known_meta(path: Path) -> Known:
         return Known(_decoded(data, file))
     copy = _from_logs(path)
     if copy is not None:
-        return Known(copy, f"{META} is damaged; what it said was read from the log")
+        return Known(copy, f"{META} is damaged; its content was read from the log")
     if seal == "damaged":
         raise BadData(
             f"{file} is damaged: it does not match its checksum, and the run's logs hold no copy of it; "
@@ -68,7 +68,7 @@ def known_meta(path: Path) -> Known:
 
 
 def repair_meta(path: Path) -> bool:
-    """Put a damaged or missing `meta.json` back from the log and keep the damaged one; False if there was no need."""
+    """Restore a damaged or missing `meta.json` from the log and keep the damaged one; False if not needed."""
     try:
         if seal_of(read_file(path / META, LARGEST_META, within=path)) == "sound":
             return False
@@ -84,7 +84,7 @@ def repair_meta(path: Path) -> bool:
 
 
 def _what_to_do(path: Path, otherwise: str) -> str:
-    """For a run whose `meta.json` is wrong and has no copy; its points are sound."""
+    """Advice for a run whose `meta.json` is damaged and has no copy; its points are intact."""
     least = RunMeta(id=path.name, project="restored", name=path.name, created=0.0)
     text = msgspec.json.encode({key: getattr(least, key) for key in ("id", "project", "name", "created")}).decode()
     return (
@@ -103,7 +103,7 @@ def _from_logs(path: Path) -> RunMeta | None:
 
 
 def _copies(path: Path) -> Iterator[bytes]:
-    """The copies of `meta.json` in the logs of a run that are whole, as the frames' and their own checksums say."""
+    """The valid copies of `meta.json` in a run's logs, judged by the frame checksums and their own."""
     for file in (*log_files(path), *log_files(path / COMPACT)):
         try:
             with open_file(file, within=path, buffering=0) as log:
@@ -115,7 +115,7 @@ def _copies(path: Path) -> Iterator[bytes]:
 
 
 def _copy_in(log: BinaryIO) -> bytes | None:
-    """It stands right behind the header of a file or section, so only the beginning is searched."""
+    """The copy follows the header of a file or section, so only the beginning is searched."""
     begin = read_window(log, 0, _WINDOW)
     at = begin.find(_START)
     while at >= 0 and len(begin) - at >= HEADER.size:

@@ -1,7 +1,7 @@
-"""Records as bytes, whatever the user put into them.
+"""Records as bytes, whatever values the user put into them.
 
-A config may hold any object, a printed line half a surrogate pair, an integer more than 64 bits: such a value is kept
-as text rather than refused, for losing the whole record would be worse.
+A config may hold any object, a printed line half a surrogate pair, an integer more than 64 bits: such a value is
+stored as text rather than rejected, because losing the whole record would be worse.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
 
 def pack(record: object) -> bytes:
-    """A record as msgpack; refuses only one that holds itself (RecursionError)."""
+    """A record as msgpack; only a record that contains itself fails (RecursionError)."""
     try:
         return _encoder.encode(record)
     except (UnicodeEncodeError, OverflowError, TypeError, ValueError):
@@ -24,7 +24,7 @@ def pack(record: object) -> bytes:
 
 
 def clean_text(text: str) -> str:
-    r"""The text, with lone surrogates spelled out as `\udc80`; all other text comes back as it is."""
+    r"""The text, with lone surrogates escaped as `\udc80`; all other text is unchanged."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -1,11 +1,11 @@
-"""Small JSON files with a checksum as their last field, so that a flipped bit never changes what they say unnoticed.
+"""Small JSON files with a checksum as their last field, so that bit flips are detected.
 
     {"name": "digits",
      "checksum": "crc32 1c291ca3"
     }
 
-It is still JSON: any tool reads it, and a reader that does not know the field passes over it. Files from before there
-was a checksum are "unsealed", and believed. A file with any trace of one that does not fit is damaged.
+It is still JSON: any tool reads it, and unaware readers ignore the field. Files without a checksum are "unsealed" and
+trusted. A file with a wrong or partial checksum is damaged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def seal_of(data: bytes) -> Seal:
-    """Whether the bytes are those that were sealed."""
+    """Whether the bytes match their checksum."""
     tail = data[-_LENGTH:]
     if tail.startswith(_HEAD) and tail.endswith(_FOOT):
         same = tail[len(_HEAD) : len(_HEAD) + 8] == b"%08x" % crc32(memoryview(data)[:-_LENGTH])

@@ -1,6 +1,6 @@
-"""Checksums beside files whose own format has no place for one: `.000001.md.crc32` beside `000001.md`.
+"""Checksums beside files whose format has no place for one: `.000001.md.crc32` beside `000001.md`.
 
-A file without one is believed: it is older, or somebody else wrote it.
+A file without one is trusted: it is older, or another program wrote it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ __all__ = ["is_as_written", "note_checksum", "note_checksum_again"]
 
 
 def note_checksum(path: Path, data: bytes) -> None:
-    """Write down what a file holds."""
+    """Write a file's checksum."""
     write_file(_beside(path), b"%08x\n" % crc32(data))
 
 
 def note_checksum_again(path: Path, data: bytes) -> None:
-    """The same for a file that was changed on purpose, if it has a checksum."""
+    """Update the checksum of a file that was changed on purpose, if it has one."""
     if _beside(path).exists():
         note_checksum(path, data)
 
 
 def is_as_written(path: Path, data: bytes) -> bool:
-    """Whether the bytes of a file are those that were written."""
+    """Whether a file's bytes match its checksum."""
     try:
         noted = read_file(_beside(path), 64, within=path.parent).strip()
     except OSError:

@@ -1,7 +1,7 @@
-"""Who is writing: host, boot, process and its start, so that a reader can tell a live writer from a dead one.
+"""The writer's identity: host, boot, process and its start, so that a reader can tell a live writer from a dead one.
 
 A pid alone is not enough: pids are reused, and after a reboot another process may have the same one and, on a machine
-that counts from boot, even the same start. Host, boot id, pid and start time together name one process for good.
+that counts from boot, even the same start. Host, boot id, pid and start time together identify one process uniquely.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @lru_cache(maxsize=1)
 def host_name() -> str:
-    """The machine's name; "unknown" where it has none."""
+    """The machine's name; "unknown" if it has none."""
     return platform.node() or "unknown"
 
 
 @lru_cache(maxsize=1)
 def boot_id() -> str:
-    """A text that differs after each start of the machine; "" where there is no way to know.
+    """A text that differs after each boot; "" if unknown.
 
     Linux and macOS give a random id; elsewhere it is the time of boot, rounded because it is computed from two clocks
     and wobbles by a second or so.
@@ -57,7 +57,7 @@ def _sysctl(name: str) -> str:
 
 
 def process_started(pid: int | None = None) -> float:
-    """When a process began, in unix seconds as psutil's `create_time`; 0.0 when it is gone or may not be asked."""
+    """When a process started, in unix seconds like psutil's `create_time`; 0.0 if it is gone or inaccessible."""
     if pid is None:
         pid = os.getpid()
     try:
@@ -73,7 +73,7 @@ def process_started(pid: int | None = None) -> float:
 
 
 def process_age_s() -> float:
-    """How long ago this process began: to a hundredth of a second on Linux, where boot times are whole seconds."""
+    """How long ago this process started: to a hundredth of a second on Linux, where boot times are whole seconds."""
     try:
         uptime = float(Path("/proc/uptime").read_text().split()[0])
         return max(0.0, uptime - (_started_from_proc(os.getpid()) - _boot_time()))
@@ -86,7 +86,7 @@ def _started_from_proc(pid: int) -> float:
     if sys.platform == "win32":
         raise OSError("no /proc")
     stat = Path(f"/proc/{pid}/stat").read_text()
-    # The command may hold spaces and brackets; the fields we want follow its last closing bracket.
+    # The command may contain spaces and parentheses; the fields follow its last closing parenthesis.
     ticks = float(stat.rpartition(")")[2].split()[19])
     return _boot_time() + ticks / os.sysconf("SC_CLK_TCK")
 

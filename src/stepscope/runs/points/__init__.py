@@ -1,1 +1,1 @@
-"""Points as numpy arrays: series, and what a chart does to them."""
+"""Points as numpy arrays: series and chart operations."""

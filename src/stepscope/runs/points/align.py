@@ -23,7 +23,7 @@ How = Literal["inner", "outer", "nearest", "interpolate"]
 
 @dataclass(frozen=True)
 class Aligned:
-    """Series side by side: one line of `values` per series, NaN where a series has nothing."""
+    """Series side by side: one row of `values` per series, NaN where a series has no value."""
 
     steps: Ints
     values: Floats
@@ -31,7 +31,7 @@ class Aligned:
 
 
 def align(series: Sequence[Series], how: How = "outer") -> Aligned:
-    """Series on common steps. Where a series has several points at a step, the last one logged counts.
+    """Series on common steps. With several points at a step, the last one logged counts.
 
     inner: steps that all have · outer: steps that any has · nearest: the first one's steps, with each other series'
     nearest point · interpolate: like outer, with straight lines between a series' points (not beyond its ends).
@@ -101,15 +101,15 @@ def _between(steps: Ints, own: Ints, values: Floats) -> Floats:
     line: Floats = np.interp(wanted, own[usable].astype(np.float64), values[usable], left=np.nan, right=np.nan)
     exact = _same(steps, own, values)
     here = np.isin(steps, own)
-    line[here] = exact[here]  # what was logged stands, NaN and Inf too
+    line[here] = exact[here]  # logged values stay as they are, NaN and Inf included
     return line
 
 
 def as_x(axis: Series, series: Series) -> Floats:
-    """Where each point of `series` stands when the values of `axis` are the x-axis; NaN where it has no place.
+    """The x position of each point of `series` when the values of `axis` are the x-axis; NaN if it has none.
 
-    Points belong together that were logged at the same step; the second at a step to the second, and so on (the last,
-    if there are fewer). If the two share no step at all but have the same length, they go by order.
+    Points logged at the same step are paired: the second at a step with the second, and so on (or the last, if there
+    are fewer). If the two share no step but have the same length, they are paired by order.
     """
     count = len(series.steps)
     if not len(axis.steps) or not count:

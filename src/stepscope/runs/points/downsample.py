@@ -1,4 +1,4 @@
-"""Fewer points for a chart, and nothing lost that a person would want to see.
+"""Fewer points for a chart, without losing anything visible.
 
 Points are put into buckets of equal width along x. Each bucket keeps its minimum and maximum, first, last and mean, and
 how many NaN, +Inf and -Inf it holds: a spike of one step in a million is still there. Few points come back as they are.
@@ -23,12 +23,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Buckets:
-    """A series as a chart wants it: columns with one entry per bucket, none of them empty."""
+    """A series for a chart: columns with one entry per non-empty bucket."""
 
     x: Floats
-    """The middle of the bucket's points; of the first bucket its first point, of the last one its last."""
+    """The middle of the bucket's points; for the first bucket its first point, for the last its last."""
     value: Floats
-    """The mean of the finite values; NaN when there is none."""
+    """The mean of the finite values; NaN if there are none."""
     low: Floats
     high: Floats
     first: Floats
@@ -38,13 +38,13 @@ class Buckets:
     pos_inf: Ints
     neg_inf: Ints
     starts: Ints
-    """Where each bucket begins among the points in the order of x; `starts + count` is where it ends."""
+    """The start of each bucket in the order of x; `starts + count` is its end."""
     points: int
-    """How many points stand behind all of it."""
+    """Total number of points."""
     order: Ints | None = None
-    """The order of x, when the points did not come in it."""
+    """The order of x, if the points were not sorted."""
     smooth: Floats | None = None
-    """The smoothed series at each bucket, when it was asked for."""
+    """The smoothed series at each bucket, if requested."""
 
     def __len__(self) -> int:
         return len(self.x)
@@ -63,7 +63,7 @@ def downsample(
 ) -> Buckets:
     """Put points into at most `buckets` buckets between `lo` and `hi`.
 
-    `is_sorted` saves a look at `x` when the caller knows. `neighbors` adds the point before and the one after the
+    `is_sorted` skips checking `x`. `neighbors` adds the point before and the one after the
     range, so that a line enters and leaves a zoomed chart as it should. A `pyramid` of the same values makes the cost
     independent of how many there are; it only helps when x is sorted.
 
@@ -90,13 +90,13 @@ def downsample(
         starts = np.concatenate(([start - 1] * before, starts, [stop] * after)).astype(np.int64)
         ends = np.concatenate(([start] * before, ends, [stop + 1] * after)).astype(np.int64)
     middle = _middle(x, starts, ends)
-    if len(middle) > 1:  # the line begins and ends where its points do, not half a bucket further in
+    if len(middle) > 1:  # the line begins and ends at its points, not half a bucket inside
         middle[0], middle[-1] = x[starts[0]], x[ends[-1] - 1]
     return _buckets(middle, values, starts, ends, pyramid, order)
 
 
 def _sorting(x: npt.NDArray[Any], is_sorted: bool | None) -> Ints | None:
-    """The order that sorts x and leaves out what has no place on an axis; None when x is fine as it is."""
+    """The order that sorts x without non-finite x; None if x is already sorted."""
     if x.dtype.kind == "f":
         usable = np.isfinite(x)
         if not usable.all():
@@ -119,7 +119,7 @@ def _range(x: npt.NDArray[Any], lo: float | None, hi: float | None) -> tuple[int
 
 
 def _edge(x: npt.NDArray[Any], edges: Any) -> npt.NDArray[Any]:
-    """Edges in the type of x: searching integers for floats would convert all of them first."""
+    """Edges in the dtype of x: searching integers for floats would convert all of them first."""
     if x.dtype.kind != "i":
         return np.asarray(edges, dtype=np.float64)
     info = np.iinfo(np.int64)
@@ -131,7 +131,7 @@ def _edge(x: npt.NDArray[Any], edges: Any) -> npt.NDArray[Any]:
 def _edges(
     x: npt.NDArray[Any], start: int, stop: int, buckets: int, lo: float | None, hi: float | None
 ) -> tuple[Ints, Ints]:
-    """Where the non-empty buckets begin and end."""
+    """The bounds of the non-empty buckets."""
     left = float(x[start]) if lo is None else max(float(lo), -np.finfo(np.float64).max)
     right = float(x[stop - 1]) if hi is None else min(float(hi), np.finfo(np.float64).max)
     share = np.arange(1, buckets) / buckets
@@ -167,7 +167,7 @@ def _buckets(
 
 
 def _each(values: Floats) -> tuple[Floats, Floats, Floats, Ints, Ints, Ints]:
-    """Every point its own bucket."""
+    """One bucket per point."""
     finite = np.where(np.isfinite(values), values, np.nan)
     nan, pos, neg = np.isnan(values), values == np.inf, values == -np.inf
     return finite, finite, finite, nan.astype(np.int64), pos.astype(np.int64), neg.astype(np.int64)

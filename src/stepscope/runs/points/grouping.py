@@ -1,4 +1,4 @@
-"""Runs that belong together as one line with a band: the mean over seeds, and how far they spread."""
+"""Runs grouped into one line with a band: the mean over seeds, and the spread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class HasSeries(Protocol):
-    """What grouping needs of a run."""
+    """What grouping needs from a run."""
 
     @property
     def config(self) -> dict[str, Any]: ...
@@ -28,22 +28,22 @@ class HasSeries(Protocol):
 
 @dataclass(frozen=True)
 class Band:
-    """Several series as one: at each step the statistics of the finite values there; NaN where there is none."""
+    """Several series as one: statistics of the finite values at each step; NaN where there are none."""
 
     steps: npt.NDArray[np.int64]
     mean: Floats
     low: Floats
     high: Floats
     std: Floats
-    """The deviation of the sample (n - 1); 0 where there is one value only."""
+    """The sample standard deviation (n - 1); 0 for a single value."""
     median: Floats
     count: npt.NDArray[np.int64]
-    """How many series have a value at the step."""
+    """Number of series with a value at the step."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that share a value of a config key. `value` is None for those that do not have the key."""
+    """Runs that share a config value. `value` is None for runs without the key."""
 
     value: Any
     series: tuple[Series, ...]
@@ -51,7 +51,7 @@ class Group:
 
 
 def band(series: Sequence[Series]) -> Band:
-    """Bring series onto common steps, with straight lines between their points, and sum them up.
+    """Interpolate series onto common steps and compute their statistics.
 
     >>> seeds = [Series("loss", [0, 1], [0.0, 1.0], values) for values in ([3.0, 1.0], [5.0, 2.0])]
     >>> band(seeds).mean.tolist(), band(seeds).high.tolist()
@@ -78,7 +78,7 @@ def band(series: Sequence[Series]) -> Band:
 
 
 def _median(values: Floats, finite: npt.NDArray[np.bool_], count: npt.NDArray[np.int64]) -> Floats:
-    """The middle of the finite values of each column."""
+    """The median of the finite values of each column."""
     if not values.size:
         return np.full(values.shape[1] if values.ndim == 2 else 0, np.nan)
     ranked = np.sort(np.where(finite, values, np.inf), axis=0)
@@ -90,7 +90,7 @@ def _median(values: Floats, finite: npt.NDArray[np.bool_], count: npt.NDArray[np
 
 
 def group_series(runs: Iterable[HasSeries], name: str, by: str) -> list[Group]:
-    """The series `name` of runs, grouped by the value of the config key `by`. Runs without the series are left out."""
+    """The series `name` of runs, grouped by the config key `by`. Runs without the series are excluded."""
     groups: dict[tuple[str, str], tuple[Any, list[Series]]] = {}
     for run in runs:
         try:

@@ -1,4 +1,4 @@
-"""Histograms logged over time, brought onto common edges so that they can be drawn as one picture."""
+"""Histograms logged over time, rebinned to common edges so that they can be drawn as one image."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["PERCENTS", "Histogram", "Ridge", "common_edges", "decode_histogram",
 Floats = npt.NDArray[np.float64]
 
 PERCENTS = (0.0, 7.0, 16.0, 31.0, 50.0, 69.0, 84.0, 93.0, 100.0)
-"""The percentiles of a distribution over time: the middle and one, one and a half deviations of a normal one."""
+"""Percentiles for distributions over time: the median and one and one and a half standard deviations of a normal."""
 _MOST_BINS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts between edges: `counts[i]` lie from `edges[i]` up to `edges[i + 1]`."""
+    """Counts between edges: `counts[i]` values lie from `edges[i]` up to `edges[i + 1]`."""
 
     edges: Floats
     counts: Floats
@@ -29,7 +29,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Ridge:
-    """Many histograms on common edges, one line of `counts` each, with their percentiles."""
+    """Many histograms on common edges, one row of `counts` each, with their percentiles."""
 
     edges: Floats
     counts: Floats
@@ -37,24 +37,22 @@ class Ridge:
 
 
 def decode_histogram(data: bytes) -> Histogram:
-    """The bytes of a histogram medium: float64 edges (n + 1), then float64 counts (n)."""
+    """Decode the bytes of a histogram: float64 edges (n + 1), then float64 counts (n)."""
     numbers = np.frombuffer(data[: len(data) // 8 * 8], dtype="<f8").astype(np.float64)
     bins = (len(numbers) - 1) // 2
     if len(data) % 8 or len(numbers) != 2 * bins + 1 or not 0 < bins <= _MOST_BINS:
-        raise BadData(
-            f"{len(data)} bytes are not a histogram: n + 1 edges and n counts of eight bytes each were expected"
-        )
+        raise BadData(f"{len(data)} bytes are not a histogram; expected n + 1 edges and n counts of eight bytes each")
     edges, counts = numbers[: bins + 1], numbers[bins + 1 :]
     if not np.isfinite(edges).all() or bool((edges[1:] < edges[:-1]).any()):
-        raise BadData("the edges of a histogram must be finite and go up")
+        raise BadData("the edges of a histogram must be finite and increasing")
     if not np.isfinite(counts).all() or bool((counts < 0).any()):
-        raise BadData("the counts of a histogram must be finite and not negative")
+        raise BadData("the counts of a histogram must be finite and non-negative")
     return Histogram(edges, counts)
 
 
 def rebin(histogram: Histogram, edges: Floats, beyond: bool = True) -> Floats:
-    """The counts between other edges, as if a bin's content were spread evenly over it. Nothing is lost: what lies
-    beyond the new edges goes into the outermost bins, unless `beyond` is False.
+    """The counts between other edges, with each bin's content spread evenly. Content beyond the new edges goes
+    into the outermost bins, unless `beyond` is False.
 
     >>> rebin(Histogram(np.array([0.0, 2.0]), np.array([4.0])), np.array([0.0, 1.0, 2.0]))
     array([2., 2.])
@@ -66,7 +64,7 @@ def rebin(histogram: Histogram, edges: Floats, beyond: bool = True) -> Floats:
 
 
 def _below(histogram: Histogram, places: Floats) -> Floats:
-    """How much of the content lies below each place; a bin without width counts as below its own edge's right side."""
+    """The content below each position; a bin without width counts as below its own edge's right side."""
     edges, counts = histogram.edges, histogram.counts
     total = np.concatenate(([0.0], np.cumsum(counts)))
     at = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, len(counts) - 1)
@@ -78,14 +76,14 @@ def _below(histogram: Histogram, places: Floats) -> Floats:
 
 
 def common_edges(histograms: Sequence[Histogram], bins: int, tails: float = 0.0) -> Floats:
-    """Even edges over everything the histograms hold; empty bins at their ends do not count.
+    """Even edges over the range of all histograms; empty bins at their ends do not count.
 
-    With `tails`, up to that share of each may lie beyond the edges: a few far values do not squeeze all others.
+    With `tails`, up to that fraction of each may lie beyond the edges, so that a few outliers do not squeeze the rest.
     """
     if bins < 1:
         raise UsageError(f"bins must be 1 or more, not {bins}")
     if not 0 <= tails < 0.5:
-        raise UsageError(f"tails must be a share from 0 to below 0.5, not {tails}")
+        raise UsageError(f"tails must be a fraction from 0 to below 0.5, not {tails}")
     ends = (50 * tails, 100 - 50 * tails)
     filled = [percentiles(one, ends) for one in histograms if one.counts.any()]
     lows, highs = [low for low, _ in filled], [high for _, high in filled]
@@ -99,7 +97,7 @@ def common_edges(histograms: Sequence[Histogram], bins: int, tails: float = 0.0)
 
 
 def percentiles(histogram: Histogram, percents: Sequence[float] = PERCENTS) -> Floats:
-    """Where these percentages of the content lie below; NaN for an empty histogram."""
+    """The positions of these percentiles; NaN for an empty histogram."""
     total = float(histogram.counts.sum())
     if total <= 0:
         return np.full(len(percents), np.nan)
@@ -114,7 +112,7 @@ def percentiles(histogram: Histogram, percents: Sequence[float] = PERCENTS) -> F
 
 
 def ridge(histograms: Sequence[Histogram], bins: int = 48, tails: float = 0.0) -> Ridge:
-    """Histograms of one key over time, ready to be drawn behind each other. What `tails` leave out is not counted."""
+    """Histograms of one key over time, ready to draw behind each other. Content cut off by `tails` is not counted."""
     edges = common_edges(histograms, bins, tails)
     counts = np.array([rebin(one, edges, beyond=tails == 0) for one in histograms]).reshape(-1, bins)
     lines = np.array([percentiles(one) for one in histograms]).reshape(-1, len(PERCENTS))

@@ -1,4 +1,4 @@
-"""Minimum, maximum and sum of every 128 points, kept up as a series grows.
+"""Minimum, maximum and sum of every 128 points, updated as a series grows.
 
 A chart of a hundred million points then costs what a chart of a hundred thousand costs: whole blocks are taken from
 here, and only the ends of each bucket from the points themselves.
@@ -28,11 +28,11 @@ class Pyramid:
         self._high = np.empty(0)
         self._sum = np.empty(0)
         self._odd = np.empty(0, dtype=np.int64)
-        """Where the values are that are not finite."""
+        """Positions of the non-finite values."""
         self._seen = 0
 
     def update(self, values: Floats) -> None:
-        """Take in what `values` has beyond the last call."""
+        """Add what `values` has beyond the last call."""
         start, stop = self.blocks, len(values) // BLOCK
         fresh = values[self._seen :]
         odd = np.flatnonzero(~np.isfinite(fresh)) + self._seen
@@ -65,7 +65,7 @@ class Pyramid:
             setattr(self, name, new)
 
     def over(self, values: Floats, starts: Ints, ends: Ints) -> Stats:
-        """The statistics of each stretch `starts[i]:ends[i]`; stretches are sorted and do not overlap."""
+        """The statistics of each interval `starts[i]:ends[i]`; intervals are sorted and do not overlap."""
         first = np.minimum(-(-starts // BLOCK), self.blocks)
         last = np.minimum(ends // BLOCK, self.blocks)
         inner = last > first
@@ -88,7 +88,7 @@ class Pyramid:
 
     @staticmethod
     def direct(values: Floats, starts: Ints, ends: Ints) -> Stats:
-        """The same from the points alone."""
+        """The same, computed from the points alone."""
         begin = int(starts[0])
         part = values[begin : int(ends[-1])]
         finite = np.isfinite(part)
@@ -107,7 +107,7 @@ def _finish(
         mean = total / finite
     for at in np.flatnonzero(some & ~np.isfinite(mean)):  # the sum of huge values overflowed
         piece = values[starts[at] : ends[at]]
-        with np.errstate(over="ignore"):  # rounding can still pass the largest number; the clip below brings it back
+        with np.errstate(over="ignore"):  # rounding can still exceed the largest number; the clip below corrects it
             mean[at] = (piece[np.isfinite(piece)] / finite[at]).sum()
     none = np.nan
     mean = np.clip(np.where(some, mean, none), np.where(some, low, none), np.where(some, high, none))
@@ -130,7 +130,7 @@ def _count_odd(values: Floats, odd: Ints, starts: Ints, ends: Ints) -> tuple[Int
 
 
 def _reduce(values: Floats, starts: Ints, ends: Ints) -> tuple[Floats, Floats, Floats]:
-    """Least, greatest and sum of the finite values of each stretch; +Inf, -Inf and 0 where there is none."""
+    """Minimum, maximum and sum of the finite values of each interval; +Inf, -Inf and 0 if there are none."""
     lengths = ends - starts
     some = np.flatnonzero(lengths > 0)
     low, high = np.full(len(starts), np.inf), np.full(len(starts), -np.inf)
@@ -170,10 +170,10 @@ def _reduce_blocks(
 
 
 def _gather(values: Floats, starts: Ints, lengths: Ints) -> tuple[Floats, Ints]:
-    """The stretches one after the other, and where each begins there."""
+    """The intervals concatenated, and the start of each."""
     cuts = np.concatenate(([0], np.cumsum(lengths[:-1])))
     total = int(lengths.sum())
-    if int(starts[-1] + lengths[-1] - starts[0]) == total:  # side by side already
+    if int(starts[-1] + lengths[-1] - starts[0]) == total:  # already adjacent
         return values[starts[0] : starts[0] + total], cuts
     index = np.arange(total) + np.repeat(starts - cuts, lengths)
     return values[index], cuts

@@ -1,4 +1,4 @@
-"""One named sequence of (step, time, value), as numpy arrays that belong to you to read."""
+"""One named sequence of (step, time, value), as read-only numpy arrays."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Series:
     >>> loss[-1]
     Point(step=10, time=101.5, value=0.4)
 
-    The arrays are read-only snapshots; call `run.refresh()` and `run.series(...)` again for what came since.
+    The arrays are read-only snapshots; call `run.refresh()` and `run.series(...)` again for newer points.
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class Series:
         """Unix seconds."""
         self.values: Floats = _frozen(np.asarray(values, dtype=np.float64))
         self.start = start if start is not None else (float(self.times[0]) if len(self.times) else 0.0)
-        """When the run began: the zero of relative time."""
+        """When the run started: the zero of relative time."""
         self.exact = dict(exact or {})
         """Logged integers that do not fit a float64, by position."""
         self.superseded = superseded
-        """Which points a later attempt has logged again; None when there are none among these."""
+        """Which points a later attempt has logged again; None if there are none."""
         self.thinned = thinned
-        """Where only the ends and extremes of stretches were kept (`compact/thin.py`), for each point: how many logged
-        ones it stands for, and their mean. None where every point is here."""
+        """For a thinned series (`compact/thin.py`), per point: the number of logged points it represents, and their
+        mean. None if all points are here."""
         self._summary = summary
         self._pyramid = pyramid if thinned is None else None
         self._times_sorted = times_sorted
@@ -95,7 +95,7 @@ class Series:
     @overload
     def __getitem__(self, at: slice | npt.NDArray[Any]) -> Series: ...
     def __getitem__(self, at: int | slice | npt.NDArray[Any]) -> Point | Series:
-        """A point by position, or a part of the series by a slice or a mask."""
+        """A point by position, or a subset of the series by a slice or a mask."""
         if not isinstance(at, slice | np.ndarray):
             place = range(len(self))[at]
             value = self.exact.get(place, float(self.values[place]))
@@ -122,13 +122,13 @@ class Series:
 
     @property
     def summary(self) -> MetricSummary:
-        """Of all points that were logged; of a part of a thinned series, of those that were kept."""
+        """Of all logged points; for a part of a thinned series, of the kept ones."""
         return self._summary or summarise_points(self.steps, self.values)
 
     # -- axes --------------------------------------------------------------------------------------------------
 
     def x(self, axis: str | Series = "step") -> npt.NDArray[Any]:
-        """Where the points stand: "step", "wall" (unix seconds), "relative" (since the start), or another series."""
+        """The x positions: "step", "wall" (unix seconds), "relative" (since the start), or another series."""
         if isinstance(axis, Series):
             return as_x(axis, self)
         if axis == "step":
@@ -156,7 +156,7 @@ class Series:
     ) -> Buckets:
         """The series in at most `buckets` buckets along x, each with its extremes (see `downsample.py`).
 
-        `smoothing=("ema", 0.9)` also gives the smoothed line, made from all points and read off at each bucket.
+        `smoothing=("ema", 0.9)` also gives the smoothed line, computed from all points and sampled at each bucket.
         """
         pyramid = self._pyramid if isinstance(x, str) else None
         places = self.x(x)
@@ -183,7 +183,7 @@ class Series:
         return Series(self.name, self.steps, self.times, values, rank=self.rank, run=self.run, start=self.start)
 
     def _smooth(self, kind: str, amount: float, x: str | Series, order: npt.NDArray[np.int64] | None) -> Floats:
-        """The smoothed values in the order of x; kept, because a chart asks again with every zoom."""
+        """The smoothed values in the order of x; cached, because a chart asks again with every zoom."""
         key = (kind, amount, x) if isinstance(x, str) else None
         known = self._smoothed.get(key) if key else None
         if known is None:
@@ -234,7 +234,7 @@ class Series:
         return "; ".join(words)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the numbers and a small line."""
+        """For notebooks: the numbers and a sparkline."""
         head = f"<b>{escape(self.name)}</b> {escape(self._in_words() if len(self) else 'no points')}"
         return f"<div>{head}<br>{_line(self)}</div>"
 
@@ -261,7 +261,7 @@ def _means(line: Floats, buckets: Buckets) -> Floats:
 
 
 def _block_means(thinned: Floats, buckets: Buckets) -> Floats:
-    """The mean of each bucket of several points from the means of the stretches they were kept of."""
+    """The mean of each bucket of several points, from the means of the intervals they represent."""
     if buckets.points == len(buckets):
         return buckets.value
     count, mean = (thinned if buckets.order is None else thinned[buckets.order]).T

@@ -1,4 +1,4 @@
-"""Smoothing over all points of a series, before a chart thins them out.
+"""Smoothing over all points of a series, before a chart downsamples them.
 
 Values that are not finite are skipped: they neither spoil their neighbors nor break the line. No method subtracts
 large running sums, so one huge spike costs no precision elsewhere. A million points take some tens of milliseconds.
@@ -24,7 +24,7 @@ _MOST_TAPS = 41
 
 
 def smooth(kind: str, values: Floats, amount: float, x: npt.NDArray[Any] | None = None) -> Floats:
-    """Smooth `values` in the way called `kind`: "ema", "gaussian", "mean", or "none".
+    """Smooth `values` with the method `kind`: "ema", "gaussian", "mean", or "none".
 
     `amount` is the weight of the past for "ema" (0 to below 1), the standard deviation in points for "gaussian", and
     the width of the window in points for "mean". `x` tells "ema" how far apart the points are.
@@ -39,14 +39,14 @@ def smooth(kind: str, values: Floats, amount: float, x: npt.NDArray[Any] | None 
         return gaussian(values, amount)
     if kind == "mean":
         return running_mean(values, round(amount))
-    raise UsageError(f"there is no smoothing {kind!r}; there are none, ema, gaussian and mean")
+    raise UsageError(f"there is no smoothing {kind!r}; expected none, ema, gaussian or mean")
 
 
 def ema(values: Floats, weight: float, x: npt.NDArray[Any] | None = None) -> Floats:
-    """The exponential moving average, without the pull of its start toward zero.
+    """The exponential moving average, bias-corrected at the start.
 
-    With `x`, the weight is for a usual distance between points (the median): after a longer gap the past counts less.
-    Where no finite value has come yet the result is NaN.
+    With `x`, the weight applies to the median distance between points: after a longer gap the past counts less.
+    Before the first finite value the result is NaN.
 
     >>> ema(np.array([1.0, 1.0, 4.0]), 0.5)
     array([1.        , 1.        , 2.71428571])
@@ -73,7 +73,7 @@ def _decay(x: npt.NDArray[Any], weight: float) -> Floats:
     gaps = np.diff(x.astype(np.float64), prepend=float(x[0]))
     ahead = gaps[gaps > 0]
     usual = float(np.median(ahead)) if len(ahead) else 1.0
-    # Points at one x, or out of order, are one usual distance apart: else a repeated step would count double.
+    # Points at the same x, or out of order, count as one median distance apart: a repeated step must not count double.
     gaps = np.where(gaps > 0, gaps, usual) / usual
     if bool((gaps == 1.0).all()):
         return np.full(len(x), weight)
@@ -83,8 +83,8 @@ def _decay(x: npt.NDArray[Any], weight: float) -> Floats:
 def _scan(decay: Floats, values: Floats) -> Floats:
     """`out[i] = decay[i] * out[i - 1] + values[i]`, without a Python loop over the points.
 
-    The points are cut into about as many stretches as each is long. All stretches are walked side by side, each from
-    zero; then what each should have begun with is handed on, damped by the decays so far.
+    The points are cut into blocks, about as many as each is long. All blocks are computed in parallel from zero;
+    then each block's initial value is passed on, damped by the decays so far.
     """
     count = len(values)
     length = max(1, math.isqrt(count))
@@ -97,7 +97,7 @@ def _scan(decay: Floats, values: Floats) -> Floats:
         for at in range(1, length):
             np.multiply(a[at], out[at - 1], out=step)
             out[at] += step
-            a[at] *= a[at - 1]  # becomes the product of all decays since the stretch began
+            a[at] *= a[at - 1]  # becomes the product of all decays since the block began
         carry = np.zeros(rows)
         ends, products = out[-1].tolist(), a[-1].tolist()
         held = 0.0
@@ -110,7 +110,7 @@ def _scan(decay: Floats, values: Floats) -> Floats:
 
 
 def running_mean(values: Floats, width: int) -> Floats:
-    """The mean of the `width` points around each point; at the ends, of those that are there."""
+    """The mean of the `width` points around each point; at the ends, of the available ones."""
     if width < 1:
         raise UsageError(f"the width of a running mean must be 1 point or more, not {width}")
     if width == 1 or len(values) == 0:
@@ -119,13 +119,13 @@ def running_mean(values: Floats, width: int) -> Floats:
 
 
 def gaussian(values: Floats, deviation: float) -> Floats:
-    """A bell-shaped mean around each point with this standard deviation, in points.
+    """A Gaussian mean around each point with this standard deviation, in points.
 
-    Wide bells are four running sums after each other, which is a bell to within a few percent and costs the same
-    however wide it is.
+    Wide Gaussians are approximated by four running sums, to within a few percent, at a cost independent of the
+    width.
     """
     if deviation < 0:
-        raise UsageError(f"the width of the bell must not be negative, it is {deviation}")
+        raise UsageError(f"the standard deviation must not be negative, not {deviation}")
     if deviation == 0 or len(values) == 0:
         return np.array(values)
     reach = math.ceil(4 * deviation)
@@ -149,9 +149,9 @@ def gaussian(values: Floats, deviation: float) -> Floats:
 
 
 def _weighted(values: Floats, blur: Callable[[Floats], Floats], reach: int, least: float) -> Floats:
-    """Blurred values over blurred weights: what is missing, or beyond the ends, does not count.
+    """Blurred values over blurred weights: missing values and those beyond the ends do not count.
 
-    `reach` is how far a point is felt; with no value missing, the weights differ only that near the ends.
+    `reach` is a point's range of influence; with no value missing, the weights differ only within it of the ends.
     """
     finite = np.isfinite(values)
     count = len(values)
@@ -174,7 +174,7 @@ def _ratio(total: Floats, weight: Floats, least: float) -> Floats:
 
 
 def _boxes(deviation: float, passes: int = 4) -> list[int]:
-    """Odd widths of running sums whose variances add up to the bell's."""
+    """Odd widths of running sums whose variances add up to the Gaussian's."""
     wanted = 12 * deviation**2
     ideal = math.sqrt(wanted / passes + 1)
     small = max(1, int(ideal) - (int(ideal) % 2 == 0))
@@ -186,8 +186,8 @@ def _boxes(deviation: float, passes: int = 4) -> list[int]:
 def _box(values: Floats, width: int) -> Floats:
     """The sum over a window of `width` points around each point.
 
-    Sums run forwards and backwards within blocks of `width`; every window is the end of one block and the beginning of
-    the next. So nothing is ever subtracted, and a huge value is felt only where it is in the window.
+    Sums run forward and backward within blocks of `width`; every window is the end of one block and the beginning of
+    the next. Nothing is ever subtracted, so a huge value affects only the windows that contain it.
     """
     count = len(values)
     width = min(width, 2 * count - 1)

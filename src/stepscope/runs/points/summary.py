@@ -1,4 +1,4 @@
-"""What stands for a whole series: last, least, greatest, mean, first; kept up to date without reading it again.
+"""Summary statistics of a series: last, minimum, maximum, mean, first; updated incrementally.
 
 `min`, `max` and `mean` are over the finite values, so that one NaN does not hide the rest; `last` and `first` are what
 they are, NaN included. Order is by step, ties in the order they were logged.
@@ -24,7 +24,7 @@ _NAN = float("nan")
 
 
 class MetricSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One series in a few numbers. Without a finite value `min`, `max` and `mean` are NaN, their steps None."""
+    """One series in a few numbers. Without a finite value `min`, `max` and `mean` are NaN and their steps None."""
 
     last: float = _NAN
     min: float = _NAN
@@ -36,7 +36,7 @@ class MetricSummary(msgspec.Struct, frozen=True, kw_only=True):
     inf: int = 0
     last_step: int | None = None
     min_step: int | None = None
-    """The step at which the least value stood, the first time."""
+    """The first step at which the minimum occurred."""
     max_step: int | None = None
     first_step: int | None = None
 
@@ -45,7 +45,7 @@ class MetricSummary(msgspec.Struct, frozen=True, kw_only=True):
         return self.count - self.nan - self.inf
 
     def by_rule(self, rule: str | None) -> float | None:
-        """The number that a rule chooses; the last one without a rule, None for the rule "none"."""
+        """The number a summary rule chooses; the last value without a rule, None for the rule "none"."""
         if rule == "none" or not self.count:
             return None
         value: float = getattr(self, rule or "last")
@@ -53,7 +53,7 @@ class MetricSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rule_for(name: str, rules: Iterable[MetricRule]) -> MetricRule | None:
-    """The rule that speaks for a metric: its own before one with a `*`, later ones before earlier ones."""
+    """The rule for a metric: its own before a `*` pattern, later before earlier."""
     fitting = [rule for rule in rules if rule.name == name]
     if not fitting:
         fitting = [rule for rule in rules if rule.name.endswith("*") and name.startswith(rule.name[:-1])]
@@ -79,7 +79,7 @@ def summarise_points(steps: npt.NDArray[np.int64], values: npt.NDArray[np.float6
 
 
 def join(parts: Iterable[MetricSummary]) -> MetricSummary:
-    """The summary of several stretches of one series, given in the order they were logged."""
+    """The summary of several parts of one series, given in logging order."""
     total = MetricSummary()
     for part in parts:
         total = _joined(total, part) if total.count and part.count else (total if total.count else part)
@@ -112,7 +112,7 @@ def _joined(a: MetricSummary, b: MetricSummary) -> MetricSummary:
 
 
 class ColumnSummaries:
-    """The summaries of all columns of a growing table: a few array operations per piece, however many columns."""
+    """The summaries of all columns of a growing table: a few array operations per batch, for any number of columns."""
 
     def __init__(self, columns: int) -> None:
         self.count = 0
@@ -129,7 +129,7 @@ class ColumnSummaries:
         self.nan = np.zeros(columns, dtype=np.int64)
 
     def add(self, steps: npt.NDArray[np.int64], values: npt.NDArray[np.float64]) -> None:
-        """More rows, later in the log than those before."""
+        """Add rows that follow those before."""
         if not len(steps):
             return
         self._ends(steps, values)
@@ -149,7 +149,7 @@ class ColumnSummaries:
         self._extremes(steps, lows[low_at, column], low_at, highs[high_at, column], high_at)
         self.finite += counts
         share = counts / np.maximum(self.finite, 1)
-        # Not mean + (new - mean) * share: the difference of two huge values may be more than a float holds.
+        # Not mean + (new - mean) * share: the difference of two huge values may overflow.
         self.mean = self.mean * (1 - share) + sums * share
         self.count += len(steps)
 

@@ -19,7 +19,7 @@ Shape = Literal["wide", "long"]
 def pandas_table(series: Sequence[Series], shape: Shape) -> Any:
     """A DataFrame.
 
-    wide: one row per step, one column per series (the last point at a step), NaN where there is none.
+    wide: one row per step, one column per series (the last point at a step), NaN where there is no point.
     long: one row per point, with its name, step, time and value.
     """
     try:
@@ -51,7 +51,7 @@ def _columns(series: Sequence[Series], shape: Shape) -> dict[str, Any]:
         return wide_columns(series)
     if shape == "long":
         return long_columns(series)
-    raise UsageError(f"a table has no shape {shape!r}; choose wide or long")
+    raise UsageError(f"there is no table shape {shape!r}; expected wide or long")
 
 
 def wide_columns(series: Sequence[Series]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""From a tree to a predicate over runs.
+"""Compile a syntax tree into a predicate over runs.
 
-A tree becomes nested closures once, so that asking ten thousand runs costs about a microsecond each. Matching text
-is substring search or a glob of our own: no regular expression ever sees a user's pattern.
+A tree becomes nested closures once, so that evaluating it costs about a microsecond per run. Text matching is
+substring search or a simple glob: user patterns never reach a regular expression.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Queryable(Protocol):
-    """What a query can be asked of."""
+    """Anything a query can be evaluated on."""
 
     def value(self, field: Field, now: float) -> Any:
-        """The field's value: a number, text, a bool, a list of text, or None when the run has none."""
+        """The field's value: a number, text, a bool, a list of text, or None."""
 
 
 def compile_tree(node: Node) -> Predicate:
@@ -74,7 +74,7 @@ def _compare(node: Compare) -> Predicate:
 
     def holds(run: Queryable, now: float) -> bool:
         value = run.value(field, now)
-        if value is None:  # a run without the field: every comparison is false, != too
+        if value is None:  # a run without the field: every comparison is false, including !=
             return False
         found = any(map(test, _each(value))) if many else test(value)
         return found is not negated
@@ -108,7 +108,7 @@ def _ordered(field: Field, kind: str, value: Literal) -> _Test:
     compare = _ORDER[kind]
     if field.type == "text" or value.kind in ("text", "bool"):
         return lambda found: isinstance(found, str) and compare(found, value.text)
-    # A date is a stretch of time: before it begins, or after it has ended.
+    # A date is an interval: before its start, or after its end.
     if value.kind == "date":
         if kind in ("<", ">="):
             return lambda found: _is_number(found) and compare(found, value.number)
@@ -118,7 +118,7 @@ def _ordered(field: Field, kind: str, value: Literal) -> _Test:
 
 
 def contains(pattern: str) -> Callable[[str], bool]:
-    """Whether a text holds the pattern, whatever the case; with `*` or `?`, whether all of it fits the glob."""
+    """Whether a text contains the pattern, ignoring case; with `*` or `?`, whether all of it matches the glob."""
     lowered = pattern.lower()
     if _is_glob(pattern):
         return lambda text: glob(lowered, text[:_MAX_TEXT].lower())
@@ -126,10 +126,10 @@ def contains(pattern: str) -> Callable[[str], bool]:
 
 
 def glob(pattern: str, text: str) -> bool:
-    """Whether `text` fits a pattern of `*` (anything) and `?` (one character).
+    """Whether `text` matches a pattern of `*` (anything) and `?` (one character).
 
-    The pieces between stars are looked for from left to right and never tried again, so there is nothing to
-    backtrack into.
+    The pieces between stars are searched from left to right without
+    backtracking.
     """
     first, *rest = pattern.split("*")
     if not rest:
@@ -149,7 +149,7 @@ def glob(pattern: str, text: str) -> bool:
 
 
 def _find(piece: str, text: str, start: int, end: int) -> int:
-    """Where a piece of a glob first fits, or -1. Its longest stretch without `?` is looked for at C speed."""
+    """The first match of a glob piece, or -1. Its longest run without `?` is searched at C speed."""
     if "?" not in piece:
         return text.find(piece, start, end)
     anchor = max(piece.split("?"), key=len)

@@ -1,4 +1,4 @@
-"""Fields: what a run query, a sort order and a column of the runs table can name."""
+"""Fields: what a run query, a sort order and a column of the runs table can refer to."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ ALIASES = {
     "commit": "git.commit",
     "branch": "git.branch",
 }
-"""Other words that people try for the same fields. A metric of such a name is reached in quotes: `"state" < 3`."""
+"""Aliases that people try. A metric with such a name needs quotes: `"state" < 3`."""
 
 STATS = ("last", "min", "max", "mean", "first", "count", "nan", "inf", "last_step", "min_step", "max_step")
-"""What a metric is summed up to: `loss.min`. A metric without one of these is its last value."""
+"""Statistics of a metric: `loss.min`. A metric without one means its last value."""
 
 _MAX_GUESSES = 2000
-"""Among how many names the close ones are looked for; a store may have a million."""
+"""How many names are searched for close matches; a store may have a million."""
 _MAX_APART = 24
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/-")
@@ -56,7 +56,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 @dataclass(frozen=True)
 class Field:
-    """One thing to ask a run for: a fact about it, a config key, or one number of a metric."""
+    """One field: a fact about a run, a config key, or one statistic of a metric."""
 
     source: Literal["run", "config", "metric", "summary"]
     name: str
@@ -70,12 +70,12 @@ class Field:
 
     @property
     def key(self) -> str:
-        """The field as one would write it in a query."""
+        """The field as written in a query."""
         return field_key(self)
 
 
 def field_key(field: Field) -> str:
-    """A field in the words of the query language; `resolve` reads it back.
+    """A field in query syntax; `resolve` reads it back.
 
     >>> field_key(Field("metric", "val/acc", "max")), field_key(Field("config", "two words"))
     ('val/acc.max', 'config."two words"')
@@ -89,9 +89,9 @@ def field_key(field: Field) -> str:
 
 
 def resolve(parts: tuple[tuple[str, bool], ...]) -> Field | None:
-    """The field that a name stands for; its parts come with whether they were quoted. None: no such field.
+    """The field a name refers to; its parts come with whether they were quoted. None: no such field.
 
-    A quoted name is a metric, whatever it says, so `"status".max` is the metric called status.
+    A quoted name is always a metric, so `"status".max` is the metric called status.
     """
     text = "".join(part for part, _ in parts)
     head, head_quoted = parts[0]
@@ -129,7 +129,7 @@ def _metric(parts: tuple[tuple[str, bool], ...]) -> Field | None:
 
 
 def close_fields(text: str, known: Iterable[str]) -> list[str]:
-    """Up to three known fields that a mistyped one may have meant. Whatever is known starts with `config.` if it is."""
+    """Up to three known fields that a mistyped one may have meant, all with the prefix `config.` if it has it."""
     known = [name for name in known if abs(len(name) - len(text)) <= _MAX_APART][:_MAX_GUESSES]
     config = {name.lower().removeprefix("config."): name for name in known if name.startswith("config.")}
     if text.lower().startswith("config."):

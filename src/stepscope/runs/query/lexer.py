@@ -1,17 +1,19 @@
-"""Cut a run query into tokens. One pass, no regular expressions: its time grows with the length alone."""
+"""Split a run query into tokens. One pass without regular expressions, in linear time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from stepscope.errors import QueryError
 
-__all__ = ["MAX_LENGTH", "Token", "tokens"]
+__all__ = ["MAX_LENGTH", "Token", "scanned", "tokens"]
 
 MAX_LENGTH = 2000
-"""Longer queries are refused: nobody types one, and it bounds the work a hostile one can ask for."""
+"""Longer queries are rejected, to bound the work of a hostile one."""
 
+T = TypeVar("T")
 _OPERATORS = ("==", "!=", "<=", ">=", "!~", "=", "<", ">", "~")
 _KEYWORDS = frozenset(("and", "or", "not", "in", "is"))
 _BREAKS = frozenset("()=!<>~,\"'")
@@ -21,7 +23,7 @@ _JOINS = {"&&": "and", "||": "or"}
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of the query. A `name` keeps its parts, so that quoted text is never taken for a keyword or field."""
+    """A token. A `name` keeps its parts, so that quoted text is never mistaken for a keyword or field."""
 
     kind: Literal["name", "keyword", "operator", "(", ")", ",", "end"]
     text: str
@@ -30,25 +32,27 @@ class Token:
 
     @property
     def quoted(self) -> bool:
-        """Whether all of it stood in quotes: a string, not a word."""
+        """Whether all of it was quoted: a string, not a word."""
         return len(self.parts) == 1 and self.parts[0][1]
 
 
 def tokens(query: str) -> list[Token]:
-    """The tokens of a query, ended by an `end` token at its last position."""
-    if len(query) > MAX_LENGTH:
-        raise QueryError(
-            f"the query has {len(query):,} characters; at most {MAX_LENGTH:,} are read", query[:60], min(len(query), 60)
-        )
-    found: list[Token] = []
+    """The tokens of a query, terminated by an `end` token."""
+    return [*scanned("query", query, MAX_LENGTH, _next), Token("end", "", len(query))]
+
+
+def scanned(what: str, text: str, most: int, read: Callable[[str, int], tuple[T, int]]) -> list[T]:
+    """The tokens of a text of at most `most` characters: `read` returns the one at a position and where it ends."""
+    if len(text) > most:
+        raise QueryError(f"the {what} has {len(text):,} characters; the maximum is {most:,}", text[:60], 60)
+    found: list[T] = []
     at = 0
-    while at < len(query):
-        if query[at].isspace():
+    while at < len(text):
+        if text[at].isspace():
             at += 1
             continue
-        token, at = _next(query, at)
+        token, at = read(text, at)
         found.append(token)
-    found.append(Token("end", "", len(query)))
     return found
 
 
@@ -62,7 +66,7 @@ def _next(query: str, at: int) -> tuple[Token, int]:
     if query[at : at + 2] in _JOINS:
         return Token("keyword", _JOINS[query[at : at + 2]], at), at + 2
     if char in _SPELLINGS:
-        raise QueryError(f"{char!r} means nothing here; write '{_SPELLINGS[char]}'", query, at)
+        raise QueryError(f"{char!r} has no meaning here; write '{_SPELLINGS[char]}'", query, at)
     return _name(query, at)
 
 

@@ -1,4 +1,4 @@
-"""The right-hand side of a comparison: numbers, lengths of time, dates, true and false, text."""
+"""The right-hand side of a comparison: numbers, durations, dates, booleans, text."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _DATE_FORMS = (
 
 @dataclass(frozen=True)
 class Literal:
-    """A value to compare with. `text` is kept as written, for fields that turn out to hold text."""
+    """A value to compare with. `text` is the original, for fields that turn out to hold text."""
 
     kind: OneOf["number", "duration", "date", "bool", "null", "text"]
     text: str
     number: float = 0.0
-    """The number; the seconds of a duration; where a date begins; 1 or 0 for true and false."""
+    """The number; the seconds of a duration; the start of a date; 1 or 0 for true and false."""
     until: float = 0.0
-    """Where a date ends: a day is as long as a day, so `created = 2026-11-01` finds all of it."""
+    """The end of a date: `created = 2026-11-01` matches the whole day."""
 
 
 def literal(token: Token) -> Literal:
-    """What a name token means as a value; anything that is not recognized is text."""
+    """The value of a name token; anything unrecognized is text."""
     text = token.text
     if any(quoted for _, quoted in token.parts):
         return Literal("text", text)

@@ -1,4 +1,4 @@
-"""From tokens to a tree: a descent with one function per level of the grammar.
+"""Parse tokens into a tree: recursive descent with one function per grammar level.
 
 query      := or
 or         := and ("or" and)*
@@ -22,7 +22,7 @@ from stepscope.runs.query.literals import Literal, literal
 __all__ = ["MAX_DEPTH", "AllOf", "AnyOf", "Compare", "Node", "Not", "Word", "parse_tree"]
 
 MAX_DEPTH = 40
-"""How deep parentheses and `not` may nest."""
+"""Maximum nesting of parentheses and `not`."""
 
 _VALUE = 'a value, such as 0.01, failed or "some text"'
 
@@ -57,7 +57,7 @@ class Compare:
     operator: str
     values: tuple[Literal, ...]
     start: int
-    """Where the field stands in the query, for errors found later."""
+    """The field's position in the query, for later errors."""
 
 
 Node = AllOf | AnyOf | Not | Word | Compare
@@ -133,7 +133,7 @@ class _Parser:
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
     def _must_be_a_word(self, token: Token, after_word: bool) -> None:
-        """A field or a number on its own is a forgotten operator, not a search."""
+        """A lone field or number is a forgotten operator, not a search."""
         field = resolve(token.parts)
         if token.text.lower() in ALIASES:
             return
@@ -167,7 +167,7 @@ class _Parser:
         return Compare(field, operator.text, (value,), token.start)
 
     def _present(self, inside: Compare) -> Node:
-        """`not in` says, like `!=`, nothing about runs without the field."""
+        """Like `!=`, `not in` does not match runs without the field."""
         return AllOf((Not(Compare(inside.field, "null", (), inside.start)), Not(inside)))
 
     def _is(self, field: Field, token: Token) -> Node:
@@ -196,7 +196,7 @@ class _Parser:
         field = resolve(token.parts)
         if field is not None and field.source == "metric" and self._is_text_after_operator():
             close = close_fields(token.text, [])
-            if close:  # metrics are numbers, so this is a mistyped fact about the run: `statsu = failed`
+            if close:  # metrics are numbers, so this is a mistyped run fact: `statsu = failed`
                 self._fail(f"there is no field {token.text!r} with text in it{_or_rather(close)}", token)
         if field is None:
             self._fail(f"there is no field {token.text!r}{_or_rather(close_fields(token.text, []))}", token)
@@ -221,7 +221,7 @@ class _Parser:
         return value
 
     def _check(self, field: Field, operator: str, value: Literal) -> None:
-        """Refuse comparisons that can never hold, where the reason can still be pointed at."""
+        """Reject comparisons that can never be true, while the position is known."""
         if value.kind == "null":
             return
         wanted = {"time": ("date", "number"), "duration": ("duration", "number"), "number": ("number", "duration")}

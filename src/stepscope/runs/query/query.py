@@ -17,7 +17,7 @@ __all__ = ["Field", "Query", "Queryable", "check_field", "parse", "parse_field"]
 
 @dataclass(frozen=True)
 class Query:
-    """A query that was read and understood."""
+    """A parsed query."""
 
     text: str
     tree: Node
@@ -25,25 +25,25 @@ class Query:
 
     @property
     def fields(self) -> list[Field]:
-        """The fields it looks at, each once."""
+        """The fields it uses, each once."""
         return list(dict.fromkeys(compare.field for compare in _compares(self.tree)))
 
     def matches(self, run: Queryable, now: float | None = None) -> bool:
-        """Whether a run fits; `now` (Unix seconds) is what `age` counts from."""
+        """Whether a run matches; `now` (Unix seconds) is the reference for `age`."""
         return self._predicate(run, time.time() if now is None else now)
 
     def check(self, known: Collection[str]) -> None:
-        """Refuse fields that none of the runs has: `known` holds `config.<key>` and `<metric>` of them all.
+        """Reject fields that no run has: `known` has the `config.<key>` and `<metric>` of all runs.
 
-        A query is understood without this. With it, a mistyped name is an error that says what was meant, instead
-        of a table without rows.
+        Optional. With it, a mistyped name is an error with a suggestion instead of an empty
+        table.
         """
         for compare in _compares(self.tree):
             check_field(compare.field, known, self.text, compare.start)
 
 
 def check_field(asked: Field, known: Collection[str], text: str, start: int = 0) -> None:
-    """Refuse a field that none of the runs has; `text` is what the user wrote, `start` where the field stands in it."""
+    """Reject a field that no run has; `text` is the user's input, `start` the field's position in it."""
     if asked.source in ("run", "summary") or not known or _is_known(asked, known):
         return
     name = f"config.{asked.name}" if asked.source == "config" else asked.name
@@ -54,7 +54,7 @@ def check_field(asked: Field, known: Collection[str], text: str, start: int = 0)
 
 
 def parse(text: str) -> Query:
-    """Read a query; a mistake raises `QueryError`, which points at the character that is wrong.
+    """Parse a query; a mistake raises `QueryError`, which points at the offending character.
 
     >>> parse("config.lr < 0.01 and status = failed").fields[0].key
     'config.lr'
@@ -64,7 +64,7 @@ def parse(text: str) -> Query:
 
 
 def parse_field(text: str) -> Field:
-    """The field that a column or sort key names, in the words of a query.
+    """The field that a column or sort key names, in query syntax.
 
     >>> parse_field('"odd name".min')
     Field(source='metric', name='odd name', stat='min')

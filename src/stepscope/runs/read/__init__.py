@@ -1,1 +1,1 @@
-"""The read side: log files followed while they are written, put together into one run."""
+"""The read side: log files followed while they are written, assembled into one run."""

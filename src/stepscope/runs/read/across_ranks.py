@@ -1,4 +1,4 @@
-"""One series over all ranks of a run: the mean, the band from the smallest to the largest, and whose those are."""
+"""One series over all ranks of a run: mean, minimum, maximum, and the ranks of the extremes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Whole = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Band:
-    """By step: over the ranks that have a finite value there."""
+    """Per step, over the ranks with a finite value there."""
 
     steps: Whole
     mean: Floats
@@ -31,10 +31,10 @@ class Band:
     low_rank: Whole
     high_rank: Whole
     count: Whole
-    """How many ranks have a finite value; the others of `bad` have NaN or Inf."""
+    """Number of ranks with a finite value; those in `bad` have NaN or Inf."""
     bad: Whole
     bad_rank: Whole
-    """The first rank with a value that is not finite; -1 where there is none."""
+    """The first rank with a non-finite value; -1 if there is none."""
 
 
 def across_ranks(run: RunFolder, name: str) -> Band:
@@ -43,7 +43,7 @@ def across_ranks(run: RunFolder, name: str) -> Band:
 
 
 def band_of(all_ranks: Iterable[Series]) -> Band:
-    """The band of these series, one of each rank; of several points at one step the last counts.
+    """The band of these series, one per rank; with several points at a step the last counts.
 
     >>> from stepscope.runs.points.series import Series
     >>> band = band_of([Series("loss", [1, 2], [0, 0], [4.0, 2.0]), Series("loss", [1, 2], [0, 0], [6.0, 9.0], rank=1)])
@@ -76,7 +76,7 @@ def band_of(all_ranks: Iterable[Series]) -> Band:
 
 
 def standing_out(band: Band) -> tuple[int, float] | None:
-    """The rank that is most often the largest, and in which share of the steps; None where ranks take turns.
+    """The rank that is most often the largest, and its fraction of the steps; None if no rank stands out.
 
     A rank stands out when it is the largest at more than half of the steps.
     """

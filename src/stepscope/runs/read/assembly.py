@@ -1,4 +1,4 @@
-"""From the segments of all attempts to one series: in order, without what a later attempt has logged again."""
+"""Assemble one series from the segments of all attempts: ordered, without points that a later attempt logged again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SeriesBuilder", "all_branches", "may_supersede"]
 
 
 class SeriesBuilder:
-    """Keeps one series up to date. In the usual case (one process, steps going up) new points are only appended."""
+    """Keeps one series current. Usually (one process, increasing steps) new points are only appended."""
 
     def __init__(self, name: str, rank: int, run: str, start: float) -> None:
         self.name = name
@@ -40,7 +40,7 @@ class SeriesBuilder:
         self.count = 0
 
     def update(self, segments: Sequence[Segment]) -> Series:
-        """The series as it is now; `segments` are those that have it, in their order."""
+        """The current series; `segments` are those that contain it, in order."""
         if not self._only_grew(segments) or not self._append_new(segments):
             self._rebuild(segments)
         if self._series is None:
@@ -57,7 +57,7 @@ class SeriesBuilder:
                 pyramid=self._pyramid,
                 times_sorted=self._times_sorted,
                 thinned=self._thinned,
-                # Runs with several attempts are never thinned, so no point of these is superseded.
+                # Runs with several attempts are never thinned, so none of these points is superseded.
                 summary=None if self._thinned is None else join(one.summary(self.name) for one in segments),
             )
         return self._series
@@ -71,7 +71,7 @@ class SeriesBuilder:
         )
 
     def _append_new(self, segments: Sequence[Segment]) -> bool:
-        """Take what is new if it all belongs at the end; False when the order has to be found again."""
+        """Append new points if they all belong at the end; False if the order must be recomputed."""
         fresh = [(segment, self._new_points(segment)) for segment in segments]
         fresh = [(segment, points) for segment, points in fresh if len(points.steps)]
         if fresh:
@@ -138,7 +138,7 @@ class SeriesBuilder:
 
 
 def all_branches(name: str, rank: int, run: str, start: float, segments: Sequence[Segment]) -> Series:
-    """Every point of every attempt; `superseded` marks those that a later attempt has logged again."""
+    """Every point of every attempt; `superseded` marks those that a later attempt logged again."""
     points, superseded = _branches(name, segments)
     order = np.argsort(points.steps, kind="stable")
     points = points.take(order)
@@ -156,8 +156,8 @@ def all_branches(name: str, rank: int, run: str, start: float, segments: Sequenc
 
 
 def _branches(name: str, segments: Sequence[Segment]) -> tuple[Points, npt.NDArray[np.bool_]]:
-    """All points, attempt by attempt, and which are superseded: an attempt hides what earlier ones have from its first
-    step on. The machine's own metrics are never hidden: the machine was there in every attempt."""
+    """All points, attempt by attempt, and which are superseded: an attempt hides earlier points from its first step
+    on. System metrics are never hidden: the machine ran in every attempt."""
     parts = [segment.points_since(name, ()) for segment in segments]
     masks: list[npt.NDArray[np.bool_]] = []
     first: dict[int, int] = {}
@@ -175,7 +175,7 @@ def _branches(name: str, segments: Sequence[Segment]) -> tuple[Points, npt.NDArr
 
 
 def _by_step(points: Points, several: bool) -> npt.NDArray[np.int64]:
-    """Sorted by step; ties as they were logged, which for several processes only the clock can say."""
+    """Sorted by step; ties in logging order, which across processes only the clock can tell."""
     if several:
         return np.lexsort((points.times, points.steps))
     return np.argsort(points.steps, kind="stable")

@@ -1,4 +1,4 @@
-"""The starts of a run: each process of each attempt, how it ended, and how long all of it took."""
+"""The starts of a run: each process of each attempt, how it ended, and the total time."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Attempt:
     pid: int
     started: float
     seen: float
-    """When it ended or was last heard of."""
+    """When it ended or last wrote."""
     status: Status
     first_step: int | None = None
 
 
 def attempts_of(states: Iterable[LogState], machine: Machine, created: float) -> list[Attempt]:
-    """All starts, in order. An earlier attempt that never said goodbye was killed: else there were no later one."""
+    """All starts, in order. An earlier attempt without an end was killed, since a later one exists."""
     groups: dict[tuple[int, int, str, int, float], list[LogState]] = {}
     for state in states:
         header = state.header
@@ -58,7 +58,7 @@ def attempts_of(states: Iterable[LogState], machine: Machine, created: float) ->
 
 
 def time_spent(attempts: list[Attempt], standing: Standing, created: float, now: float) -> float:
-    """Seconds of all attempts together. The first counts from the making of the run, the newest up to now."""
+    """Seconds over all attempts. The first counts from the run's creation, the newest up to now."""
     if not attempts:
         return max(0.0, now - created) if standing.status == "running" else 0.0
     total = 0.0

@@ -1,4 +1,4 @@
-"""What one look at a log file brings: rows with their names and times, and the records between them."""
+"""The result of one poll of a log file: rows with names and times, and the records between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepscope.runs.read.rows import RawRows
 __all__ = ["Batch", "Keysets", "Rows"]
 
 _MOST_HELD = 64 << 20
-"""Bytes of rows that may wait for their names; beyond, the file is damaged past mending and they are counted."""
+"""Bytes of rows that may wait for their names; beyond, the file is too damaged, and further rows are only counted."""
 
 
 class Rows(NamedTuple):
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
 
 @dataclass
 class Batch:
-    """News from one segment. Records come with their sequence number, the order in which they were written."""
+    """New data from one segment. Records come with their sequence number, the order of writing."""
 
     header: FileHeader | None = None
     rows: list[Rows] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Batch:
     events: list[tuple[int, Event]] = field(default_factory=list)
     console: list[tuple[int, Console]] = field(default_factory=list)
     blobs: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Where the bytes with a hash are in the file: offset and length."""
+    """Offset and length of the bytes with a hash."""
     heartbeat: float | None = None
     sealed: bool = False
 
@@ -69,7 +69,7 @@ class Keysets:
         return self.given_up + sum(len(raw.seqs) for raw in waiting) + sum(len(raw.seqs) for _, raw in self._named)
 
     def define(self, keyset: int, names: tuple[str, ...]) -> None:
-        """Name a keyset: for rows still to come, and for those that wait because their definition was lost."""
+        """Name a keyset, for future rows and for those waiting for their lost definition."""
         self._names[keyset] = names
         self.add(self._waiting.pop(keyset, ()))
 
@@ -82,7 +82,7 @@ class Keysets:
                 self._waiting.setdefault(raw.keyset, []).append(raw)
 
     def add_wide(self, seq: int, time: float, step: int, values: dict[str, Any]) -> None:
-        """A row with numbers beyond a float64: the nearest float64 in the column, the number itself beside it."""
+        """A row with numbers beyond float64: the nearest float64 in the column, the exact number beside it."""
         numbers = [_number(value) for value in values.values()]
         floats = [_nearest(number) for number in numbers]
         self._wide.append(
@@ -97,7 +97,7 @@ class Keysets:
         )
 
     def take(self, base_time: float) -> list[Rows]:
-        """Rows whose names are known, ready to be kept; the others go on waiting."""
+        """Rows whose names are known; the others keep waiting."""
         wide, self._wide = self._wide, []
         named, self._named = self._named, []
         self.hold()
@@ -107,7 +107,7 @@ class Keysets:
         ]
 
     def hold(self) -> None:
-        """Copy what waits, so that the file's bytes can go; what is too much is given up and counted."""
+        """Copy waiting rows, so that the file's bytes can be freed; rows over the limit are dropped and counted."""
         total = 0
 
         def kept(raw: RawRows) -> bool:

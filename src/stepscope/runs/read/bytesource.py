@@ -1,4 +1,4 @@
-"""The bytes of a log file from where a reader stands, a piece at a time: never more in memory than is on the disk."""
+"""The bytes of a log file from the reader's position, piece by piece, never more than are on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIECE = 16 << 20
 
 
 class ByteSource:
-    """Frames and pieces of an open file, by their place in the file."""
+    """Frames and pieces of an open file, by file position."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
@@ -22,7 +22,7 @@ class ByteSource:
         self.data = b""
 
     def load(self, position: int, length: int) -> None:
-        """Have `length` bytes from `position` in `data`, fewer only at the end of the file."""
+        """Load `length` bytes from `position` into `data`; fewer only at the end of the file."""
         length = min(length, self.size - position)
         if self.base <= position and position + length <= self.base + len(self.data):
             return
@@ -30,11 +30,11 @@ class ByteSource:
         self._file.seek(position)
         self.base = position
         self.data = self._file.read(wanted)
-        if len(self.data) < wanted:  # the file shrank while we read: what is gone is not there
+        if len(self.data) < wanted:  # the file shrank while we read
             self.size = position + len(self.data)
 
     def frame(self, position: int) -> Frame | None:
-        """The valid frame at `position`, if there is one. `start` and `end` are places in the file."""
+        """The valid frame at `position`, if any. `start` and `end` are file positions."""
         claimed = self.claim(position)
         if claimed is None or claimed[2] > self.size:
             return None
@@ -43,7 +43,7 @@ class ByteSource:
         return found and found._replace(start=found.start + self.base, end=found.end + self.base)
 
     def claim(self, position: int) -> tuple[int, int, int] | None:
-        """What the header at `position` says of itself, unchecked: kind, sequence number, and where it ends."""
+        """The unchecked header at `position`: kind, sequence number, and end."""
         if self.size - position < HEADER.size:
             return None
         self.load(position, HEADER.size)
@@ -55,7 +55,7 @@ class ByteSource:
         return kind, seq, position + HEADER.size + length
 
     def candidates(self, position: int) -> Iterator[int]:
-        """Every place from `position` where a frame could begin."""
+        """Every position from `position` on where a frame could begin."""
         while self.size - position >= HEADER.size:
             self.load(position, HEADER.size)
             if len(self.data) - (position - self.base) < HEADER.size:

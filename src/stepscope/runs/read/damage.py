@@ -1,4 +1,4 @@
-"""What a reader has to say about the state of a run's files."""
+"""The condition of a run's files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["Damage", "damage_of"]
 
 @dataclass(frozen=True)
 class Damage:
-    """What is wrong, all zero for a sound run."""
+    """Damage counts, all zero for an intact run."""
 
     places: tuple[tuple[Path, Hole], ...] = ()
-    """The damaged stretches, by file."""
+    """The damaged ranges, by file."""
     missing_frames: int = 0
-    """Frames that the sequence numbers say were written and that are not there."""
+    """Frames that are missing according to the sequence numbers."""
     torn_bytes: int = 0
-    """Bytes at the ends of files that are no frame: half a write when the process was killed."""
+    """Bytes at the ends of files that are not a frame: a partial write when the process was killed."""
     nameless_rows: int = 0
     """Rows whose names were in a damaged frame."""
     unreadable_frames: int = 0
     unknown_frames: int = 0
-    """Frames that only a newer Stepscope knows."""
+    """Frames that need a newer Stepscope."""
     errors: tuple[str, ...] = ()
     """Files that cannot be opened or read, and why."""
 
@@ -38,7 +38,7 @@ class Damage:
 
 
 def damage_of(logs: RunLogs, meta_problem: str = "") -> Damage:
-    """The damage in all files that stand for themselves (not those that a compacted file has replaced)."""
+    """The damage in all files that are in use (not those replaced by a compacted file)."""
     readers = logs.readers.items()
     used = [(path, reader) for path, reader in readers if path.exists() or reader.error is None]
     return Damage(

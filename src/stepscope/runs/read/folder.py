@@ -1,4 +1,4 @@
-"""A run, read back: everything about it from its folder alone, while it is written or years later."""
+"""A run, read back from its folder alone, while it is written or years later."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from stepscope.records import (
     Status,
 )
 from stepscope.runs.format.meta import known_meta
+from stepscope.runs.node.bands import NodeBand, node_band
 from stepscope.runs.points.series import Series
 from stepscope.runs.points.summary import MetricSummary, join, rule_for, summarise
 from stepscope.runs.points.tables import Shape, pandas_table, polars_table
@@ -46,11 +47,11 @@ __all__ = ["RunFolder", "open_run"]
 E = TypeVar("E", bound=Event)
 
 _MOST_POINTS = 16 << 20
-"""Points of assembled series that are kept for the next question."""
+"""Number of points of assembled series that are cached."""
 
 
 def open_run(path: str | PathLike[str], *, machine: Machine | None = None) -> RunFolder:
-    """A run by its folder. `NotFound` if it is none, `BadData` if it was made by a newer Stepscope.
+    """Open a run by its folder. `NotFound` if it is not one, `BadData` if a newer Stepscope made it.
 
     run = open_run("stepscope-runs/01JCQ4…")
     print(run.status, run.metrics(), run.series("loss").values.min())
@@ -59,7 +60,7 @@ def open_run(path: str | PathLike[str], *, machine: Machine | None = None) -> Ru
 
 
 class RunFolder:
-    """One run, read lazily; `refresh()` takes in what was written since. May be used from several threads."""
+    """One run, read lazily; `refresh()` reads what was written since. Thread-safe."""
 
     def __init__(self, path: str | PathLike[str], *, machine: Machine | None = None) -> None:
         self.path = Path(path)
@@ -75,7 +76,7 @@ class RunFolder:
         self._builders: OrderedDict[tuple[str, int], SeriesBuilder] = OrderedDict()
 
     def refresh(self) -> bool:
-        """Read what is new; True if anything is. Costs the same however much there is already."""
+        """Read what is new; True if there is anything. The cost does not depend on the run's size."""
         with self._lock:
             self._loaded = True
             changed = self._logs.refresh()
@@ -91,14 +92,14 @@ class RunFolder:
 
     @contextmanager
     def _open(self) -> Iterator[RunLogs]:
-        """The run's logs, read at least once, for this thread alone."""
+        """The run's logs, read at least once, locked for this thread."""
         with self._lock:
             if not self._loaded:
                 self.refresh()
             yield self._logs
 
     def _remember(self, key: str, make: Any) -> Any:
-        """What `make` gives, until something new is read."""
+        """The result of `make`, cached until something new is read."""
         with self._open() as logs:
             version, value = self._known.get(key, (-1, None))
             if version != logs.version:
@@ -106,11 +107,11 @@ class RunFolder:
                 self._known[key] = (logs.version, value)
             return value
 
-    # -- what it is --------------------------------------------------------------------------------------------
+    # -- description ---------------------------------------------------------------------------------------------
 
     @property
     def meta(self) -> RunMeta:
-        """What the run is: `meta.json`, and what was found out while the training was already running."""
+        """The run's description: `meta.json`, completed by facts found during training."""
         return self._story.meta
 
     @property
@@ -153,7 +154,7 @@ class RunFolder:
 
     @property
     def config_origins(self) -> dict[str, str]:
-        """Where settings come from (command line, default, a file ...), for those of which it is known."""
+        """The source of settings (command line, default, a file ...), where known."""
         return {name: said for name, said in self._story.origins.items() if name in self._story.config}
 
     @property
@@ -174,21 +175,27 @@ class RunFolder:
 
     @property
     def faults(self) -> list[FaultNote]:
-        """What went wrong inside Stepscope while it recorded."""
+        """Internal errors of Stepscope during recording."""
         return list(self._story.faults)
 
     @property
     def coverage(self) -> Coverage | None:
-        """Which steps were looked at closely; None where nothing was watched."""
+        """Which steps were recorded in depth; None if nothing was watched."""
         return self._story.coverage
 
-    # -- how it stands -----------------------------------------------------------------------------------------
+    # -- status --------------------------------------------------------------------------------------------------
 
     @property
     def standing(self) -> Standing:
         """The status with its reason, times, error and traceback."""
         with self._open() as logs:
-            return derive(logs.states(), self._machine, self._written.created)
+            version, standing = self._known.get("standing", (-1, None))
+            if version != logs.version:
+                standing = derive(logs.states(), self._machine, self._written.created)
+                if standing.status != "running":  # what runs may end without a word
+                    self._known["standing"] = (logs.version, standing)
+            found: Standing = standing
+            return found
 
     @property
     def status(self) -> Status:
@@ -200,7 +207,7 @@ class RunFolder:
 
     @property
     def ended(self) -> float | None:
-        """Unix seconds; for a run that was killed or lost, when it was last heard of. None while it runs."""
+        """Unix seconds; for a killed or lost run, its last sign of life. None while it runs."""
         return self.standing.ended
 
     @property
@@ -209,8 +216,14 @@ class RunFolder:
 
     @property
     def attempts(self) -> list[Attempt]:
+        if self.status != "running":
+            known: list[Attempt] = self._remember("attempts", self._attempts)
+            return list(known)
         with self._open() as logs:
-            return attempts_of(logs.states(), self._machine, self._written.created)
+            return self._attempts(logs)
+
+    def _attempts(self, logs: RunLogs) -> list[Attempt]:
+        return attempts_of(logs.states(), self._machine, self._written.created)
 
     @property
     def duration_s(self) -> float:
@@ -220,7 +233,7 @@ class RunFolder:
     @property
     def ranks(self) -> list[int]:
         with self._open() as logs:
-            return sorted({part.header.rank for part in logs.parts.values() if part.header.role != "edit"})
+            return sorted({part.header.rank for part in logs.everything() if part.header.role not in ("edit", "node")})
 
     @property
     def files(self) -> list[FileHeader]:
@@ -230,7 +243,7 @@ class RunFolder:
 
     @property
     def version(self) -> int:
-        """Grows whenever anything about the run changed."""
+        """Increases whenever anything about the run changes."""
         with self._open() as logs:
             return logs.version + self._status_changes
 
@@ -240,33 +253,35 @@ class RunFolder:
 
     @property
     def dropped(self) -> int:
-        """How many values could not be kept; `drops` says why."""
+        """Number of values that could not be stored; `drops` has the reasons."""
         return sum(drop.count for drop in self._story.drops)
 
     @property
     def damage(self) -> Damage:
-        """What is wrong with the files: holes, torn ends, rows without names, a `meta.json` that had to be rebuilt."""
+        """What is wrong with the files: holes, torn ends, rows without names, a rebuilt `meta.json`."""
         with self._open() as logs:
             return damage_of(logs, self._meta_problem)
 
     @property
     def holes(self) -> int:
-        """Damaged stretches in the files; what stood there is lost, all the rest is sound."""
+        """Damaged ranges in the files; their content is lost, the rest is intact."""
         return self.damage.holes
 
     # -- series ------------------------------------------------------------------------------------------------
 
     def metrics(self) -> list[str]:
-        """The names of all series, those of the machine (`system/...`) last."""
+        """The names of all series, system metrics (`system/...`) last."""
         return list(self._names())
 
     def ranks_with(self, name: str) -> list[int]:
-        """The ranks that have a series."""
+        """The ranks that have a series of their own; none where nodes keep it as a band."""
+        if name not in self._names() and name in self._node_series():
+            return []
         self._segments(name, None)  # says which there are
         return sorted(self._names()[name])
 
     def _names(self) -> dict[str, dict[int, list[Segment]]]:
-        """Every series: by rank, the segments that have it."""
+        """Every series: by rank, the segments that contain it."""
         names: dict[str, dict[int, list[Segment]]] = self._remember("names", RunLogs.series)
         return names
 
@@ -278,7 +293,8 @@ class RunFolder:
         chosen = min(by_rank) if rank is None else rank
         if chosen not in by_rank:
             ranks = ", ".join(map(str, sorted(by_rank)))
-            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}; it has it of rank {ranks}")
+            on_node = "; its node keeps it as part of a band" if rank in self.ranks and self.node_metrics() else ""
+            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}{on_node}; it has it of rank {ranks}")
         return chosen, by_rank[chosen]
 
     def _no_series(self, name: str, names: list[str]) -> str:
@@ -290,8 +306,8 @@ class RunFolder:
     def series(self, name: str, rank: int | None = None, superseded: bool = False) -> Series:
         """One series: of the given rank, or of the first that has it.
 
-        Points that a later attempt has logged again are left out; with `superseded=True` every point comes, and
-        `Series.superseded` marks those.
+        Points that a later attempt logged again are excluded; with `superseded=True` all points are included
+        and `Series.superseded` marks those.
         """
         with self._open() as logs:
             chosen, segments = self._segments(name, rank)
@@ -307,8 +323,26 @@ class RunFolder:
             logs.trim()
             return series
 
+    def node_metrics(self) -> list[str]:
+        """The series that nodes keep of their ranks as a band."""
+        return list(self._node_series())
+
+    def _node_series(self) -> dict[str, dict[str, list[Segment]]]:
+        found: dict[str, dict[str, list[Segment]]] = self._remember("node series", RunLogs.node_series)
+        return found
+
+    def node_bands(self, name: str) -> list[NodeBand]:
+        """One series as nodes keep it of their ranks, a band for each node; none where every rank's log is here."""
+        with self._open():
+            ranks: dict[str, list[int]] = self._remember("node ranks", RunLogs.node_ranks)
+            found = [
+                node_band(name, host, ranks.get(host, []), segments)
+                for host, segments in self._node_series().get(name, {}).items()
+            ]
+            return sorted((band for band in found if band.ranks), key=lambda band: band.ranks[0])
+
     def to_pandas(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
-        """Some or all series as a DataFrame; `tables.py` says what "wide" and "long" are."""
+        """Some or all series as a DataFrame; `tables.py` explains "wide" and "long"."""
         return pandas_table([self.series(name, rank) for name in names or self.metrics()], shape)
 
     def to_polars(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
@@ -316,7 +350,7 @@ class RunFolder:
         return polars_table([self.series(name, rank) for name in names or self.metrics()], shape)
 
     def summaries(self, rank: int | None = None) -> dict[str, MetricSummary]:
-        """Each series in a few numbers."""
+        """The summary of each series."""
         found = {}
         with self._open():
             for name, by_rank in self._names().items():
@@ -326,7 +360,7 @@ class RunFolder:
         return found
 
     def metric_summary(self, name: str, rank: int | None = None) -> MetricSummary:
-        """One series in a few numbers, kept up to date without reading it again."""
+        """The summary of one series, updated incrementally."""
         with self._open():
             return self._summed_up(name, *self._segments(name, rank))
 
@@ -339,7 +373,7 @@ class RunFolder:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """One value per series, by its rule (the last without one), then what was set by hand. Not the machine's."""
+        """One value per series, by its rule (default: last), then the values set by hand. Without system metrics."""
         summary: dict[str, Any] = self._remember("summary", lambda logs: self._summary())
         return dict(summary)
 
@@ -357,29 +391,29 @@ class RunFolder:
     # -- records -----------------------------------------------------------------------------------------------
 
     def events(self, kind: type[E]) -> list[E]:
-        """All events of one type, in their order."""
+        """All events of one type, in order."""
         with self._open() as logs:
             return [entry.record for entry in logs.events() if isinstance(entry.record, kind)]
 
     @property
     def last_event(self) -> float:
-        """The latest time that any event gives; 0 where there is none."""
+        """The latest time of any event; 0 if there are none."""
         with self._open() as logs:
             return max((entry.record.time for entry in logs.events()), default=0.0)
 
     def console(self, after: int = 0, rank: int | None = None) -> list[Console]:
-        """What the script printed, from the piece numbered `after` on (all of it by default)."""
+        """What the script printed, from piece number `after` on (all by default)."""
         return [one.record for one in self.console_entries(after) if rank is None or one.part.header.rank == rank]
 
     def console_entries(self, after: int = 0) -> list[Entry]:
-        """The same, each piece with the file it stands in; in the order files were read, not by time."""
+        """The same, each piece with its file; in reading order, not by time."""
         with self._open() as logs:
             return logs.console[after:]
 
     def media(
         self, key: str | None = None, kind: str | None = None, rank: int | None = None, superseded: bool = False
     ) -> list[Media]:
-        """Logged media by step; of one key, kind or rank if given. Without their bytes: `media_bytes` has those."""
+        """Logged media by step, optionally of one key, kind or rank. Without their bytes; see `media_bytes`."""
         found = self._media_list()
         chosen = [one for each in found for one in found[each]] if key is None else found.get(key, [])
         return [
@@ -391,7 +425,7 @@ class RunFolder:
         ]
 
     def media_keys(self, as_logged: bool = False) -> dict[str, str]:
-        """The keys of media, by name or `as_logged`, with their kind: that of the first part of the newest."""
+        """The keys of media, sorted or `as_logged`, with the kind of the newest medium's first part."""
         return media_kinds(self._media_list(), as_logged)
 
     def _media_list(self) -> dict[str, list[LoggedMedia]]:
@@ -399,7 +433,7 @@ class RunFolder:
         return found
 
     def media_bytes(self, media: Media | str) -> bytes:
-        """The bytes of a medium (or of a hash), checked against their hash."""
+        """The bytes of a medium (or of a hash), verified against their hash."""
         if isinstance(media, Media):
             if media.data is not None:
                 return media.data
@@ -410,7 +444,7 @@ class RunFolder:
             return self._media.read(media, sorted(logs.media_files))
 
     def blob_path(self, sha256: str) -> Path:
-        """The file of a large medium or an artifact's file; `NotFound` if it is not there."""
+        """The file of a large medium or of an artifact's file; `NotFound` if it is missing."""
         path = self._media.blob_path(sha256)
         if not path.is_file():
             raise NotFound(f"run {self.id} has no blob {sha256[:12]}…; {self._media.why_gone(sha256)}")

@@ -1,7 +1,7 @@
-"""Chains: many frames that follow each other without a gap, found and checked together.
+"""Chains: many consecutive frames without a gap, found and checked together.
 
-A frame may begin wherever the magic stands. Where each such place ends exactly where the next begins, they are links
-of a chain; a magic that stands inside a payload by chance is skipped by following the lengths. All row frames of
+A frame may begin wherever the magic occurs. Where each frame ends exactly where the next begins, they form a chain;
+a magic that occurs inside a payload by chance is skipped by following the lengths. All row frames of
 one length are then checked at once (`checksums.py`); the few others one by one.
 """
 
@@ -25,11 +25,11 @@ _FIRST, _SECOND = MAGIC
 _ROW_START = int.from_bytes(MAGIC + bytes((Kind.ROW, 0)), "little")
 _WORTH_IT = 256
 _BREAKS = {int(Kind.HEADER), int(Kind.DEFINE)}
-"""A chain stops before these: they change how the rows behind them are read."""
+"""A chain stops before these frames, which change how later rows are read."""
 
 
 class Chain(NamedTuple):
-    """What stood in a chain: rows as columns, other frames in their order, and where it ends."""
+    """The content of a chain: rows as columns, other frames in order, and the end position."""
 
     rows: list[RawRows]
     others: list[Frame]
@@ -40,7 +40,7 @@ class Chain(NamedTuple):
 
 
 class _Heads(NamedTuple):
-    """The headers of a chain's frames: `at` is where each begins."""
+    """The headers of a chain's frames: `at` has the start of each."""
 
     at: npt.NDArray[np.int64]
     numbers: npt.NDArray[np.uint32]
@@ -60,10 +60,10 @@ class _Heads(NamedTuple):
 
 
 def read_chain(data: bytes, start: int, stop: int, last_seq: int) -> Chain:
-    """The unbroken chain of valid frames at `start`, looking no further than `stop`.
+    """The unbroken chain of valid frames at `start`, searching no further than `stop`.
 
-    It ends before the first frame that is damaged or cut off. Frames whose number is not above all before them are
-    duplicates and left out.
+    It ends before the first frame that is damaged or cut off. Frames whose number does not increase are duplicates
+    and are skipped.
     """
     view = np.frombuffer(data, dtype=np.uint8, count=stop - start, offset=start)
     heads = _valid(view, _alike(view) or _linked(view))
@@ -91,7 +91,7 @@ def _split(heads: _Heads) -> tuple[_Heads, _Heads]:
 
 
 def _alike(view: npt.NDArray[np.uint8]) -> _Heads | None:
-    """The frames of the same kind and length that stand side by side: the usual log, in half the time."""
+    """Adjacent frames of the same kind and length: the usual log, in half the time."""
     if len(view) < HEADER.size:
         return None
     size = HEADER.size + int(view[4:8].view("<u4")[0])
@@ -107,7 +107,7 @@ def _alike(view: npt.NDArray[np.uint8]) -> _Heads | None:
 
 
 def _linked(view: npt.NDArray[np.uint8]) -> _Heads:
-    """The frames that follow each other from the start of `view` by what their headers say."""
+    """The consecutive frames from the start of `view`, according to their headers."""
     last = len(view) - HEADER.size
     if last < 0:
         return _Heads(np.empty(0, np.int64), np.empty((0, 4), np.uint32), np.empty(0, np.int64))
@@ -121,7 +121,7 @@ def _linked(view: npt.NDArray[np.uint8]) -> _Heads:
 
 
 def _follow(at: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Indices of the places one reaches from 0 by going from each frame's end to the next beginning."""
+    """Indices of the positions reached from 0 by jumping from each frame's end to the next start."""
     pieces: list[npt.NDArray[np.int64]] = []
     if not len(at) or at[0] != 0:
         return np.empty(0, np.int64)
@@ -129,7 +129,7 @@ def _follow(at: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArr
     index = 0
     for stop in breaks:
         if stop < index:
-            continue  # inside a payload that was skipped
+            continue  # inside a skipped payload
         pieces.append(np.arange(index, stop + (ends[stop] >= 0)))
         index = int(np.searchsorted(at, ends[stop])) if ends[stop] >= 0 else len(at)
         if index >= len(at) or at[index] != ends[stop]:
@@ -138,7 +138,7 @@ def _follow(at: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArr
 
 
 def _valid(view: npt.NDArray[np.uint8], heads: _Heads) -> _Heads:
-    """The frames before the first that fails its checksum, or that starts a new way of reading."""
+    """The frames before the first that fails its checksum or changes how rows are read."""
     turns = np.isin(heads.kinds, list(_BREAKS))
     if turns.any():
         heads = heads.select(slice(0, int(turns.argmax())))
@@ -158,7 +158,7 @@ def _valid(view: npt.NDArray[np.uint8], heads: _Heads) -> _Heads:
 def _same_length(
     view: npt.NDArray[np.uint8], rows: _Heads
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]]:
-    """Row frames of one length together, as lines of bytes."""
+    """Row frames of one length, as rows of bytes."""
     if not len(rows.at):
         return
     sizes = rows.ends - rows.at
@@ -166,7 +166,7 @@ def _same_length(
     for size in sizes[:1] if alike else np.unique(sizes):
         at = rows.at if alike else rows.at[sizes == size]
         width = int(size)
-        if at[-1] - at[0] == width * (len(at) - 1):  # side by side: a view, nothing is copied
+        if at[-1] - at[0] == width * (len(at) - 1):  # adjacent: a view, nothing is copied
             yield at, view[at[0] : at[0] + width * len(at)].reshape(-1, width)
         else:
             yield at, sliding_window_view(view, width)[at]

@@ -1,8 +1,8 @@
-"""Read one log file while it is written, and after whatever has happened to it.
+"""Read one log file while it is written, and after any kind of damage.
 
-A `LogReader` remembers how far it has come and reads only what is new. No bytes make it raise. What cannot be a
-frame at the end of a file is "not yet" and is tried again; damage in the middle is a hole, reported, and tried
-again for a while, because a network file system may show zeros first and the truth later.
+A `LogReader` remembers its position and reads only what is new. No input makes it raise. An incomplete frame at the end
+of a file is "not yet" and is tried again; damage in the middle is a hole, reported, and retried for a while, because a
+network file system may show zeros first and the data later.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stepscope.runs.read.bytesource import ByteSource
 from stepscope.runs.read.frame_scanner import read_chain
 from stepscope.runs.read.rows import SlowRows
 
-__all__ = ["LogReader"]
+__all__ = ["LogReader", "decode_event"]
 
 _BINARY = {Kind.MEDIA, Kind.BYTES, Kind.CHUNK}
 """Frames whose payload may itself contain frames (a log file that was logged as a file)."""
@@ -34,11 +34,11 @@ _WINDOW = 64 << 10
 _WIDEST = 8 << 20
 _MANY = 32
 _AFTER_CHAIN = 4
-"""A chain stops before a header and a definition; behind these the next one begins."""
+"""A chain stops before a header or a definition; the next chain begins after it."""
 _RETRIES = 200
-"""How often a hole is tried again before it is taken for good."""
+"""How often a hole is retried before it is considered permanent."""
 _SEARCH_BYTES = 1 << 30
-"""How much checksumming one search for the next frame may cost before it only believes in small frames."""
+"""How much checksumming one search for the next frame may cost before only small frames are considered."""
 
 _header_decoder = msgspec.msgpack.Decoder(FileHeader)
 _define_decoder = msgspec.msgpack.Decoder(tuple[int, list[str]])
@@ -46,6 +46,11 @@ _wide_decoder = msgspec.msgpack.Decoder(tuple[float, int | str, dict[str, Any]])
 _media_decoder = msgspec.msgpack.Decoder(Media)
 _event_decoder: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
 _console_decoder = msgspec.msgpack.Decoder(Console)
+
+
+def decode_event(payload: bytes) -> Event:
+    """An event as it stands in a frame; raises msgspec's errors."""
+    return _event_decoder.decode(payload)
 
 
 _OF_NOTHING = hashlib.sha256().hexdigest()
@@ -58,7 +63,7 @@ class LogReader:
         for batch in reader.poll():       # what is new since the last call
             print(batch.rows, batch.events, batch.media, batch.console)
 
-    `sections=True` reads a compacted file, which holds several segments one after the other.
+    `sections=True` reads a compacted file, which contains several consecutive segments.
     """
 
     def __init__(
@@ -66,7 +71,7 @@ class LogReader:
     ) -> None:
         self.path = path
         self.within = within if within is not None else dirname(path) or curdir
-        """The folder that the file must be in: that of the run, for a compacted one."""
+        """The folder that must contain the file: the run's, for a compacted file."""
         self.sections = sections
         self.header: FileHeader | None = None
         self.offset = 0
@@ -75,28 +80,28 @@ class LogReader:
         self.holes: list[Hole] = []
         self.duplicates = 0
         self.unknown = 0
-        """Frames of a kind, or events of a type, that only a newer version knows."""
+        """Frames or events of a type that needs a newer version."""
         self.unreadable = 0
-        """Valid frames whose content makes no sense."""
+        """Valid frames with invalid content."""
         self.missing = 0
-        """Frames that the sequence numbers say were written and that are not there."""
+        """Frames that are missing according to the sequence numbers."""
         self.unsupported: int | None = None
-        """The format number of a file that is too new to be read."""
+        """The format number of a file that is too new to read."""
         self.error: OSError | None = None
         self.tail = 0
-        """Bytes at the end that are no frame (yet)."""
+        """Bytes at the end that are not a frame (yet)."""
         self._keysets = Keysets()
         self._retries = 0
 
     @property
     def held_rows(self) -> int:
-        """Rows that wait for the frame that names their values."""
+        """Rows waiting for the frame that names their values."""
         return self._keysets.held_rows
 
     def poll(self, final: bool = False) -> list[Batch]:
-        """What the file has that was not read before; one batch, or one for each section of a compacted file.
+        """What is new in the file: one batch, or one per section of a compacted file.
 
-        `final` says that nobody writes to the file any more: then damage at its end is damage, not "not yet".
+        `final` means that the file has no writer any more, so damage at its end is damage, not "not yet".
         """
         self.error = None
         if self.unsupported is not None:
@@ -108,11 +113,11 @@ class LogReader:
                     self.tail = 0
                     return []
                 return self._read(ByteSource(file, size), final)
-        except OSError as fault:  # deleted, unreadable, stale: the caller sees it and may try again
+        except OSError as fault:  # deleted, unreadable or stale: the caller sees it and may retry
             self.error = fault
             return []
 
-    # -- the walk ----------------------------------------------------------------------------------------------
+    # -- walking -------------------------------------------------------------------------------------------------
 
     def _read(self, source: ByteSource, final: bool) -> list[Batch]:
         done: list[Batch] = []
@@ -136,9 +141,9 @@ class LogReader:
         return [batch for batch in done if batch]
 
     def _one_by_one(self, source: ByteSource, work: _Work, few: int) -> bool:
-        """Read frames from what is loaded; True when there were as many as `few`, so that more can be expected.
+        """Read frames from the loaded bytes; True if there were at least `few`, so that more can be expected.
 
-        Setting out for a chain costs as much as reading fifty frames by themselves, so it waits for signs.
+        Starting a chain costs as much as reading fifty single frames, so it is only done when many are likely.
         """
         source.load(self.offset, min(_WINDOW, source.size - self.offset))
         data = memoryview(source.data)
@@ -157,7 +162,7 @@ class LogReader:
         return count == few
 
     def _next(self, source: ByteSource, final: bool) -> Frame | None:
-        """The frame at the reader's place, or behind the damage there; None to wait."""
+        """The frame at the current position, or after the damage there; None to wait."""
         frame = source.frame(self.offset)
         if frame is None:
             frame = self._resync(source, final)
@@ -167,7 +172,7 @@ class LogReader:
         return frame
 
     def _chains(self, source: ByteSource, work: _Work) -> bool:
-        """Read frames many at a time, as long as there are many; whether there were."""
+        """Read many frames at once while there are many; returns whether there were."""
         window = _WINDOW
         work.flush(self._keysets)
         while self.unsupported is None:
@@ -190,7 +195,7 @@ class LogReader:
         return False
 
     def _take(self, frame: Frame, work: _Work) -> None:
-        """One frame, read by itself."""
+        """Read a single frame."""
         if frame.seq <= self.seq:
             self.duplicates += 1
             return
@@ -217,7 +222,7 @@ class LogReader:
     # -- damage ------------------------------------------------------------------------------------------------
 
     def _resync(self, source: ByteSource, final: bool) -> Frame | None:
-        """The next frame worth believing behind damage at the reader's place, or None to wait."""
+        """The next credible frame after damage at the current position, or None to wait."""
         claimed = source.claim(self.offset)
         torn = False
         if claimed is not None:
@@ -238,14 +243,14 @@ class LogReader:
             if frame is None:
                 continue
             if torn:
-                # Inside a half-written picture or file only the very next frame is believed: what looks like
-                # frames there may be a log that somebody logged.
+                # Inside a half-written image or file, accept only the very next frame: what looks like
+                # frames there may be a log that was itself logged.
                 return frame if frame.seq == self.seq + 2 else None
             return frame
         return None
 
     def _heal(self, source: ByteSource, work: _Work) -> None:
-        """Look again at the holes: what reads now was only late."""
+        """Retry the holes: what is readable now was only late."""
         still: list[Hole] = []
         for hole in self.holes:
             position = hole.start
@@ -277,7 +282,7 @@ class LogReader:
             self.header = header
 
     def _end_section(self, work: _Work) -> None:
-        """What follows belongs to another segment: of which, its header will say, at its beginning or at its end."""
+        """The following data belongs to another segment, identified by its header at its beginning or end."""
         work.close(self._keysets, self.header)
         self.header = None
         self._keysets = Keysets()
@@ -328,14 +333,14 @@ class LogReader:
 
 
 class _Work:
-    """What one poll has gathered so far."""
+    """What one poll has collected so far."""
 
     def __init__(self, done: list[Batch]) -> None:
         self.done = done
         self.batch = Batch()
         self.slow = SlowRows()
         self.base = 0
-        """What to add to a frame's place to get its place in the file."""
+        """Added to a frame's position to get its file position."""
 
     def flush(self, keysets: Keysets) -> None:
         keysets.add(self.slow.take())
@@ -357,7 +362,7 @@ def _identity(header: FileHeader) -> tuple[str, str, int]:
 
 
 def _nothing(reader: LogReader, frame: Frame, work: _Work) -> None:
-    """A kind that needs no reading of its own."""
+    """Ignore a kind that needs no processing."""
 
 
 _TAKE: dict[Kind, Callable[[LogReader, Frame, _Work], None]] = {

@@ -1,4 +1,4 @@
-"""The media of a run in order, and which of them a later attempt has logged again."""
+"""The media of a run in order, and which of them a later attempt logged again."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class LoggedMedia:
     header: FileHeader
     superseded: bool = False
     place: int = 0
-    """How many media the run had written before it."""
+    """Number of media the run had written before it."""
 
     @property
     def moment(self) -> tuple[float, int, int]:
-        """When it was logged: things of one call come ready, and are written, in any order."""
+        """When it was logged: media of one call may be written in any order."""
         return self.media.time, self.media.place, self.place
 
 
 def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
-    """Each key's media by step, ties as they were logged. `parts` come by attempt, then by time."""
+    """Each key's media by step, ties in logging order. `parts` come by attempt, then by time."""
     found: dict[str, list[tuple[FileHeader, Media, int]]] = {}
     place = 0
     for part in parts:
@@ -37,18 +37,18 @@ def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
 
 
 def media_kinds(found: dict[str, list[LoggedMedia]], as_logged: bool) -> dict[str, str]:
-    """The kind of each key. As logged: by each key's first medium, so that layers stay in the order of their model."""
+    """The kind of each key. `as_logged`: by each key's first medium, so that layers keep their model's order."""
     keys = sorted(found, key=lambda key: min(one.moment for one in found[key])) if as_logged else list(found)
     return {key: first_kind(found[key]) for key in keys}
 
 
 def first_kind(items: list[LoggedMedia]) -> str:
-    """The kind of the newest medium: of its first part, because an embedding has a sheet of images as its second."""
+    """The kind of the newest medium: of its first part, because an embedding's second part is a sheet of images."""
     return next((one for one in reversed(items) if one.media.index == 0), items[-1]).media.kind
 
 
 def _in_order(items: list[tuple[FileHeader, Media, int]]) -> list[LoggedMedia]:
-    """By the rule for series: an attempt hides what earlier ones of its rank have from its first step on."""
+    """By the rule for series: an attempt hides earlier media of its rank from its first step on."""
     first: dict[tuple[int, int], int] = {}
     for header, media, _place in items:
         key = (header.rank, header.attempt)

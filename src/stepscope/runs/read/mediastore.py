@@ -1,4 +1,4 @@
-"""The bytes of media and artifacts: found by their hash, and believed only if the hash is right."""
+"""The bytes of media and artifacts: found by hash, and verified."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["MediaStore"]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LARGEST = 4 << 30
-"""Of a blob that is read whole; larger ones are streamed from their file."""
+"""Maximum size of a blob that is read whole; larger ones are streamed from their file."""
 
 
 class MediaStore:
-    """Looks for bytes in a run's media files and blobs. Each media file is gone through once, when first needed."""
+    """Finds bytes in a run's media files and blobs. Each media file is scanned once, when first needed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -29,7 +29,7 @@ class MediaStore:
         self._found: dict[str, tuple[Path, int, int]] = {}
 
     def read(self, sha256: str, files: Iterable[Path]) -> bytes:
-        """The bytes with this hash; `NotFound` if the run has none, `BadData` if what it has is damaged."""
+        """The bytes with this hash; `NotFound` if the run lacks them, `BadData` if they are damaged."""
         blob = self.blob_path(sha256)
         where = self._where(sha256, files)
         if where is None and not blob.exists():
@@ -43,16 +43,16 @@ class MediaStore:
         return data
 
     def blob_path(self, sha256: str) -> Path:
-        """Where the blob with this hash would be. Refuses what is no hash, and links that lead elsewhere."""
+        """The path of the blob with this hash. Rejects invalid hashes and symbolic links."""
         if not _SHA256.fullmatch(sha256):
-            raise BadData(f"{sha256[:80]!r} is not a SHA-256 hash; it should be 64 characters of 0-9a-f")
+            raise BadData(f"{sha256[:80]!r} is not a SHA-256 hash; expected 64 characters of 0-9a-f")
         path = self._path / BLOBS / sha256
         if path.is_symlink() or path.parent.is_symlink():
-            raise Forbidden(f"{path} is a link; a run's blobs are plain files")
+            raise Forbidden(f"{path} is a symbolic link; a run's blobs must be plain files")
         return path
 
     def why_gone(self, sha256: str) -> str:
-        """Why bytes are not here, in words."""
+        """Why bytes are missing, in words."""
         try:
             ledger = read_ledger(self._path)
         except BadData:

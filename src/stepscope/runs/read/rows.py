@@ -1,4 +1,4 @@
-"""Rows of scalars as columns: from frames checked thousands at a time, or gathered one by one."""
+"""Rows of scalars as columns: from frames checked in bulk, or collected one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RawRows", "SlowRows", "rows_of"]
 
 
 class RawRows(NamedTuple):
-    """Rows of one keyset as they stand in the file: no names, no clock yet."""
+    """Rows of one keyset as stored in the file: without names or times."""
 
     keyset: int
     seqs: npt.NDArray[np.uint32]
@@ -28,16 +28,16 @@ class RawRows(NamedTuple):
         return self.values.nbytes + 16 * len(self.seqs)
 
     def copy(self) -> RawRows:
-        """Rows of their own, that keep no file's bytes in memory."""
+        """A copy of the rows that does not reference the file's bytes."""
         if self.values.base is None:
             return self
         return RawRows(self.keyset, self.seqs.copy(), self.ticks.copy(), self.steps.copy(), self.values.copy())
 
 
 def rows_of(frames: npt.NDArray[np.uint8]) -> Iterator[RawRows]:
-    """The rows in whole, valid row frames of one length, by keyset.
+    """The rows in complete valid row frames of one length, by keyset.
 
-    The columns are views of the frames' bytes: who keeps them for long copies them (`RawRows.copy`).
+    The columns are views of the frames' bytes; copy them (`RawRows.copy`) to keep them.
     """
     short = frames.view("<u4")
     long = frames.view("<i8")
@@ -53,13 +53,13 @@ def rows_of(frames: npt.NDArray[np.uint8]) -> Iterator[RawRows]:
 
 
 class SlowRows:
-    """Rows that were read one by one, gathered until they are wanted as columns."""
+    """Rows read one by one, collected until they are needed as columns."""
 
     def __init__(self) -> None:
         self._rows: dict[tuple[int, int], list[tuple[int, int, int, bytes]]] = {}
 
     def add(self, seq: int, payload: memoryview) -> bool:
-        """Take one row; False when the payload cannot be one."""
+        """Add one row; False if the payload is not a row."""
         if len(payload) < ROW.size or len(payload) % 8:
             return False
         keyset, ticks, step = ROW.unpack_from(payload)
@@ -68,7 +68,7 @@ class SlowRows:
         return True
 
     def take(self) -> list[RawRows]:
-        """All rows so far, and forget them."""
+        """Return all rows so far and clear them."""
         taken, self._rows = self._rows, {}
         out = []
         for (keyset, size), rows in taken.items():

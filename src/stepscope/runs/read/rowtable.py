@@ -1,4 +1,4 @@
-"""Points in memory: stretches of one series, and tables of rows that only grow."""
+"""Points in memory: parts of one series, and append-only tables of rows."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["Points", "RowTable", "join_points"]
 
 
 class Points(NamedTuple):
-    """A stretch of one series in the order it was logged. `exact` has integers a float64 cannot hold, by position."""
+    """Part of one series in logging order. `exact` has integers that do not fit a float64, by position."""
 
     steps: npt.NDArray[np.int64]
     times: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     exact: dict[int, int]
     thinned: npt.NDArray[np.float64] | None = None
-    """Where only some points were kept, for each: how many logged ones it stands for, and their mean."""
+    """For thinned points, per point: the number of logged points it represents, and their mean."""
 
     def copy(self) -> Points:
-        """Points that keep no table in memory."""
+        """A copy of the points that does not reference a table."""
         thinned = None if self.thinned is None else self.thinned.copy()
         return Points(self.steps.copy(), self.times.copy(), self.values.copy(), self.exact, thinned)
 
     @property
     def stand_ins(self) -> npt.NDArray[np.float64]:
-        """`thinned`, also where every point is there and stands for itself."""
+        """`thinned`, also for points that represent only themselves."""
         if self.thinned is not None:
             return self.thinned
         return np.column_stack((np.isfinite(self.values).astype(np.float64), self.values))
@@ -49,7 +49,7 @@ NO_POINTS = Points(np.empty(0, np.int64), np.empty(0), np.empty(0), {})
 
 
 def join_points(parts: list[Points]) -> Points:
-    """Several stretches one after the other."""
+    """Several parts concatenated."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -69,14 +69,14 @@ def join_points(parts: list[Points]) -> Points:
 
 
 _FEW = 256
-"""Rows that are quicker summed up when asked than kept summed up: a run may have a table for each of its rows."""
+"""Below this many rows, summarizing on demand is faster than incrementally: a run may have a table per row."""
 
 _NARROW = 8
-"""Of more columns than this, one pass over all of them costs less than one for each."""
+"""Above this many columns, one pass over all of them costs less than one per column."""
 
 
 class RowTable:
-    """Rows of one keyset, each column contiguous, with room to grow: adding costs the same however many there are."""
+    """Rows of one keyset, each column contiguous, with amortized constant-time appends."""
 
     __slots__ = ("_summaries", "_summed", "count", "exact", "names", "seqs", "steps", "times", "values")
 
@@ -104,7 +104,7 @@ class RowTable:
         self.count = end
 
     def _room(self, room: int) -> None:
-        """Have room for so many rows. New arrays each time: views handed out before stay as they were."""
+        """Reserve room for this many rows. Always in new arrays: earlier views stay valid."""
         kept = min(room, self.count)
         for name in ("seqs", "steps", "times"):
             old = getattr(self, name)
@@ -116,12 +116,12 @@ class RowTable:
         self.values = values
 
     def drop(self) -> None:
-        """Let the rows go; how many there were and their summaries stay."""
+        """Drop the rows; their number and summaries stay."""
         self._sum_up()
         self._room(0)
 
     def summary(self, column: int) -> MetricSummary:
-        """The column in a few numbers; what was summed up before is not looked at again."""
+        """The column's summary; rows already summarized are not read again."""
         if self.count < _FEW and len(self.names) < _NARROW and len(self.seqs):
             return summarise_points(self.steps[: self.count], self.values[column, : self.count])
         return self._sum_up().summary(column)

@@ -1,4 +1,4 @@
-"""What the events of a run add up to: its config, tags, notes, alerts and what went wrong with the recording."""
+"""The state that a run's events add up to: config, tags, notes, alerts and recording problems."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = ["Story", "tell"]
 
 @dataclass
 class Story:
-    """A run's own words, the latest said last."""
+    """A run's state, the latest event winning."""
 
     meta: RunMeta
-    """Completed by what was gathered late."""
+    """Completed by what was collected late."""
     name: str
     notes: str
     tags: list[str]
     config: dict[str, Any]
     origins: dict[str, str] = field(default_factory=dict)
-    """Where settings come from, for those of which it is known."""
+    """The source of settings, where known."""
     summary: dict[str, Any] = field(default_factory=dict)
     """Values set by hand."""
     rules: list[MetricRule] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Story:
 
 
 def tell(meta: RunMeta, events: Iterable[Event]) -> Story:
-    """The story so far; `events` in their order."""
+    """The state after `events`, in order."""
     story = Story(meta, meta.name, meta.notes, list(meta.tags), dict(meta.config))
     for event in events:
         _add(story, event)

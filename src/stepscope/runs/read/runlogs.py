@@ -1,4 +1,4 @@
-"""All log files of one run, followed together: which there are, what each holds, what came since the last look."""
+"""All log files of one run, followed together: which exist, what each contains, and what is new."""
 
 from __future__ import annotations
 
@@ -10,31 +10,34 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from stepscope.errors import BadData, NotFound
-from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media
+from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media, RankGone, RankJoined, RankSaid
 from stepscope.runs.format.layout import COMPACT, log_files
+from stepscope.runs.node.cells import series_of
 from stepscope.runs.read.batches import Batch
-from stepscope.runs.read.logs import LogReader
+from stepscope.runs.read.logs import LogReader, decode_event
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import LogState
 
 __all__ = ["Entry", "Part", "RunLogs"]
 
 _MOST_BYTES = 512 << 20
-"""Points kept in memory; beyond, finished segments are read again from the disk when they are asked for."""
+"""Number of points kept in memory; beyond, finished segments are reread from disk on demand."""
 
 _TRIM_BYTES = 4 << 20
-"""How much is read before the memory is looked at again."""
+"""Bytes read between memory checks."""
 
 
 @dataclass(eq=False)
 class Part:
-    """One segment with everything that stands in it."""
+    """One segment with its content."""
 
     segment: Segment
     path: Path
     sound: bool = True
-    """False for a section of a damaged compacted file: the original, if it is still there, is better."""
+    """False for a section of a damaged compacted file: the original, if it still exists, is better."""
     complete: bool = False
     events: list[tuple[int, Event]] = field(default_factory=list)
     media: list[tuple[int, Media]] = field(default_factory=list)
@@ -44,6 +47,8 @@ class Part:
     last_time: float = 0.0
     beat_seen: float = 0.0
     beat_moved: bool = False
+    node: Part | None = None
+    """For a rank whose log stayed on its node: the newest part of the node's log, by which it is known to live."""
 
     @property
     def header(self) -> FileHeader:
@@ -64,7 +69,15 @@ class Part:
             self.heartbeat = max(self.heartbeat or batch.heartbeat, batch.heartbeat)
         self.last_time = max(self.last_time, _last_time(batch))
 
+    @property
+    def log(self) -> str:
+        """The id of the log that this is a segment of."""
+        return self.header.file_id.partition(".")[0]
+
     def state(self, now: float) -> LogState:
+        if self.node is not None:
+            life = self.node.state(now)
+            return LogState(self.header, life.heartbeat, self.end, life.watched_s, life.moved)
         signs = [sign for sign in (self.heartbeat, self.last_time or None) if sign is not None]
         return LogState(self.header, max(signs, default=None), self.end, now - self.beat_seen, self.beat_moved)
 
@@ -77,7 +90,7 @@ def _last_time(batch: Batch) -> float:
 
 @dataclass(frozen=True)
 class Entry:
-    """A record with where it comes from."""
+    """A record with its origin."""
 
     part: Part
     seq: int
@@ -91,16 +104,18 @@ class RunLogs:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.parts: dict[str, Part] = {}
-        """By the file id in their header."""
+        """By the file id in the header."""
         self.readers: dict[Path, LogReader] = {}
         self.media_files: set[Path] = set()
         self.version = 0
         self.console: list[Entry] = []
         self._untrimmed = 0
-        """Bytes read since the memory was last looked at."""
+        """Bytes read since the last memory check."""
         self._ignored: set[Path] = set()
         self._nameless: dict[Path, list[Batch]] = {}
         """What was read of files whose header is damaged, until they repeat it."""
+        self._led: tuple[int, list[Part]] = (-1, [])
+        """The ranks that nodes have passed on, and for which version that is."""
 
     def refresh(self, final: bool = False) -> bool:
         """Read what is new; True if there was anything. `final`: no process writes to this run any more."""
@@ -109,7 +124,7 @@ class RunLogs:
         for path in self._compacted():
             changed |= self._follow(path, final, sections=True)
         for path in files:
-            if ".media." in path.name:  # bytes of pictures: looked into when one is asked for
+            if ".media." in path.name:  # image bytes: read on demand
                 changed |= path not in self.media_files
                 self.media_files.add(path)
             elif path not in self._ignored:
@@ -129,10 +144,10 @@ class RunLogs:
             return False
         before = (reader.offset, len(reader.holes), reader.held_rows)
         now = time.monotonic()
-        for batch in reader.poll(final or sections):  # nobody adds to a compacted file
+        for batch in reader.poll(final or sections):  # compacted files do not grow
             self._take(batch, path, reader, now, first, sections)
         self._untrimmed += max(reader.offset - before[0], 0)
-        if self._untrimmed > _TRIM_BYTES:  # not after each file: a run of thousands of ranks has as many
+        if self._untrimmed > _TRIM_BYTES:  # not after each file: a run with thousands of ranks has as many
             self.trim()
         if reader.unsupported is not None:
             raise BadData(
@@ -164,8 +179,8 @@ class RunLogs:
             self.console += [Entry(known, seq, piece) for seq, piece in one.console]
 
     def _is_better(self, known: Part, sections: bool, sound: bool) -> bool:
-        """Whether another file with the same segment should replace what we have of it."""
-        if sections:  # compacted since we began to read: only better if we had not come to the end
+        """Whether another file with the same segment should replace the current one."""
+        if sections:  # compacted since reading began: only better if the end was not reached
             reader = self.readers[known.path]
             return sound and not (known.complete and not reader.holes and not reader.tail)
         return not known.sound
@@ -175,7 +190,7 @@ class RunLogs:
         self.console = [entry for entry in self.console if entry.part is not part]
 
     def trim(self) -> None:
-        """Keep within the memory we allow ourselves: finished segments go first that were not asked for the longest."""
+        """Stay within the memory limit: drop the least recently used finished segments first."""
         self._untrimmed = 0
         held = [part.segment for part in self.parts.values() if part.complete]
         total = sum(segment.nbytes for segment in held)
@@ -186,9 +201,9 @@ class RunLogs:
             segment.drop()
 
     def _reload(self, name: str) -> Segment:
-        """A segment again, from its log file or from the compacted one that replaced it."""
+        """Reread a segment from its log file or the compacted one that replaced it."""
         part = self.parts[name]
-        self.trim()  # a question about a long run brings back one segment after the other
+        self.trim()  # a query over a long run reloads one segment after the other
         for path in (part.path, *self._compacted()):
             fresh = Segment(part.header)
             for batch in LogReader(path, sections=path.parent.name == COMPACT, within=self.path).poll(final=True):
@@ -200,47 +215,72 @@ class RunLogs:
 
     # -- what there is -----------------------------------------------------------------------------------------
 
+    def everything(self) -> list[Part]:
+        """All segments: those that are here, and what nodes have passed on of logs that are not."""
+        version = self.version
+        if self._led[0] != version:
+            self._led = version, led_parts(self.parts.values())
+        return [*self.parts.values(), *self._led[1]]
+
     def ordered(self) -> list[Part]:
         """The segments by attempt, then by when they began."""
         return sorted(
-            self.parts.values(),
+            self.everything(),
             key=lambda part: (part.header.attempt, part.header.base_time, part.header.segment, part.header.file_id),
         )
 
     def series(self) -> dict[str, dict[int, list[Segment]]]:
-        """Every series: by rank, the segments that have it. Those of the machine come last."""
+        """Every series: by rank, the segments that contain it. System metrics come last."""
         found: dict[str, dict[int, list[Segment]]] = {}
         for part in self.ordered():
-            for name in part.segment.names:
+            for name in part.segment.names if part.header.role != "node" else ():
                 found.setdefault(name, {}).setdefault(part.header.rank, []).append(part.segment)
         return dict(sorted(found.items(), key=lambda item: (item[0].startswith("system/"), item[0])))
 
+    def node_series(self) -> dict[str, dict[str, list[Segment]]]:
+        """Every series that nodes keep of their ranks: by machine, the segments that have it."""
+        found: dict[str, dict[str, list[Segment]]] = {}
+        for part in self.ordered():
+            if part.header.role == "node":
+                for name in dict.fromkeys(map(series_of, part.segment.names)):
+                    found.setdefault(name, {}).setdefault(part.header.host, []).append(part.segment)
+        return found
+
+    def node_ranks(self) -> dict[str, list[int]]:
+        """The ranks that each node tells of, by machine."""
+        found: dict[str, set[int]] = {}
+        for part in self.parts.values():
+            if part.header.role == "node":
+                joined = {event.header.rank for _, event in part.events if isinstance(event, RankJoined)}
+                found.setdefault(part.header.host, set()).update(joined)
+        return {host: sorted(ranks) for host, ranks in found.items()}
+
     def events(self) -> Iterator[Entry]:
-        """All events in their order: of one log as they were written, of several as their clocks compare."""
+        """All events in order: within one log as written, across logs by their clocks."""
         return iter(in_order(self.ordered()))
 
     def states(self) -> list[LogState]:
         now = time.monotonic()
-        return [part.state(now) for part in self.parts.values()]
+        return [part.state(now) for part in self.everything()]
 
     @property
     def has_open_ends(self) -> bool:
-        """Whether a file ends in bytes that are no frame."""
+        """Whether a file ends in bytes that are not a frame."""
         return any(reader.tail for reader in self.readers.values())
 
 
 def in_order(parts: Iterable[Part]) -> list[Entry]:
     """The events of all logs merged.
 
-    Within a log the sequence numbers say the order, whatever the clock did meanwhile. Between logs there is only the
-    clock: where an event claims to be later than those that follow it in its own log, the clock was ahead, and it
-    counts as old as they are. What a later attempt says comes after all that the training said before it.
+    Within a log the sequence numbers define the order, whatever the clock did. Between logs there is only the clock: if
+    an event is later than one that follows it in its own log, the clock was ahead, and it gets that event's time.
+    Events of a later attempt come after all earlier ones of the training.
     """
     logs: dict[tuple[int, str], list[Entry]] = {}
     for part in sorted(parts, key=lambda part: part.header.segment):
         attempt = part.header.attempt if part.header.role == "run" else 0
         log = logs.setdefault((attempt, part.header.file_id.partition(".")[0]), [])
-        log += [Entry(part, seq, event) for seq, event in part.events]
+        log += [Entry(part, seq, event) for seq, event in part.events if not isinstance(event, _OF_RANKS)]
     placed: list[tuple[float, Entry]] = []
     floor = earlier = -math.inf
     attempt = 0
@@ -254,9 +294,39 @@ def in_order(parts: Iterable[Part]) -> list[Entry]:
 
 
 def _as_old_as_later_ones(log: list[Entry]) -> list[float]:
-    """The times of a log's events, in which none is later than one that follows it."""
+    """The times of a log's events, made non-decreasing."""
     times: list[float] = []
     for entry in reversed(log):
         moment = float(entry.record.time)
         times.append(min(moment, times[-1]) if times else moment)
     return times[::-1]
+
+
+_OF_RANKS = (RankJoined, RankSaid, RankGone)
+
+
+def led_parts(parts: Iterable[Part]) -> list[Part]:
+    """The ranks that the logs of nodes tell of, but for those whose own logs are here."""
+    nodes = [part for part in parts if part.header.role == "node"]
+    here = {part.log for part in parts} if nodes else set()
+    nodes.sort(key=lambda part: (part.header.base_time, part.header.segment))
+    newest = {node.log: node for node in nodes}
+    led: dict[str, Part] = {}
+    said: dict[str, dict[tuple[int, int], Event]] = {}
+    for node in nodes:
+        for _seq, event in node.events:
+            if isinstance(event, RankJoined):
+                log = event.header.file_id.partition(".")[0]
+                if log not in here:
+                    led.setdefault(log, Part(Segment(event.header), node.path)).node = newest[node.log]
+            elif isinstance(event, RankGone) and event.log in led:
+                led[event.log].node, led[event.log].heartbeat = None, event.time
+            elif isinstance(event, RankSaid) and event.log not in here:
+                try:
+                    said.setdefault(event.log, {})[event.segment, event.seq] = decode_event(event.content)
+                except msgspec.MsgspecError:  # of a newer version
+                    continue
+    for log, part in led.items():
+        part.events = [(segment << 32 | seq, event) for (segment, seq), event in sorted(said.get(log, {}).items())]
+        part.end = next((event for _, event in reversed(part.events) if isinstance(event, End)), None)
+    return list(led.values())

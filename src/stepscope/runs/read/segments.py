@@ -1,4 +1,4 @@
-"""The points of one segment in memory: rows in tables, chunks that stay packed until they are asked for."""
+"""The points of one segment in memory: rows in tables, chunks that stay packed until needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _questions = count(1)
 
 
 class Segment:
-    """What one segment of one process holds. `columns` says where each series stands."""
+    """The content of one segment of one process. `columns` locates each series."""
 
     def __init__(self, header: FileHeader) -> None:
         self.header = header
@@ -31,24 +31,24 @@ class Segment:
         self._chunk_summaries: dict[str, MetricSummary] = {}
         self.points = 0
         self.reordered = 0
-        """How often rows came late, out of a hole that healed: what was read before must be read anew."""
+        """How often rows came late, out of a recovered hole, so that earlier results must be reread."""
         self.nbytes = 0
         self.used = 0
-        """When its points were last asked for, as a count of such questions."""
+        """When its points were last used, as a use counter."""
         self.dropped = False
         self.reload: Callable[[], Segment] | None = None
-        """How to read the segment again; without it the points cannot be dropped."""
+        """How to reread the segment; without it the points cannot be dropped."""
         self._newest = -1
 
     def name(self, logged: str) -> str:
-        """The series' name: what the machine's sampler logs stands under `system/`."""
+        """The series' name: system metrics get the prefix `system/`."""
         return logged if logged.startswith(self.prefix) else self.prefix + logged
 
     def add(self, batch: Batch) -> None:
-        """Take the points of a batch."""
+        """Add the points of a batch."""
         rows = [one for one in batch.rows if len(one.seqs)]
         if rows:
-            # Within one batch pieces come in any order; across batches only out of a hole that healed.
+            # Within one batch pieces come in any order; across batches only out of a recovered hole.
             self.reordered += int(min(one.seqs[0] for one in rows)) < self._newest
             self._newest = max(self._newest, int(max(one.seqs[-1] for one in rows)))
         for one in rows:
@@ -71,7 +71,7 @@ class Segment:
         return table
 
     def drop(self) -> None:
-        """Let the points go to make room in memory: they are read again when they are asked for."""
+        """Drop the points to free memory; they are reread when needed."""
         if self.reload is None or self.dropped:
             return
         for table in self.tables.values():
@@ -85,9 +85,11 @@ class Segment:
             return
         found = self.reload()
         if found.points != self.points:
-            raise BadData(f"a log file of run {self.header.run_id} is not what it was when it was first read")
+            raise BadData(
+                f"a log file of run {self.header.run_id} has changed since it was first read; open the run again"
+            )
         if found.chunks.keys() != self.chunks.keys():
-            self.reordered += 1  # compacted meanwhile: the same points, counted in another way
+            self.reordered += 1  # compacted meanwhile: the same points, numbered differently
         self.tables, self.columns, self.chunks = found.tables, found.columns, found.chunks
         self._chunk_summaries = found._chunk_summaries
         self.nbytes = found.nbytes
@@ -99,12 +101,12 @@ class Segment:
         return list(dict.fromkeys([*self.chunks, *self.columns]))
 
     def cursor(self, name: str) -> tuple[int, ...]:
-        """How many points the series has here; `points_since` takes it back."""
+        """Number of points of the series here; a cursor for `points_since`."""
         counts = [table.count for table, _ in self.columns.get(name, ())]
         return (len(self.chunks.get(name, ())), *counts)
 
     def points_since(self, name: str, cursor: tuple[int, ...]) -> Points:
-        """What the series has beyond a cursor, in the order it was logged."""
+        """The series' points after a cursor, in logging order."""
         was_dropped = self.dropped
         self._restore()
         self.used = next(_questions)
@@ -113,12 +115,12 @@ class Segment:
             try:
                 parts.append(Points(*decode_chunk(payload)[1:]))
             except BadData:
-                continue  # its checksum was right, so whoever compacted wrote nonsense; `LogReader` counts it
+                continue  # its checksum was right, so the compaction wrote invalid data; `LogReader` counts it
         tables = self.columns.get(name, [])
         starts = [*cursor[1:], *([0] * len(tables))]
         rows = [(table, column, start) for (table, column), start in zip(tables, starts, strict=False)]
         parts.extend(self._rows(rows))
-        # A view would keep the whole table in memory after it is dropped again, for one column of it.
+        # A view would keep the whole table in memory for one column after it is dropped.
         return join_points(parts).copy() if was_dropped else join_points(parts)
 
     @staticmethod
@@ -133,7 +135,7 @@ class Segment:
         return parts
 
     def summary(self, name: str) -> MetricSummary:
-        """The series' part of its summary. Reads no point again, unless rows of two kinds may share a step."""
+        """The series' part of its summary. Reads no point again, unless two kinds of rows may share a step."""
         tables = self.columns.get(name, ())
         if len(tables) > 1 or self.reordered:
             points = self.points_since(name, ())

@@ -1,7 +1,7 @@
-"""The rank that the others wait for: which phase of its step takes longer than on other ranks, and on which machine.
+"""The rank that the others wait for: which phase of its step is slower than on other ranks, and on which machine.
 
-Ranks that average gradients take the same time for a step: the fast ones wait in their backward pass. So that phase
-says nothing, and the others, which each rank spends by itself, are compared.
+Ranks that average gradients have equal step times: the fast ones wait in their backward pass. So only the other
+phases, which do not involve waiting, are compared.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 if TYPE_CHECKING:
+    from stepscope.runs.node.bands import NodeBand
     from stepscope.runs.read.across_ranks import Floats
     from stepscope.runs.read.folder import RunFolder
 
@@ -26,27 +27,27 @@ _PHASES = {
 }
 _ALL = (*_PHASES, "backward")
 _CANDIDATES, _OTHERS = 8, 64
-"""So many ranks are suspected, and compared with so many others."""
+"""Number of suspected ranks, and of others they are compared with."""
 _FEW = 5
-"""Intervals that a rank must have."""
+"""Minimum number of intervals per rank."""
 _SHARE, _LEAST_MS = 0.1, 1.0
-"""How much longer is worth a word: this part of a step, and this long."""
+"""Minimum difference worth reporting: as a fraction of a step, and in milliseconds."""
 
 
 class SlowRank(msgspec.Struct, frozen=True):
-    """A rank that takes longer than the others in one phase of its step, most of the time."""
+    """A rank that is slower than the others in one phase of its step most of the time."""
 
     rank: int
     host: str
     phase: str
     ms: float
-    """How long the phase takes on this rank, per step; the median over time."""
+    """Time of the phase per step on this rank; the median over time."""
     others_ms: float
     step_ms: float
-    """How long a step takes on the other ranks."""
+    """Step time on the other ranks."""
 
     def words(self) -> str:
-        """What is shown.
+        """The message to show.
 
         >>> SlowRank(3, "node-b", "data", 41.0, 3.0, 120.0).words()
         'rank 3 (node-b) is slow in loading data: 41 ms per step, the other ranks 3 ms (a step takes 120 ms)'
@@ -65,40 +66,62 @@ def hosts_of(run: RunFolder) -> dict[int, str]:
 
 def slow_ranks(run: RunFolder) -> list[SlowRank]:
     """The ranks that stand out, the slowest first; at most one of each phase."""
-    names = set(run.metrics())
+    names = {*run.metrics(), *run.node_metrics()}
     phases = [phase for phase in _ALL if f"time/{phase}_ms" in names]
     if not phases or len(run.ranks) < 2:
         return []
-    ranks = run.ranks
-    compared = ranks[:: -(-len(ranks) // _OTHERS)]
-    usual = {phase: _medians(run, phase, compared) for phase in phases}
+    rows = {phase: _Rows(run, f"time/{phase}_ms") for phase in phases}
+    usual = {phase: rows[phase].medians() for phase in phases}
     step_ms = sum(float(np.median(list(one.values()))) for one in usual.values() if one)
-    found = [_slowest(run, phase, usual[phase], step_ms) for phase in phases if phase in _PHASES]
+    found = [_slowest(run, phase, rows[phase], usual[phase], step_ms) for phase in phases if phase in _PHASES]
     return sorted((one for one in found if one is not None), key=lambda one: one.others_ms - one.ms)
 
 
-def _medians(run: RunFolder, phase: str, ranks: list[int]) -> dict[int, float]:
-    return {rank: float(np.median(times)) for rank in ranks if len(times := _times(run, phase, rank)) >= _FEW}
+class _Rows:
+    """The times of one phase: of each rank that has its own, and of each node that keeps only a band of its ranks."""
+
+    def __init__(self, run: RunFolder, name: str) -> None:
+        self._run, self._name = run, name
+        self._ranks = run.ranks_with(name)
+        self._nodes = {_most_often_high(band): band for band in run.node_bands(name)}
+
+    def medians(self) -> dict[int, float]:
+        """The usual time of some rows, by rank."""
+        compared = [*self._ranks, *self._nodes]
+        few = compared[:: max(1, -(-len(compared) // _OTHERS))]
+        return {rank: float(np.median(times)) for rank in few if len(times := self.times(rank)) >= _FEW}
+
+    def suspects(self) -> list[int]:
+        """The rows that take the longest."""
+        means = {rank: _mean(band.columns["mean"]) for rank, band in self._nodes.items()}
+        means |= {rank: self._run.metric_summary(self._name, rank).mean for rank in self._ranks}
+        known = [rank for rank in means if means[rank] == means[rank]]
+        return sorted(known, key=lambda rank: -means[rank])[:_CANDIDATES]
+
+    def times(self, rank: int) -> Floats:
+        is_own = rank in self._ranks
+        values = self._run.series(self._name, rank).values if is_own else self._nodes[rank].columns["mean"]
+        finite: Floats = values[np.isfinite(values)]
+        return finite
 
 
-def _times(run: RunFolder, phase: str, rank: int) -> Floats:
-    name = f"time/{phase}_ms"
-    if rank not in run.ranks_with(name):
-        return np.empty(0)
-    values = run.series(name, rank).values
-    finite: Floats = values[np.isfinite(values)]
-    return finite
+def _most_often_high(band: NodeBand) -> int:
+    """The rank that a node as a whole is named by."""
+    ranks, times = np.unique(band.columns["high_rank"], return_counts=True)
+    return int(ranks[times.argmax()]) if len(ranks) and ranks[times.argmax()] >= 0 else band.ranks[0]
 
 
-def _slowest(run: RunFolder, phase: str, usual: dict[int, float], step_ms: float) -> SlowRank | None:
+def _mean(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else float("nan")
+
+
+def _slowest(run: RunFolder, phase: str, rows: _Rows, usual: dict[int, float], step_ms: float) -> SlowRank | None:
     """The slowest rank of one phase, if it is slow most of the time."""
-    name = f"time/{phase}_ms"
-    means = {rank: run.metric_summary(name, rank).mean for rank in run.ranks_with(name)}
-    suspects = sorted((rank for rank in means if means[rank] == means[rank]), key=lambda rank: -means[rank])
     best = None
-    for rank in suspects[:_CANDIDATES]:
+    for rank in rows.suspects():
         others = [ms for one, ms in usual.items() if one != rank]
-        times = _times(run, phase, rank)
+        times = rows.times(rank)
         if not others or len(times) < _FEW:
             continue
         ms, others_ms = float(np.median(times)), float(np.median(others))

@@ -1,7 +1,7 @@
-"""How a run stands, from what its files say and what this machine knows. docs/design/001 has the rule.
+"""A run's status, derived from its files and the local machine. docs/design/001 has the rule.
 
-`derive` is a pure function: the files' headers, ends and heartbeats go in with a `Machine`, which answers for the host
-we read on. Nothing is guessed from a missing field: only an `End` makes a run finished.
+`derive` is a pure function of the files' headers, ends and heartbeats and a `Machine`, which represents the reading
+host. Nothing is inferred from a missing field: only an `End` makes a run finished.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ __all__ = ["LogState", "Machine", "Standing", "derive", "this_machine"]
 
 _WORST_FIRST: tuple[Status, ...] = ("failed", "killed", "lost", "preempted", "stopped", "running", "finished")
 _INTERVALS = 3
-"""Heartbeats that may be missing before a process is asked after."""
+"""Number of missing heartbeats before the process is checked."""
 _SAME_START_S = 2.0
-"""Start times of one process, read twice, differ by clock ticks and the rounding of the boot time."""
+"""Tolerance between two readings of a process's start time: clock ticks and a rounded boot time."""
 
 
 @dataclass(frozen=True)
 class LogState:
-    """What one log file says about its writer's life."""
+    """One log file's evidence about whether its writer is alive."""
 
     header: FileHeader
     heartbeat: float | None = None
     """Newest sign of life in the file, by the writer's clock."""
     end: End | None = None
     watched_s: float = 0.0
-    """How long ago we first saw that sign of life, by our own clock."""
+    """How long ago that sign of life was first seen, by the reader's clock."""
     moved: bool = False
-    """Whether we saw it come: then it was fresh when we first saw it."""
+    """Whether it arrived while we were watching, and so was fresh when first seen."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine we read on. `started(pid)` is when that process began, or None when there is none."""
+    """The reading machine. `started(pid)` is when that process started, or None if there is none."""
 
     host: str
     boot_id: str
@@ -48,23 +48,23 @@ class Machine:
 
 @dataclass(frozen=True)
 class Standing:
-    """A run's status with what there is to say about it."""
+    """A run's status with its reason."""
 
     status: Status
     detail: str
-    """One line: the error, or why we think so."""
+    """One line: the error, or why this status was derived."""
     heartbeat: float | None = None
     ended: float | None = None
-    """When it ended, or was last heard of; None while it runs."""
+    """When it ended or last wrote; None while it runs."""
     error: str | None = None
     traceback: str | None = None
     exit_code: int | None = None
     rank: int | None = None
-    """The rank that decides, when there are several."""
+    """The rank that determines the status, if there are several."""
 
 
 def this_machine() -> Machine:
-    """The real one."""
+    """The real machine."""
     return Machine(writer_identity.host_name(), writer_identity.boot_id(), time.time, _started)
 
 
@@ -77,7 +77,7 @@ def _started(pid: int) -> float | None:
 
 
 def derive(states: Iterable[LogState], machine: Machine, created: float) -> Standing:
-    """The status of a run: of the newest attempt's training processes, the worst one's."""
+    """The status of a run: the worst among the training processes of the newest attempt."""
     own = [state for state in states if state.header.role == "run"]
     if not own:
         return _without_files(machine, created)
@@ -106,13 +106,13 @@ def derive(states: Iterable[LogState], machine: Machine, created: float) -> Stan
 
 
 def _how_bad(standing: Standing) -> tuple[int, float]:
-    """The worst status first; of several ranks that failed the first to fail, since the others only lost it."""
+    """Worst status first; among failed ranks the first to fail, since the others only lost their connection to it."""
     is_failed = standing.status == "failed" and standing.ended is not None
     return _WORST_FIRST.index(standing.status), (standing.ended or 0.0) if is_failed else 0.0
 
 
 def _of_process(files: list[LogState], machine: Machine) -> Standing:
-    if not files[0].header.pid:  # brought in from elsewhere: what was brought last says how the run stands
+    if not files[0].header.pid:  # imported from elsewhere: the newest import determines the status
         newest = max(files, key=lambda state: state.header.base_time).header.file_id.partition(".")[0]
         files = [state for state in files if state.header.file_id.partition(".")[0] == newest]
     header = max(files, key=lambda state: (state.header.segment, state.header.base_time)).header
@@ -137,14 +137,14 @@ def _of_process(files: list[LogState], machine: Machine) -> Standing:
     ago = _in_words(age)
     if status == "running":
         return Standing("running", f"no heartbeat for {ago}, but {detail}", beat, rank=header.rank)
-    return Standing(status, f"{detail}; last heard of {ago} ago", beat, ended=beat, rank=header.rank)
+    return Standing(status, f"{detail}; last sign of life {ago} ago", beat, ended=beat, rank=header.rank)
 
 
 def _age(by_clocks: float, files: list[LogState], interval_s: float) -> float:
-    """How old a heartbeat is, when the writer's clock need not agree with ours.
+    """The age of a heartbeat when the writer's clock may disagree with the reader's.
 
-    A heartbeat from the future says that the clocks differ: then only what we have watched counts. And whatever the
-    clocks say, a heartbeat that we have just seen come is young.
+    A heartbeat from the future means that the clocks differ: then only the watched time counts. Whatever the clocks
+    say, a heartbeat that has just arrived is young.
     """
     watched = min(state.watched_s for state in files)
     if by_clocks < -interval_s:
@@ -154,25 +154,25 @@ def _age(by_clocks: float, files: list[LogState], interval_s: float) -> float:
 
 
 def _ask(header: FileHeader, machine: Machine) -> tuple[Status, str]:
-    """What the machine knows about a process whose heartbeat is old."""
+    """What the machine knows about a process with an old heartbeat."""
     if header.host != machine.host or not header.host:
-        return "lost", f"its machine {header.host or '(unnamed)'} cannot be asked from here"
+        return "lost", f"its machine {header.host or '(unnamed)'} cannot be reached from here"
     if header.boot_id != machine.boot_id:
         return "killed", f"{header.host} was restarted since"
     started = machine.started(header.pid)
     if started is None:
-        return "killed", f"its process {header.pid} is gone without a word"
+        return "killed", f"its process {header.pid} is gone without an end record"
     if header.pid_started and started and abs(started - header.pid_started) > _SAME_START_S:
         return "killed", f"its process {header.pid} is gone; another one has its number now"
-    return "running", f"its process {header.pid} is there"
+    return "running", f"its process {header.pid} exists"
 
 
 def _without_files(machine: Machine, created: float) -> Standing:
-    """A run of which there is only `meta.json`: its process is about to begin, or never did."""
+    """A run with only `meta.json`: its process is about to start, or never did."""
     age = machine.now() - created
     if age < _INTERVALS * FileHeader.__struct_defaults__[-1]:
         return Standing("running", "it is starting")
-    return Standing("lost", f"it wrote nothing since it was made {_in_words(age)} ago", ended=created)
+    return Standing("lost", f"it has written nothing since it was created {_in_words(age)} ago", ended=created)
 
 
 _END_WORDS = {

@@ -1,1 +1,1 @@
-"""Retention: what of an old run is let go of, and what is remembered of that."""
+"""Retention: what is removed from an old run, and the record of it."""

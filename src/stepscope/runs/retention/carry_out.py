@@ -1,4 +1,4 @@
-"""Do what was planned for a run: remember it, then let go. Interrupted anywhere, doing it again finishes it."""
+"""Carry out a run's retention plan: record it, then remove. If interrupted, repeating it finishes the job."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class CarriedOut:
     points: int = 0
     bytes: int = 0
     removed: list[str] = field(default_factory=list)
-    """Files that are gone, by name within the run."""
+    """Removed files, by name within the run."""
     rewritten: list[str] = field(default_factory=list)
-    """Media logs that have the same name and fewer bytes."""
+    """Media logs that kept their name but shrank."""
     problems: list[str] = field(default_factory=list)
 
 
 def carry_out(run: Path, plan: Plan, now: float | None = None) -> CarriedOut:
-    """Let go of what a plan says, in a run that has ended."""
+    """Remove what a plan lists, in a run that has ended."""
     done = CarriedOut()
     files = {f"{BLOBS}/{sha256}": size for sha256, size in plan.blobs.items()}
     if files or plan.media:
@@ -63,7 +63,7 @@ def _thin(run: Path, done: CarriedOut, now: float | None) -> None:
     if result.skipped:
         done.problems.append(result.skipped)
     if result.replaced:
-        # After the fact: a crash in between costs one transfer of a file that is refused as known.
+        # Last: a crash in between costs one transfer of a file that is then rejected as known.
         note_removed(run, result.replaced, set(), time.time() if now is None else now)
     done.points += result.points
     done.bytes += result.bytes_before - result.bytes_after
@@ -71,9 +71,9 @@ def _thin(run: Path, done: CarriedOut, now: float | None) -> None:
 
 
 def _slim(run: Path, path: Path, digests: set[bytes], done: CarriedOut) -> None:
-    """Take the bytes of some media out of a log; their records and all other frames stay as they are."""
+    """Remove the bytes of some media from a log; their records and all other frames are unchanged."""
     if not is_sealed(path):
-        done.problems.append(f"{path.name} is still open")
+        done.problems.append(f"{path.name} is still open; wait until the run has ended")
         return
     before = read_file(path, _LARGEST_LOG, within=run)
     frames = list(scan(before))
@@ -91,7 +91,7 @@ def _slim(run: Path, path: Path, digests: set[bytes], done: CarriedOut) -> None:
             out.flush()
             os.fsync(out.fileno())
         if read_file(temporary, _LARGEST_LOG, within=run) != after:
-            raise BadData(f"{path.name} was not the same when read back; nothing was removed")
+            raise BadData(f"{path.name} differed when read back; nothing was removed")
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -101,7 +101,7 @@ def _slim(run: Path, path: Path, digests: set[bytes], done: CarriedOut) -> None:
 
 
 def _shortened(frame: Frame, digests: set[bytes]) -> bytes:
-    """What a frame holds; of bytes that go only the hash, which tells readers that they were here."""
+    """A frame's payload; for removed bytes only the hash, which tells readers that they existed."""
     payload = bytes(frame.payload)
     gone = frame.kind == Kind.BYTES and payload[:_DIGEST] in digests
     return payload[:_DIGEST] if gone else payload

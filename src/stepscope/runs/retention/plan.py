@@ -1,4 +1,4 @@
-"""Which parts of a run a policy lets go of. Planning only reads; `carry_out` does it.
+"""Which parts of a run a policy removes. Planning only reads; `carry_out` removes.
 
 plan = plan_for(open_run(path), Policy(points_days=90, media_newest=5), now=time.time())
 plan.bytes, plan.media, plan.artifacts
@@ -27,16 +27,16 @@ CAPSULE = "capsule"
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a project keeps what. None keeps it for good."""
+    """How long a project keeps what. None keeps it forever."""
 
     points_days: float | None = None
-    """After so many days, long series keep the extremes, ends and means of a thousand stretches."""
+    """After this many days, long series are reduced to the extremes, ends and means of a thousand intervals."""
     media_newest: int | None = None
-    """Of each key, the media of so many newest steps stay."""
+    """For each key, the media of this many newest steps are kept."""
     artifact_days: float | None = None
-    """After so many days, an artifact version goes that no run uses and that is neither newest nor has an alias."""
+    """After this many days, an artifact version is removed if no run uses it, it is not the newest and has no alias."""
     trash_days: float = 30.0
-    """After so many days, a deleted run is removed for good."""
+    """After this many days, a deleted run is removed permanently."""
 
 
 KEEP_ALL = Policy()
@@ -44,18 +44,18 @@ KEEP_ALL = Policy()
 
 @dataclass
 class Plan:
-    """What would go, with its size."""
+    """What would be removed, with its size."""
 
     thin: bool = False
     points: int = 0
-    """Points that would go."""
+    """Points that would be removed."""
     point_bytes: int = 0
     media: dict[str, int] = field(default_factory=dict)
-    """By hash; a medium in a log, or a blob that nothing else needs."""
+    """By hash: a medium in a log, or a blob that nothing else needs."""
     artifacts: dict[str, int] = field(default_factory=dict)
-    """`name:v3` and how many bytes of it nothing else needs."""
+    """`name:v3` and the bytes that only it needs."""
     blobs: dict[str, int] = field(default_factory=dict)
-    """Hashes of all blobs that would go."""
+    """Hashes of all blobs that would be removed."""
 
     @property
     def bytes(self) -> int:
@@ -68,9 +68,9 @@ class Plan:
 def plan_for(
     run: RunFolder, policy: Policy, now: float, is_needed: Callable[[Artifact], bool] = lambda artifact: False
 ) -> Plan:
-    """What a policy lets go of in a run that has ended; nothing for one that goes on.
+    """What a policy removes from a run that has ended; nothing for a live one.
 
-    `is_needed` knows the other runs: whether one of them uses an artifact, or it is the newest of its name.
+    `is_needed` checks the other runs: whether one of them uses an artifact, or it is the newest of its name.
     """
     plan = Plan()
     ended = run.standing.ended
@@ -87,7 +87,7 @@ def plan_for(
 
 
 def due_at(ended: float, policy: Policy) -> float | None:
-    """When a policy next has something to do for a run that ended then; None for never."""
+    """When a policy next applies to a run that ended then; None for never."""
     days = [one for one in (policy.points_days, policy.artifact_days) if one is not None]
     return ended + min(days) * DAY_S if days else None
 
@@ -105,7 +105,9 @@ def _old_media(run: RunFolder, newest: int) -> list[Media]:
 def _old_artifacts(
     run: RunFolder, days: float | None, now: float, is_needed: Callable[[Artifact], bool]
 ) -> list[Artifact]:
-    """Those that go. Of each name the newest stays, and what has an alias; a version logged again counts as newer."""
+    """The versions to remove. The newest of each name and any with an alias stay; logging a version again makes it
+    newer.
+    """
     if days is None:
         return []
     last = {one.name: one.digest for one in run.artifacts}
@@ -123,13 +125,8 @@ def _old_artifacts(
 
 
 def _weigh(run: RunFolder, plan: Plan, media: list[Media], artifacts: list[Artifact]) -> None:
-    """Sizes of what only these need: content that something else refers to stays."""
-    going = {(one.name, one.digest) for one in artifacts}
-    kept = [one for one in run.artifacts if (one.name, one.digest) not in going]
-    dropped = {id(one) for one in media}
-    needed = {file.sha256 for one in kept for file in one.files}
-    needed |= {one.sha256 for one in run.media(superseded=True) if one.sha256 and id(one) not in dropped}
-    needed |= set(read_ledger(run.path).media)  # gone already
+    """Sizes of content that only these need; content with other references stays."""
+    needed = _still_needed(run, media, artifacts) | set(read_ledger(run.path).media)  # the latter are already removed
     for one in media:
         sha256 = one.sha256 or ""
         if sha256 in needed:
@@ -138,9 +135,26 @@ def _weigh(run: RunFolder, plan: Plan, media: list[Media], artifacts: list[Artif
         if blob_path(run.path, sha256).exists():
             plan.blobs[sha256] = one.size
     for artifact in artifacts:
-        mine = {file.sha256: file.size for file in artifact.files if file.reference is None}
-        gone = {sha256: size for sha256, size in mine.items() if sha256 not in needed and sha256 not in plan.blobs}
-        gone = {sha256: size for sha256, size in gone.items() if blob_path(run.path, sha256).exists()}
+        gone: dict[str, int] = {}
+        for file in artifact.files:
+            if file.reference is not None or file.sha256 in needed or file.sha256 in plan.blobs:
+                continue
+            if blob_path(run.path, file.sha256).exists():
+                gone[file.sha256] = file.size
         if gone:
             plan.artifacts[f"{artifact.name}:v{artifact.version}"] = sum(gone.values())
             plan.blobs.update(gone)
+
+
+def _still_needed(run: RunFolder, media: list[Media], artifacts: list[Artifact]) -> set[str]:
+    """Hashes that something else in the run refers to."""
+    going = {(one.name, one.digest) for one in artifacts}
+    dropped = {id(one) for one in media}
+    needed: set[str] = set()
+    for artifact in run.artifacts:
+        if (artifact.name, artifact.digest) not in going:
+            needed.update(file.sha256 for file in artifact.files)
+    for one in run.media(superseded=True):
+        if one.sha256 and id(one) not in dropped:
+            needed.add(one.sha256)
+    return needed

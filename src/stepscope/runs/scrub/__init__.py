@@ -1,1 +1,1 @@
-"""Take a secret out of a run that is on the disk already: `stepscope scrub`."""
+"""Remove a secret from a stored run: `stepscope scrub`."""

@@ -1,4 +1,4 @@
-"""The contents of a run's files without the needle: logs frame by frame, sealed JSON, blobs, anything else."""
+"""The contents of a run's files without the secret: logs frame by frame, sealed JSON, blobs, anything else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class Blob(NamedTuple):
-    """What a blob is called and how large it is once it is clean."""
+    """A blob's name and size after cleaning."""
 
     sha256: str
     size: int
@@ -34,11 +34,11 @@ class Blob(NamedTuple):
 
 
 Renamed = dict[str, Blob]
-"""By the hash it had."""
+"""By its previous hash."""
 
 
 def clean_any(data: bytes, needle: Needle) -> tuple[bytes, int]:
-    """A file other than a log. Sealed JSON is sealed again; gzip is opened and closed again."""
+    """A file other than a log. Sealed JSON is resealed; gzip is decompressed and recompressed."""
     if data[:2] == _GZIP:
         return _clean_gzip(data, needle)
     if data[:1] == b"{" and seal_of(data) == "sound":
@@ -55,14 +55,14 @@ def _clean_gzip(data: bytes, needle: Needle) -> tuple[bytes, int]:
         plain = unfold.decompress(data, _LARGEST_UNPACKED)
     except zlib.error:
         return needle.clean_bytes(data)
-    if not unfold.eof or unfold.unused_data:  # more than we unpack: writing it again would cut it off
+    if not unfold.eof or unfold.unused_data:  # larger than the limit for unpacking: rewriting would truncate it
         return needle.clean_bytes(data)
     cleaned, count = needle.clean_bytes(plain)
     return (gzip.compress(cleaned, 6, mtime=0), count) if count else (data, 0)
 
 
 def inline_blobs(log: bytes, needle: Needle) -> Iterator[tuple[str, bytes]]:
-    """The blobs inside a media log that have the needle: the hash of each, and its clean bytes."""
+    """The blobs inside a media log that contain the secret: the hash of each, and its clean bytes."""
     for frame in scan(log):
         if isinstance(frame, Frame) and frame.kind == Kind.BYTES:
             cleaned, count = clean_any(bytes(frame.payload[32:]), needle)
@@ -71,7 +71,7 @@ def inline_blobs(log: bytes, needle: Needle) -> Iterator[tuple[str, bytes]]:
 
 
 def clean_log(log: bytes, needle: Needle, renamed: Renamed) -> tuple[bytes, int]:
-    """A log whose frames are clean and refer to the clean blobs. Other frames stay as they are, to the byte."""
+    """A log with clean frames that refer to the clean blobs. Other frames stay identical."""
     parts: list[bytes] = []
     total = 0
     end = 0
@@ -80,7 +80,7 @@ def clean_log(log: bytes, needle: Needle, renamed: Renamed) -> tuple[bytes, int]
         payload, count = _clean_payload(piece, needle, renamed) if isinstance(piece, Frame) else needle.clean_bytes(raw)
         if count and isinstance(piece, Frame):
             raw = encode(piece.kind, piece.seq, payload)
-        elif count:  # a damaged stretch: nothing can be read from it, so it may as well be zeros
+        elif count:  # a damaged range: unreadable, so zero it
             raw = bytes(len(raw))
         parts.append(raw)
         total += count
@@ -108,7 +108,7 @@ def _clean_payload(frame: Frame, needle: Needle, renamed: Renamed) -> tuple[byte
 
 
 def _clean_value(value: Any, needle: Needle, renamed: Renamed) -> tuple[Any, int]:
-    """A decoded record; bytes that are not text (a chunk's columns) have no needle and stay."""
+    """A decoded record; binary data (a chunk's columns) cannot contain the secret and is unchanged."""
     if isinstance(value, str):
         return needle.clean_text(value)
     if isinstance(value, bytes):

@@ -1,7 +1,8 @@
-"""Take a secret out of everything a run keeps, safely: new files beside the old ones, verified, then put in place.
+"""Remove a secret from everything in a run, safely: write new files beside the old ones, verify, then replace.
 
-Order: clean copies of blobs first, then the logs that name them, then the old blobs go. Interrupted anywhere, a run is
-whole; the next scrub does the rest. Logs keep every frame, its number and its order, so no point is lost.
+Order: clean copies of blobs first, then the logs that refer to them, then the old blobs are removed. A run stays valid
+if interrupted anywhere; the next scrub finishes the job. Logs keep every frame, its number and its order, so no point
+is lost.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from stepscope.runs.scrub.needle import Needle
 __all__ = ["Scrubbed", "scrub_beside", "scrub_run"]
 
 LARGEST = 1 << 30
-"""A larger file is not looked at, and named."""
+"""Larger files are skipped and reported."""
 _LARGEST_MANIFEST = 16 << 20
 
 
 @dataclass
 class Scrubbed:
-    """What was found, by file, and what could not be looked at."""
+    """What was found, by file, and what could not be checked."""
 
     found: dict[str, int] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
@@ -41,14 +42,14 @@ class Scrubbed:
 
 
 def scrub_run(run: Path, needle: Needle, *, dry_run: bool = False, force: bool = False) -> Scrubbed:
-    """Replace the needle by `***` in every file of a run; with `dry_run` only look.
+    """Replace the secret by `***` in every file of a run; with `dry_run` only search.
 
-    A run that is being written is refused. `force` is for one whose host cannot be asked ("lost").
+    A live run is rejected. `force` allows one whose host cannot be reached ("lost").
     """
     _refuse_if_written(run, force)
     result = Scrubbed()
     renamed, inline = _clean_blobs(run, needle, result, dry_run)
-    # Media logs last: until then, what a record names is there, as the old bytes or as a clean blob.
+    # Media logs last: until then every record's bytes exist, as the old bytes or as a clean blob.
     for path in sorted(_files(run), key=lambda each: (".media." in each.name, each)):
         if path.parent.name == BLOBS or (data := _read(path, run, result)) is None:
             continue
@@ -68,7 +69,7 @@ def scrub_run(run: Path, needle: Needle, *, dry_run: bool = False, force: bool =
 
 
 def scrub_beside(files: Iterable[Path], needle: Needle, result: Scrubbed, *, dry_run: bool, disposable: bool) -> None:
-    """Files outside the run's folder that may repeat what it says: reports are cleaned, caches with a match removed."""
+    """Files outside the run's folder that may repeat its content: reports are cleaned, caches with a match removed."""
     for path in files:
         data = _read(path, path.parent, result)
         if data is None:
@@ -88,7 +89,7 @@ def scrub_beside(files: Iterable[Path], needle: Needle, result: Scrubbed, *, dry
 def _refuse_if_written(run: Path, force: bool) -> None:
     status = open_run(run).status
     if status == "running" or (status == "lost" and not force):
-        what = "is being written" if status == "running" else "may still be written: its host cannot be asked"
+        what = "is being written" if status == "running" else "may still be written: its host cannot be reached"
         hint = "stop it first" if status == "running" else "if it has ended, repeat with --force"
         raise Conflict(f"run {run.name} {what}; {hint}")
 
@@ -106,9 +107,9 @@ def _read(path: Path, within: Path, result: Scrubbed) -> bytes | None:
 
 
 def _clean_blobs(run: Path, needle: Needle, result: Scrubbed, dry_run: bool) -> tuple[Renamed, list[str]]:
-    """Write the clean blobs beside the old ones; a blob that names another by its hash (a capsule) follows.
+    """Write the clean blobs beside the old ones; a blob that refers to another by its hash (a capsule) follows.
 
-    Also those that lie in media logs, until these are clean: their names come second.
+    Includes those in media logs, until these are clean.
     """
     renamed: Renamed = {}
     inline: list[str] = []
@@ -117,7 +118,7 @@ def _clean_blobs(run: Path, needle: Needle, result: Scrubbed, dry_run: bool) -> 
             renamed[old] = blob = Blob.of(content)
             if not dry_run and not (run / BLOBS / blob.sha256).exists():
                 make_folder(run / BLOBS, exist_ok=True)
-                sync_folder(run)  # before the logs that will name these blobs
+                sync_folder(run)  # before the logs that refer to these blobs
                 write_file(run / BLOBS / blob.sha256, content)
                 inline.append(blob.sha256)
     blobs = [path for path in _files(run) if path.parent.name == BLOBS]
@@ -159,11 +160,14 @@ def _put(path: Path, before: bytes, cleaned: bytes) -> None:
 
 
 def _compare(path: Path, before: bytes, cleaned: bytes) -> None:
-    """The same frames in the same order, or the new file is not put in place."""
+    """The new file must have the same frames in the same order before it replaces the old one."""
     old = [(piece.kind, piece.seq) for piece in scan(before) if isinstance(piece, Frame)]
     new = [(piece.kind, piece.seq) for piece in scan(cleaned) if isinstance(piece, Frame)]
     if old != new:
-        raise StorageError(f"{path} was not changed: its clean copy would have {len(new)} frames instead of {len(old)}")
+        raise StorageError(
+            f"{path} was not changed: its clean copy would have {len(new)} frames instead of "
+            f"{len(old)}; please report this"
+        )
 
 
 def _verify(run: Path, needle: Needle) -> None:

@@ -1,6 +1,6 @@
-"""The one thread of a writer: writes out the backlog, beats the heart, has the disk sync, ends old segments.
+"""The writer's only thread: drains the backlog, writes heartbeats, syncs, and ends old segments.
 
-It is a daemon and waits on a queue written in C, so that waking it is safe in a signal handler and that it dies
+It is a daemon and waits on a queue written in C, so that waking it is safe in a signal handler and it ends
 quietly with the interpreter.
 """
 
@@ -14,9 +14,9 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
-from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 from stepscope.runs.write.write_queue import Delivery
 
 __all__ = ["Background"]
@@ -24,12 +24,12 @@ __all__ = ["Background"]
 T = TypeVar("T")
 
 POLL_S = 0.05
-"""How often the backlog is looked at while callers add to it: the most a queued row waits on a working disk."""
+"""How often the backlog is checked while callers add to it: the maximum delay of a queued row on a working disk."""
 HURRY_BYTES = 1 << 20
-"""With this much waiting the thread is woken before its time."""
+"""Backlog size at which the thread is woken early."""
 LONGEST_PAUSE_S = 5.0
 STUCK_S = 3.0
-"""A lock held this long is held by a write that hangs: leave it and its files to whoever has them."""
+"""A lock held this long is held by a hanging write: leave it and its files to that thread."""
 NEVER = float("inf")
 
 
@@ -41,7 +41,7 @@ class Background:
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._leave = threading.Event()
-        """Of the thread that runs now."""
+        """Of the current thread."""
         self._stopping = False
         now = time.monotonic()
         self._next_beat = now + self._heartbeat_s
@@ -51,12 +51,12 @@ class Background:
         self._stuck_since: float | None = None
         self._napping = False
         self.is_writing = False
-        """Whether the thread holds the lock, to write out the backlog."""
+        """Whether the thread holds the lock to write the backlog."""
         delivery.wake = self.wake
         pause_at_forks(self)
 
     def wake(self) -> None:
-        """Start the thread if there is something for it to do."""
+        """Start the thread if it has work to do."""
         if self._thread is None and not self._stopping:
             if not self._delivery.backlog and self._heartbeat_s == self._fsync_s == NEVER:
                 return
@@ -71,7 +71,7 @@ class Background:
         thread = threading.Thread(target=self._run, args=(leave,), name="stepscope-writer", daemon=True)
         try:
             thread.start()
-        except RuntimeError:  # no thread is to be had, or the interpreter is going down: then close() does the work
+        except RuntimeError:  # no thread available, or the interpreter is shutting down: close() does the work
             return
         self._thread = thread
 
@@ -88,7 +88,7 @@ class Background:
             self._start()
 
     def hurry(self) -> bool:
-        """Try the backlog again at once; whether there is a thread to do so."""
+        """Retry the backlog at once; returns whether a thread exists to do so."""
         self._retry_at = 0.0
         self._bell.put(None)
         return self._thread is not None and self._thread.is_alive()
@@ -101,7 +101,7 @@ class Background:
             thread.join(timeout=2.0)
 
     def is_stuck(self) -> bool:
-        """Whether the thread was told to stop and could not: it waits for the disk."""
+        """Whether the thread was asked to stop but is blocked by the disk."""
         return self._stopping and self._thread is not None and self._thread.is_alive()
 
     def _run(self, leave: threading.Event) -> None:
@@ -175,7 +175,7 @@ class Background:
             self._delivery.speak()
 
     def sync(self) -> bool:
-        """Have all that was written on the disk itself; False if the disk refused."""
+        """Sync everything written so far; False if the disk refused."""
         try:
             files = self._locked_do(self._delivery.files_to_sync)
         except OSError:
@@ -189,6 +189,6 @@ class Background:
                 self._locked_do(partial(self._delivery.sync_failed, fault))
             try:
                 os.close(fd)
-            except OSError:  # a network file system may say only now that it could not keep the bytes
+            except OSError:  # a network file system may report only now that it could not store the bytes
                 well = False
         return well

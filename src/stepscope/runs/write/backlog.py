@@ -1,7 +1,7 @@
-"""What could not be written yet: bounded, in order, with the oldest values given up first.
+"""What could not be written yet: bounded, in order, dropping the oldest values first.
 
-Events, which are few and small and say what a run is, have a space of their own so that no flood of points can push
-them out.
+Events, which are few and describe the run, have a separate space, so that a flood of points cannot displace
+them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["Backlog", "Entry", "Note", "Row"]
 LIMIT_BYTES = 32 << 20
 PRECIOUS_BYTES = 4 << 20
 PATIENCE_S = 0.25
-"""Longer than this nobody waits for a lock: its holder may be the very frame that a signal handler interrupted."""
+"""Maximum wait for a lock: its holder may be the very frame that a signal handler interrupted."""
 
 
 class Row:
-    """One call of `Keyset.write`, packed but for its time, which depends on the segment it lands in."""
+    """One call of `Keyset.write`, packed except for its time, which depends on its segment."""
 
     __slots__ = ("at", "count", "keyset", "packed", "size")
 
@@ -32,11 +32,11 @@ class Row:
         self.packed = packed
         self.at = at
         self.count = len(keyset.names)
-        self.size = 240 + len(packed)  # about what the objects take in memory
+        self.size = 240 + len(packed)  # approximate memory use
 
 
 class Note:
-    """Any other frame; `data` are bytes that must be stored, under their hash, before it."""
+    """Any other frame; `data` are bytes that must be stored under their hash before it."""
 
     __slots__ = ("at", "count", "data", "digest", "kind", "payload", "precious", "size")
 
@@ -68,7 +68,7 @@ class Backlog:
     def __init__(self, limit: int = LIMIT_BYTES, precious_limit: int = PRECIOUS_BYTES) -> None:
         self.bytes = 0
         self.lost = 0
-        """Values given up so far."""
+        """Number of values dropped so far."""
         self._limit = limit
         self._precious_limit = precious_limit
         self._precious_bytes = 0
@@ -80,14 +80,14 @@ class Backlog:
         return len(self._rows) + len(self._precious)
 
     def push(self, entry: Entry) -> None:
-        """Keep `entry` for later; the oldest go if there is no room."""
+        """Queue `entry`; the oldest are dropped if there is no room."""
         held = self._lock.acquire(timeout=PATIENCE_S)
         try:
             if isinstance(entry, Note) and entry.precious and self._precious_bytes + entry.size <= self._precious_limit:
                 self._precious.append(entry)
                 self._precious_bytes += entry.size
                 return
-            if entry.size > self._limit // 2:  # it alone would push out nearly everything else
+            if entry.size > self._limit // 2:  # it alone would displace nearly everything else
                 self.lost += entry.count
                 return
             self._rows.append(entry)
@@ -101,7 +101,7 @@ class Backlog:
                 self._lock.release()
 
     def take(self, size: int) -> list[Entry]:
-        """The next entries, events first, of about `size` bytes; they are ours now, to write or to `put_back`."""
+        """Take the next entries, events first, of about `size` bytes, to write or to `put_back`."""
         taken: list[Entry] = []
         held = self._lock.acquire(timeout=PATIENCE_S)
         try:
@@ -136,7 +136,7 @@ class Backlog:
                 self._lock.release()
 
     def give_up(self) -> int:
-        """Forget everything; how many values that were."""
+        """Drop everything; returns the number of values."""
         count = sum(entry.count for entry in (*self._precious, *self._rows))
         self.lost += count
         self._precious.clear()

@@ -1,4 +1,4 @@
-"""Whole columns of points as chunks: how what was recorded elsewhere comes into a run, with its own times."""
+"""Whole columns of points as chunks: how imported data enters a run, with its own times."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["chunks_of"]
 def chunks_of(
     header: FileHeader, name: str, steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike
 ) -> Iterator[tuple[int, bytes]]:
-    """The points of one series as payloads of `CHUNK` frames, each with its number of points."""
+    """The points of one series as `CHUNK` payloads, each with its number of points."""
     step_array = np.asarray(steps, dtype=np.int64)
     time_array = np.asarray(times, dtype=np.float64)
     value_array = np.asarray(values, dtype=np.float64)
     if not step_array.shape == time_array.shape == value_array.shape or value_array.ndim != 1:
-        raise UsageError(f"{name}: steps, times and values must be columns of one length")
+        raise UsageError(f"{name}: steps, times and values must be columns of equal length")
     for start in range(0, len(value_array), CHUNK_POINTS):
         part = slice(start, start + CHUNK_POINTS)
         yield (

@@ -1,4 +1,4 @@
-"""Where to write when the run folder is gone: the same place, made again, or else a temporary folder."""
+"""Where to write when the run folder is gone: the same place, recreated, or a temporary folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = {
     errno.ENOENT: "the folder is gone",
     errno.ESTALE: "the folder is gone from its server",
     errno.EROFS: "the file system is read-only",
-    errno.EACCES: "we may not write there",
+    errno.EACCES: "permission denied",
     errno.EMFILE: "too many files are open",
     errno.ENFILE: "too many files are open on this machine",
 }
@@ -29,12 +29,12 @@ _SHORT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno
 
 
 def in_words(fault: OSError) -> str:
-    """A fault of the disk, for a person."""
+    """A disk error, in words."""
     return _WORDS.get(fault.errno or 0, (fault.strerror or str(fault)).lower())
 
 
 class Refuge:
-    """Remembers what a run is, so that its folder can be made again."""
+    """Remembers the run's description, so that its folder can be recreated."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,11 +45,11 @@ class Refuge:
 
     @property
     def identity(self) -> bytes | None:
-        """The `meta.json` that stands in the logs too; None if it is not there, or damaged already."""
+        """The run's `meta.json`, as also stored in the logs; None if it is missing or already damaged."""
         return self._meta if self._meta is not None and seal_of(self._meta) == "sound" else None
 
     def restore(self) -> Path:
-        """The run folder, made again if it has to be. Raises OSError when not even a temporary folder can be had."""
+        """The run folder, recreated if necessary. Raises OSError if not even a temporary folder is available."""
         try:
             self._make()
         except OSError as fault:
@@ -59,7 +59,7 @@ class Refuge:
         return self.path
 
     def elsewhere(self) -> Path:
-        """A temporary folder in place of one that we may not write to."""
+        """A temporary folder in place of an unwritable one."""
         self.path = Path(tempfile.mkdtemp(prefix="stepscope-")) / self.path.name
         self._make()
         return self.path

@@ -1,4 +1,4 @@
-"""What happens when the process forks: a child's writer becomes one of its own."""
+"""Handling forks: a child gets its own writer."""
 
 from __future__ import annotations
 

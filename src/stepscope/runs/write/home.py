@@ -1,4 +1,4 @@
-"""The folder of a run that another process makes: until it is there, what is logged waits in the backlog."""
+"""The folder of a run that another process creates: until it is known, logged data waits in the backlog."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["AwaitedRefuge", "Home", "Seek"]
 
 
 class Home(NamedTuple):
-    """Where a process writes, and as what."""
+    """Where a process writes, and under which identity."""
 
     path: Path
     run_id: str
@@ -20,16 +20,16 @@ class Home(NamedTuple):
 
 
 Seek = Callable[[bool], Home | None]
-"""Asked whether the folder is known by now; with True it must decide, because the process ends."""
+"""Returns the folder if it is known by now; with True it must decide, because the process is ending."""
 
 
 class AwaitedRefuge(Refuge):
-    """A refuge whose folder is not known yet. Asking never waits."""
+    """A fallback whose folder is not known yet. Queries never wait."""
 
     def __init__(self, provisional: Path, seek: Seek) -> None:
         super().__init__(provisional)
         self.is_final = False
-        """The process is about to end: the next answer has to be a folder."""
+        """The process is about to end: the next answer must be a folder."""
         self.home: Home | None = None
         self._seek: Seek | None = seek
 
@@ -38,7 +38,7 @@ class AwaitedRefuge(Refuge):
         return self._seek is not None
 
     def arrive(self) -> Home | None:
-        """The folder, the first time that it is known. Raises OSError where no folder can be made."""
+        """The folder, once it is known. Raises OSError if no folder can be created."""
         home = None if self._seek is None else self._seek(self.is_final)
         if home is not None:
             self.home, self._seek = home, None

@@ -1,8 +1,8 @@
-"""The rows of one key set, and the shortest way from ten numbers to the disk.
+"""The rows of one key set, and the fast path from ten numbers to the disk.
 
-`Keyset.write` is a closure made anew for each stretch of a segment, with everything it needs bound beforehand: ten
-values cost one `pack_into`, two checksums and one `write(2)`. Whatever is out of the ordinary (no file yet, no room,
-the lock taken, a fault) goes the careful way through the delivery.
+`Keyset.write` is a closure recreated for each stretch of a segment, with everything it needs bound in advance: ten
+values cost one `pack_into`, two checksums and one `write(2)`. Unusual cases (no file yet, no room, the lock taken, an
+error) take the slow path through the write queue.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ class Keyset:
         self.start_over(delivery)
 
     def start_over(self, delivery: Delivery) -> None:
-        """Be undefined again: at first, after a fork, and at the end."""
+        """Become undefined: initially, after a fork, and at the end."""
         self._delivery = delivery
         self.defined_in: Stretch | None = None
         self.write = self.write_carefully
 
     def write_carefully(self, step: int, values: Sequence[float], at: float | None = None) -> None:
-        """The way of the first row of a stretch, and of every row while there is trouble."""
+        """The slow path: the first row of a stretch, and every row while there are problems."""
         packed = self._pack(self.number, 0, step, *values)
         self._delivery.submit(Row(self, packed, monotonic() if at is None else at))
 
     def payload(self, stretch: Stretch, row: Row) -> bytes:
-        """A row as it stands in this stretch."""
+        """A row as encoded in this stretch."""
         ticks = min(max(int((row.at - stretch.start) * _PER_SECOND), 0), _LAST_TICK)
         return row.packed[:4] + ticks.to_bytes(4, "little") + row.packed[8:]
 
     def settle(self, stretch: Stretch, *, short: bool) -> None:
-        """We are defined in `stretch` now; if `short`, rows go the short way as long as it has room."""
+        """Mark as defined in `stretch`; if `short`, rows take the fast path while it has room."""
         if self.defined_in is not stretch:
             self.defined_in = stretch
             self.write = self.write_carefully
@@ -100,7 +100,7 @@ class Keyset:
                     put_crc(row, 12, crc32(payload, crc32(signed)))
                     here.left = left
                     here.seq = seq + 1
-                    done = -1  # for an interrupt that comes before we know
+                    done = -1  # for an interrupt that comes before the result is known
                     try:
                         done = write(fd, row)
                     except OSError as error:
@@ -110,7 +110,7 @@ class Keyset:
                     if unusual(here, row, done, fault, now):
                         return None
             except bad_row:
-                pass  # ticks that overflow mean a new segment; a value that is no number raises on the careful way
+                pass  # overflowing ticks mean a new segment; a non-number raises on the slow path
             finally:
                 if done < 0:
                     here.left = interrupted

@@ -1,8 +1,8 @@
-"""One process's log of one kind: frames appended to the current segment, which is rolled when it is due.
+"""One process's log of one kind: frames are appended to the current segment, which is rolled when due.
 
-A `LogFile` knows nothing of threads and queues: whoever calls it holds the writer's lock. It never leaves half a frame
-behind that it could take back: after a short write the rest is tried, and if that fails the file is cut back to its
-last whole frame. If even that fails the segment is left as it is and the next one begins; readers step over the tear.
+A `LogFile` is independent of threads and queues: its caller holds the writer's lock. It avoids leaving a partial frame
+behind: after a short write it tries to write the rest, and if that fails it truncates the file to its last whole frame.
+If even that fails, the segment is abandoned and the next one begins; readers skip the tear.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ __all__ = ["INTERRUPTED", "SEGMENT_BYTES", "SEGMENT_S", "STRETCH_BYTES", "LogFil
 SEGMENT_BYTES = 16 << 20
 STRETCH_BYTES = 4 << 20
 FIRST_STRETCH_BYTES = 8 << 10
-"""The first stretch is short, so that a lost first page does not cost a killed run everything it wrote."""
+"""The first stretch is short, so that losing the first page does not cost a killed run everything."""
 REPEATED_BYTES = 64 << 10
-"""As many bytes of definitions are said again before a seal."""
+"""Maximum bytes of definitions repeated before a seal."""
 SEGMENT_S = 300.0
 SMALL_BYTES = 64 << 10
-"""A segment with less than this does not end by age: an idle run must not become thousands of tiny files."""
+"""A smaller segment does not end by age: an idle run must not become thousands of tiny files."""
 OLDEST_S = 4 * 86400.0
-"""Beyond this a row's 32-bit ticks would soon overflow: the segment ends whatever its size."""
+"""Beyond this, a row's 32-bit ticks would soon overflow: the segment ends whatever its size."""
 DRIFT_S = 2.0
-"""The wall clock runs this much ahead of ours: the machine slept or its clock was set; begin anew with its time."""
+"""If the wall clock is this far ahead, the machine slept or its clock was set: start a new segment."""
 INTERRUPTED = -2
-"""`Stretch.left` after an interrupt (Ctrl-C) in the middle of a write: nobody knows whether the frame is there, so its
-sequence number can neither be used again nor skipped. The segment ends there, without a seal."""
+"""`Stretch.left` after an interrupt (Ctrl-C) in the middle of a write: it is unknown whether the frame was written, so
+its sequence number can neither be reused nor skipped. The segment ends there, without a seal."""
 _SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EINTR, errno.ENOMEM, errno.ENOBUFS)
 
 
 class Stretch:
-    """Up to 4 MiB of a segment in which each keyset is defined once. `left < 0` sends every row the careful way.
+    """Up to 4 MiB of a segment in which each keyset is defined once. `left < 0` sends every row down the slow path.
 
-    Each begins with the file's header: a frame that is lost, even the first, costs the others nothing.
+    Each begins with the file's header, so that losing a frame, even the first, does not affect the others.
     """
 
     __slots__ = ("fd", "left", "seq", "start")
@@ -59,12 +59,12 @@ class Stretch:
         """Monotonic seconds of the segment's `base_time`."""
 
     def end(self) -> None:
-        """Let no row go the short way any more."""
+        """Send all rows down the slow path."""
         self.left = min(self.left, -1)
 
 
 def write_all(fd: int, data: bytes | bytearray | memoryview, done: int = 0) -> tuple[int, OSError | None]:
-    """Write what is left of `data` after `done` bytes; how far it got, and what stopped it."""
+    """Write the rest of `data` after `done` bytes; returns how far it got, and the error if any."""
     view = memoryview(data)
     while done < len(view):
         try:
@@ -72,7 +72,7 @@ def write_all(fd: int, data: bytes | bytearray | memoryview, done: int = 0) -> t
         except OSError as fault:
             return done, fault
         if count == 0:
-            return done, OSError(errno.EIO, "the disk took no bytes and gave no reason")
+            return done, OSError(errno.EIO, "the disk accepted no bytes and gave no reason")
         done += count
     return done, None
 
@@ -87,26 +87,26 @@ class LogFile:
         self.stretch: Stretch | None = None
         self.failure: OSError | None = None
         self.retired: list[int] = []
-        """Files we are done with: to be synced and closed, by a thread that may wait for the disk."""
+        """Finished files, to be synced and closed by a thread that may wait for the disk."""
         self.abandoned: list[int] = []
-        """Files that somebody may still be writing to: to be synced, never closed."""
+        """Files that a hanging write may still use: synced, never closed."""
         self.path: Path | None = None
         self.synced = (-1, -1)
-        """File and sequence number up to which the disk was told to sync."""
+        """File and sequence number up to which a sync was requested."""
         self._header = header
         self.identity = identity
         self._segment = 0
         self._opened = 0.0
         self._base = (0.0, 0.0)  # wall and monotonic time of the newest segment
         self._introduced: Stretch | None = None  # the newest that has a header
-        self._definitions: dict[bytes, None] = {}  # of this segment, to be said again
+        self._definitions: dict[bytes, None] = {}  # of this segment, to be repeated
 
     @property
     def role(self) -> str:
         return self._header.role
 
     def settle_in(self, home: Home) -> None:
-        """The folder is known now, and which run and attempt this is; nothing was written before."""
+        """Set the folder, run and attempt, before anything is written."""
         self.folder = home.path
         self._header = msgspec.structs.replace(self._header, run_id=home.run_id, attempt=home.attempt)
 
@@ -136,13 +136,14 @@ class LogFile:
         age = now - stretch.start
         if age > OLDEST_S or self._drift() > DRIFT_S:
             return True
-        if stretch.left > 0 and age < SEGMENT_S:
+        oldest_s = SEGMENT_S * 2 ** min(self._segment, 10)  # a month is a dozen files, not nine thousand
+        if stretch.left > 0 and age < oldest_s:
             return False
         try:
             size = os.fstat(stretch.fd).st_size
         except OSError:
             return True
-        return size >= SEGMENT_BYTES or (age >= SEGMENT_S and size >= SMALL_BYTES)
+        return size >= SEGMENT_BYTES or (age >= oldest_s and size >= SMALL_BYTES)
 
     def _drift(self) -> float:
         wall, start = self._base
@@ -160,7 +161,7 @@ class LogFile:
         now = time.monotonic()
         start = min(at, now)
         base = time.time() - (now - start)
-        if self._segment:  # a clock that was set back must not turn the order of our own points around
+        if self._segment:  # a clock that was set back must not reverse the order of our own points
             last_wall, last_start = self._base
             base = max(base, last_wall + (start - last_start))
         self._base = (base, start)
@@ -182,7 +183,7 @@ class LogFile:
     # -- writing ----------------------------------------------------------------------------------------------
 
     def append(self, pieces: Sequence[tuple[int, bytes]]) -> int:
-        """Write the frames in one go; how many are whole on the disk. If not all, `failure` says why."""
+        """Write the frames in one call; returns how many are complete on disk. If not all, `failure` has the reason."""
         stretch = self.stretch
         assert stretch is not None, "ready() comes first"
         pieces = list(pieces)
@@ -217,7 +218,7 @@ class LogFile:
                 self._definitions[payload] = None
 
     def finish_row(self, stretch: Stretch, row: bytearray, done: int, fault: OSError | None) -> OSError | None:
-        """Complete a row of which `done` bytes were written, or take those back and say why it could not be."""
+        """Complete a row of which `done` bytes were written, or truncate it and return the error."""
         if fault is None:
             done, fault = write_all(stretch.fd, row, done)
         self.failure = fault
@@ -239,7 +240,7 @@ class LogFile:
             self.leave()
 
     def leave(self) -> None:
-        """Give this segment up without a seal; the next frame opens a new one. An empty file is taken away again."""
+        """Abandon this segment without a seal; the next frame opens a new one. An empty file is deleted."""
         stretch = self.stretch
         if stretch is None:
             return
@@ -255,7 +256,7 @@ class LogFile:
             self._segment += 1
 
     def seal(self) -> None:
-        """End the segment: nothing more comes in this file. Who writes and what rows are called is said once more."""
+        """End the segment. The writer's identity and the row names are repeated once more."""
         if self.stretch is not None and self.stretch.seq > 0 and self.stretch.left != INTERRUPTED:
             again = list(self._definitions) if sum(map(len, self._definitions)) <= REPEATED_BYTES else []
             self._introduced = None
@@ -271,10 +272,10 @@ class LogFile:
             self._segment += 1
 
     def disown(self) -> None:
-        """In a forked child: let the parent's files be, and make sure no write of ours can still reach them.
+        """In a forked child: leave the parent's files alone, and make sure no write can still reach them.
 
-        Their numbers are pointed at the null device rather than closed: a closed number would soon be some other
-        file's, and the fork may have come in the middle of a write.
+        Their descriptors are redirected to the null device rather than closed: a closed descriptor would soon be
+        reused for another file, and the fork may have come in the middle of a write.
         """
         numbers = [*self.retired, *self.abandoned, *([self.stretch.fd] if self.stretch is not None else [])]
         if numbers:
@@ -286,7 +287,7 @@ class LogFile:
     # -- when the folder is gone --------------------------------------------------------------------------------
 
     def is_deleted(self) -> bool:
-        """Whether the open file has no name any more: what we write would vanish with us."""
+        """Whether the open file was deleted, so that further writes would be lost."""
         if self.stretch is None:
             return False
         try:
@@ -295,7 +296,7 @@ class LogFile:
             return True
 
     def rescue(self, folder: Path) -> None:
-        """Copy the deleted file, still open, to `folder` under its old name, and go on there."""
+        """Copy the deleted but open file to `folder` under its old name, and continue there."""
         old = self.stretch
         self.folder = folder
         if old is None or self.path is None:

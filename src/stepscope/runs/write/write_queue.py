@@ -1,9 +1,9 @@
-"""Getting entries to the disk: at once where that works, by way of the backlog where it does not.
+"""Getting entries to disk: directly if possible, otherwise through the backlog.
 
 *Direct*: the caller writes, under the lock. *Queued*: the caller only adds to the backlog, and the background thread
 writes; used for network file systems, after a fault until the disk takes writes again, and on a disk that makes
-callers wait. Who cannot have the lock soon never waits for it: its holder may be stuck in a write, or be the very frame
-that a signal handler interrupted.
+callers wait. A caller that cannot get the lock soon never waits for it: its holder may be stuck in a write, or be the
+very frame that a signal handler interrupted.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ FRAME_BYTES = 1 << 20
 """Larger media are blobs."""
 BATCH_BYTES = 256 << 10
 HUNG_S = 1.0
-"""One write that takes this long, and calls go to the backlog from the next one on."""
+"""After one write that takes this long, calls go to the backlog."""
 SLOW_WRITES, SLOW_AMONG = 8, 200
-"""So do eight writes over 5 ms among 200; a single one is often only the scheduler of a busy machine."""
+"""So they do after eight writes over 5 ms among 200; a single one is often only the scheduler of a busy machine."""
 PROBATION_S = 10.0
-"""How long a disk that was slow must be quick before callers write to it themselves again."""
+"""How long a slow disk must be fast again before callers write directly."""
 KNOWN_HASHES = 100_000
 LAST_TRIES_S = (0.0, 0.05, 0.2)
-"""How long to wait before each try to write the end of a run."""
+"""Delays between attempts to write the end of a run."""
 
 
 class Delivery:
-    """One process's way to the disk."""
+    """One process's path to the disk."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Delivery:
     ) -> None:
         self.lock = threading.Lock()
         self.awaited = refuge if isinstance(refuge, AwaitedRefuge) and refuge.is_awaited else None
-        """While the folder is not known: whom to ask for it."""
+        """While the folder is unknown: the source to ask for it."""
         self.direct = not always_queued and self.awaited is None
         self.closed = False
         self.backlog = Backlog()
@@ -68,9 +68,9 @@ class Delivery:
         self.media_log = LogFile(refuge.path, msgspec.structs.replace(header, kind="media"))
         self.unsynced_blobs: list[Path] = []
         self.wake: Callable[[], None] = lambda: None
-        """Called whenever the background thread has, or may have, something to do."""
+        """Called when the background thread may have work."""
         self.written = 0
-        """Entries written so far: whether there is progress."""
+        """Entries written so far, to detect progress."""
         self._refuge = refuge
         self._always_queued = always_queued
         self._stay_direct = stay_direct
@@ -86,7 +86,7 @@ class Delivery:
     # -- from the caller's thread -----------------------------------------------------------------------------
 
     def submit(self, entry: Entry) -> None:
-        """Write `entry` now if that can be done without waiting for long, else keep it for the thread."""
+        """Write `entry` now if that needs no long wait, else queue it for the thread."""
         if self.closed:
             self.backlog.lost += entry.count
             return
@@ -105,9 +105,11 @@ class Delivery:
                     self.speak()
                     self.wake()
             else:
-                self.direct = False  # its holder is stuck: nobody else should try
+                self.direct = False  # its holder is stuck: no other thread should try
         self.backlog.push(entry)
-        if self.direct and self.lock.acquire(timeout=PATIENCE_S):  # direct again since we looked: nobody else may come
+        if self.direct and self.lock.acquire(
+            timeout=PATIENCE_S
+        ):  # direct again since the check: no other caller may come
             try:
                 self.drain()
             finally:
@@ -116,7 +118,7 @@ class Delivery:
         self.wake()
 
     def look_for_folder(self) -> None:
-        """Ask whether the run folder is known by now."""
+        """Check whether the run folder is known by now."""
         if self.lock.acquire(timeout=PATIENCE_S):
             try:
                 self.settle_in()
@@ -124,18 +126,18 @@ class Delivery:
                 self.lock.release()
 
     def speak(self) -> None:
-        """Tell the user what there is to tell. Not with the lock held: what is told may be printed, and so logged."""
+        """Report pending messages. Not with the lock held: a message may be printed, and so logged."""
         try:
             while self._messages:
                 self._tell(*self._messages.popleft())
         except IndexError:
-            pass  # another thread told it
+            pass  # another thread reported it
 
     def _say(self, key: str, message: str) -> None:
         self._messages.append((key, message))
 
     def row_was_unusual(self, here: Stretch, row: bytearray, done: int, fault: OSError | None, began: float) -> bool:
-        """A row that was cut short, failed or took long: mend it. False when it has to be submitted again."""
+        """Repair a row that was truncated, failed or slow. False if it must be submitted again."""
         if done < len(row):
             fault = self.points.finish_row(here, row, done, fault)
             if fault is not None:
@@ -160,7 +162,7 @@ class Delivery:
     # -- with the lock held -----------------------------------------------------------------------------------
 
     def settle_in(self) -> bool:
-        """Whether the folder of the run is known; entries wait in the backlog until it is."""
+        """Whether the run folder is known; until then entries wait in the backlog."""
         awaited = self.awaited
         if awaited is None:
             return True
@@ -180,7 +182,7 @@ class Delivery:
         return True
 
     def drain(self) -> bool:
-        """Write out the backlog; whether all of it could be."""
+        """Write the backlog; returns whether all of it was written."""
         while self.backlog:
             batch = self.backlog.take(BATCH_BYTES)
             self._in_flight = batch
@@ -198,7 +200,7 @@ class Delivery:
         return not self.backlog and not self._in_flight
 
     def try_direct(self, took: float) -> None:
-        """After the backlog was written out in `took` seconds: callers may write again if the disk is good now."""
+        """After the backlog was written in `took` seconds: let callers write directly again if the disk is fine."""
         now = time.monotonic()
         if took > SLOW_S and not self._stay_direct:
             self._direct_from = max(self._direct_from, now + min(took * 10, PROBATION_S))
@@ -206,7 +208,7 @@ class Delivery:
             self.direct = True
 
     def _write(self, entries: Sequence[Entry]) -> int:
-        """Write the entries in one go; how many of them are on the disk, in order."""
+        """Write the entries in one call; returns how many are on disk, in order."""
         stretch = self._ready(self.points, entries[0].at, sum(entry.size for entry in entries))
         if stretch is None:
             return 0
@@ -233,7 +235,7 @@ class Delivery:
         written = self.points.append(pieces)
         if written and lost > self._reported:
             self._reported = lost
-            self._say("again", f"writing to {self._refuge.path} works again; {lost} values had to be given up")
+            self._say("again", f"writing to {self._refuge.path} works again; {lost} values were lost")
         done = sum(end <= written for end in ends)
         self.written += done
         if self.points.failure is not None:
@@ -262,7 +264,7 @@ class Delivery:
             return None
 
     def _store(self, note: Note) -> bool:
-        """Have the bytes of a media record on the disk before the record that names them."""
+        """Write the bytes of a media record before the record that refers to them."""
         data = note.data
         if data is None or note.digest in self._stored:
             return True
@@ -282,7 +284,7 @@ class Delivery:
         return True
 
     def store_blob(self, data: bytes) -> OSError | None:
-        """Write a blob, or say what kept us from it. Needs no lock."""
+        """Write a blob, or return the error. Needs no lock."""
         if self.awaited is not None:
             return OSError(errno.EAGAIN, "the run folder is not known yet")
         try:
@@ -302,14 +304,14 @@ class Delivery:
             self.points.stretch.end()
         self._say(
             self._reason,
-            f"cannot write to {self._refuge.path} for now: {self._reason}. Training goes on; up to 32 MiB of what is "
-            "logged waits in memory and is written when that is mended, and what has to be given up is counted.",
+            f"cannot write to {self._refuge.path} for now: {self._reason}. Training continues; up to 32 MiB of "
+            "logged data waits in memory and is written when the disk works again; anything beyond is counted as lost.",
         )
 
     # -- housekeeping, with the lock held ---------------------------------------------------------------------
 
     def check_folder(self) -> None:
-        """If the files we write to were deleted, put them back with all that was in them."""
+        """If the open files were deleted, restore them with their content."""
         logs = [log for log in (self.points, self.media_log) if log.is_deleted()]
         if not logs:
             return
@@ -326,10 +328,10 @@ class Delivery:
         self._stored.clear()  # what was stored before may be gone
         for log in (self.points, self.media_log):
             log.folder = folder
-        self._say(f"moved to {folder}", f"{why}; what is logged from now on, and what could be saved, is in {folder}")
+        self._say(f"moved to {folder}", f"{why}; new data, and what could be saved, is in {folder}")
 
     def files_to_sync(self) -> list[int]:
-        """Files with unsynced bytes, as numbers that are the caller's to sync and close."""
+        """Files with unsynced bytes, as descriptors for the caller to sync and close."""
         files: list[int] = []
         for log in (self.points, self.media_log):
             while log.retired:
@@ -339,7 +341,7 @@ class Delivery:
             if stretch is not None and log.synced != (stretch.fd, stretch.seq):
                 log.synced = (stretch.fd, stretch.seq)
                 files.append(os.dup(stretch.fd))
-                if stretch.fd != known and sys.platform != "win32":  # a new file: its name must last too
+                if stretch.fd != known and sys.platform != "win32":  # a new file: its name must be synced too
                     files.append(os.open(log.folder, os.O_RDONLY))
         while self.unsynced_blobs:
             try:
@@ -349,13 +351,13 @@ class Delivery:
         return files
 
     def sync_failed(self, fault: OSError) -> None:
-        """The disk took bytes and then could not keep them: go on in a new file, which it may treat better."""
+        """The disk accepted bytes and then failed to store them: continue in a new file."""
         self.points.leave()
         self.media_log.leave()
         self._trouble(fault)
 
     def check_age(self) -> None:
-        """Have the next row open a new segment, if this one is old enough."""
+        """Make the next row open a new segment, if this one is old enough."""
         for log in (self.points, self.media_log):
             if log.stretch is not None and log.is_due(time.monotonic()):
                 log.stretch.end()
@@ -365,22 +367,22 @@ class Delivery:
             self._write([Note(Kind.HEARTBEAT, struct.pack("<d", time.time()), time.monotonic())])
 
     def abandon(self) -> None:
-        """Begin anew with a fresh lock and fresh files; whoever holds the old ones may keep them for ever."""
+        """Start over with a new lock and new files; a stuck holder may keep the old ones forever."""
         self.lock = threading.Lock()
         self.points.abandon()
         self.media_log.abandon()
 
     def give_up(self) -> int:
-        """Drop what is still waiting; how many values that are."""
+        """Drop what is still waiting; returns the number of values."""
         return self.backlog.give_up()
 
     @property
     def in_doubt(self) -> int:
-        """How many values a write that has not returned may or may not have written."""
+        """Number of values that a hanging write may or may not have written."""
         return sum(entry.count for entry in self._in_flight)
 
     def last_words(self, end: End | None) -> None:
-        """The end of the log: what was lost, how it ended, and the seals."""
+        """Write the end of the log: losses, how it ended, and the seals."""
         entries: list[Entry] = []
         now = time.monotonic()
         self.check_folder()
@@ -392,7 +394,7 @@ class Delivery:
             entries.append(Note(Kind.EVENT, pack(end), now, precious=True))
         if entries or self.backlog.lost > self._reported:
             entries = entries or [Note(Kind.HEARTBEAT, struct.pack("<d", time.time()), now)]
-            for pause in LAST_TRIES_S:  # a fault that passes must not make a finished run read as killed
+            for pause in LAST_TRIES_S:  # a temporary error must not make a finished run look killed
                 time.sleep(pause)
                 if self._write(entries) == len(entries):
                     break
@@ -400,6 +402,6 @@ class Delivery:
         self.media_log.seal()
 
     def disown(self) -> None:
-        """In a forked child: the files are the parent's."""
+        """In a forked child: the files belong to the parent."""
         self.points.disown()
         self.media_log.disown()

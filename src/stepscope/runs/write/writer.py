@@ -1,8 +1,8 @@
 """The write side of a run folder: rows, events and media from a training process, whatever the disk does.
 
-On a local disk a call writes before it returns, so that what was logged survives `kill -9`. On a network file system,
-and on any disk while it is slow or failing, calls hand over to a bounded backlog that a background thread writes out.
-Nothing here raises into the caller for what the disk does; docs/design/003-the-writer.md has the whole story.
+On a local disk a call writes before it returns, so that logged data survives `kill -9`. On a network file system, and
+on any disk while it is slow or failing, calls append to a bounded backlog that a background thread writes. Disk errors
+never raise into the caller; docs/design/003-the-writer.md has the details.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Keyset", "RunWriter"]
 
-Role = Literal["run", "worker", "system", "edit"]
+Role = Literal["run", "worker", "system", "edit", "node"]
 Mode = Literal["auto", "direct", "queued"]
 
 INLINE_BYTES = 2 << 10
 MOST_NAMES = 1_000_000
 ELSEWHERE_BEAT_S = 60.0
-"""How often a run that is brought in from elsewhere says that it goes on: other tools write what they hold rarely."""
+"""Heartbeat interval of an imported run: other tools flush rarely."""
 NO_PROGRESS_S = 2.0
-"""`flush` and `close` give up when the disk has taken nothing for this long."""
+"""`flush` and `close` give up when the disk has accepted nothing for this long."""
 LAST_WORDS_S = 10.0
-"""How long the end of a run may take on a disk that does not answer."""
+"""Maximum time for the end of a run on an unresponsive disk."""
 
 
 class RunWriter:
@@ -79,9 +79,9 @@ class RunWriter:
     ) -> None:
         """With `heartbeat_s` and `fsync_s` both 0 no thread is started until there is a backlog.
 
-        `elsewhere` names a writer that is not the training itself (an import): files carry that name instead of this
-        machine's and no process, so that the end of this process says nothing about the run. With `seek` another
-        process makes the folder: what is written waits in memory until it says where that is.
+        `elsewhere` names a writer other than the training (an import): files get that name instead of this machine's
+        and no process, so that the end of this process does not affect the run's status. With `seek` another process
+        creates the folder: data waits in memory until its location is known.
         """
         self._refuge = Refuge(Path(path)) if seek is None else AwaitedRefuge(Path(path), seek)
         self._header = FileHeader(
@@ -127,7 +127,7 @@ class RunWriter:
         self._background = Background(self._delivery, self._beat_s, self._fsync_s)
 
     def become_child(self) -> None:
-        """After a fork: be a worker with its own files. The parent's files, lock and backlog are left to the parent."""
+        """After a fork: become a worker with its own files. The parent's files, lock and backlog stay untouched."""
         closed = self._delivery.closed
         self._delivery.disown()
         self._start("worker")
@@ -143,17 +143,17 @@ class RunWriter:
 
     @property
     def path(self) -> Path:
-        """The run folder; another one than at first if that could no longer be written to."""
+        """The run folder; a different one if the first became unwritable."""
         return self._refuge.path
 
     @property
     def dropped(self) -> int:
-        """How many values (points and media) this process had to give up so far."""
+        """Number of values (points and media) this process has dropped so far."""
         return self._delivery.backlog.lost
 
     @property
     def is_direct(self) -> bool:
-        """Whether a call has written when it returns; otherwise a thread writes a little later."""
+        """Whether data is written when a call returns; otherwise a thread writes it shortly after."""
         return self._delivery.direct
 
     # -- what a training calls ------------------------------------------------------------------------------------
@@ -168,9 +168,9 @@ class RunWriter:
         return known
 
     def wide(self, step: int, values: Mapping[str, Any], at: float | None = None, unix: float | None = None) -> None:
-        """A row of values that a float64 cannot hold, as msgpack [unix time, step, {name: value}].
+        """A row of values that do not fit a float64, as msgpack [unix time, step, {name: value}].
 
-        The time is now, that of the monotonic clock `at`, or exactly `unix`.
+        The time is now, the monotonic time `at`, or exactly `unix`.
         """
         if unix is None:
             now = time.monotonic()
@@ -178,26 +178,26 @@ class RunWriter:
         self._note(Kind.WIDE, pack([unix, step, dict(values)]), count=len(values))
 
     def columns(self, name: str, steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike) -> None:
-        """Keep many points of one series at once, each with its own unix time, in the order they are given."""
+        """Write many points of one series, each with its own unix time, in the given order."""
         from stepscope.runs.write.columns import chunks_of  # numpy: needed only here
 
         for count, payload in chunks_of(self._header, clean_text(name), steps, times, values):
             self._note(Kind.CHUNK, payload, count=count)
 
     def beat(self) -> None:
-        """Say that the run goes on. A thread does so by itself, unless the writer has none."""
+        """Write a heartbeat. A thread does so automatically, unless the writer has none."""
         self._note(Kind.HEARTBEAT, struct.pack("<d", time.time()))
 
     def event(self, event: Event) -> None:
-        """Keep an event; while the disk is full, events wait in a space of their own."""
+        """Write an event; while the disk is full, events wait in a separate space."""
         self._note(Kind.EVENT, pack(event), precious=True)
 
     def console(self, piece: Console) -> None:
-        """Keep a piece of what the script printed."""
+        """Write a piece of the script's output."""
         self._note(Kind.CONSOLE, pack(piece), count=1)
 
     def media(self, media: Media, data: bytes | None = None) -> None:
-        """Keep a media record and its bytes: inline, in the media file, or as a blob, by their size."""
+        """Write a media record and its bytes: inline, in the media file, or as a blob, depending on size."""
         if data is None or len(data) <= INLINE_BYTES:
             if data is not None:
                 media = msgspec.structs.replace(media, data=data, size=len(data))
@@ -214,23 +214,23 @@ class RunWriter:
         self._delivery.submit(Note(kind, payload, time.monotonic(), **more))
 
     def blob_file(self, source: Path, *, within: Path | None = None) -> tuple[str, int]:
-        """Keep a copy of a file as a blob; its hash and size. This one waits for the disk and raises what it says."""
+        """Store a copy of a file as a blob; returns hash and size. Waits for the disk and raises its errors."""
         if self._delivery.awaited is not None:
             self.decide()
             self._delivery.look_for_folder()
         return blobs.put_file(self.path, Path(source), within=within)
 
     def decide(self) -> None:
-        """The process may end soon: where the folder is not known yet, take one now."""
+        """The process may end soon: if the folder is unknown, choose one now."""
         if isinstance(self._refuge, AwaitedRefuge):
             self._refuge.is_final = True
 
     def flush(self, fsync: bool = True, timeout: float = 30.0) -> bool:
-        """Have everything on the disk; False if that could not be done."""
+        """Write and sync everything; False if that failed."""
         return self._settle(timeout) and (not fsync or self._background.sync())
 
     def close(self, end: End | None = None, timeout: float = 30.0) -> None:
-        """Write what is left, the end, and a seal. Safe in a signal handler, also one that interrupted a write."""
+        """Write the rest, the end, and a seal. Safe in a signal handler, even one that interrupted a write."""
         delivery = self._delivery
         if delivery.closed:
             return
@@ -246,7 +246,7 @@ class RunWriter:
         if not self._background.is_stuck():
             self._last_words(end)
             return
-        # Its thread waits for the disk, for a write or for a sync: nothing says that the next call would not wait too.
+        # Its thread is blocked by the disk in a write or sync: the next call might block too.
         ended = threading.Event()
         if not _within(LAST_WORDS_S, lambda: self._last_words(end, ended)) and not ended.is_set():
             self._tell_stuck()
@@ -278,7 +278,7 @@ class RunWriter:
             keyset.start_over(delivery)
 
     def _settle(self, timeout: float) -> bool:
-        """Have the backlog written out, as long as the disk takes something now and then."""
+        """Wait until the backlog is written, as long as the disk makes progress."""
         delivery = self._delivery
         deadline = time.monotonic() + timeout
         seen, seen_at = delivery.written, time.monotonic()
@@ -296,18 +296,18 @@ class RunWriter:
                 finally:
                     delivery.lock.release()
                     delivery.speak()
-            elif not self._background.is_writing:  # held by a frame that we interrupted, or by a write that hangs
+            elif not self._background.is_writing:  # held by a frame that we interrupted, or by a hanging write
                 delivery.abandon()
             time.sleep(0.005)
         return True
 
 
 def _within(seconds: float, work: Callable[[], None]) -> bool:
-    """Do the work in a thread of its own; whether it was done in time."""
+    """Do the work in a separate thread; returns whether it finished in time."""
     thread = threading.Thread(target=work, name="stepscope-last-words", daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # the interpreter is going down: no thread is to be had
+    except RuntimeError:  # the interpreter is shutting down: no thread available
         work()
         return True
     thread.join(seconds)

@@ -1,18 +1,23 @@
-"""Comments on runs, and where I was mentioned."""
+"""Comments on runs, their charts and reports, and where I was mentioned."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import msgspec
 
-from stepscope.errors import Forbidden
-from stepscope.people.comments import Comment, add_comment, comments_on, mark_seen, mentions_of, remove_comment
+from stepscope.errors import Forbidden, UsageError
+from stepscope.people.caller import EVERY
+from stepscope.people.comments import Comment, Topic, add_comment, comments_on, mark_seen, mentions_of, remove_comment
+from stepscope.report import store
 from stepscope.server.team.desk import Desk
 from stepscope.views.route import Empty, route
 
 
 class CommentRow(msgspec.Struct):
     id: str
-    run: str
+    run: str | None
+    report: str | None
     chart: str | None
     step: int | None
     user: str
@@ -28,13 +33,18 @@ class Comments(msgspec.Struct):
 
 
 class CommentsRequest(msgspec.Struct):
-    run: str
+    """Give a run or a report."""
+
+    run: str | None = None
+    report: str | None = None
 
 
 class AddCommentRequest(msgspec.Struct):
-    run: str
     text: str
+    run: str | None = None
+    report: str | None = None
     chart: str | None = None
+    """A chart of the run."""
     step: int | None = None
 
 
@@ -48,22 +58,20 @@ class SeenRequest(msgspec.Struct):
 
 @route("POST", "/api/comments")
 def comments(desk: Desk, request: CommentsRequest) -> Comments:
-    """What people have said about a run, the oldest first."""
-    run = desk.ctx.catalogue.entry(request.run)  # not found, where the caller may not see it
-    return _answer(desk, comments_on(desk.database, run.id))
+    """What people have said about a run and its charts, or about a report, the oldest first."""
+    return _on(desk, _topic(desk, request)[1])
 
 
 @route("POST", "/api/comments/add")
 def add(desk: Desk, request: AddCommentRequest) -> Comments:
-    """Say something about a run, or about a step of one of its charts. Whoever may see it may comment on it."""
+    """Say something about a run, a step of one of its charts, or a report. Whoever may see it may comment on it."""
     if desk.caller.kind == "link":
         raise Forbidden("a view-only link cannot comment; sign in first")
-    run = desk.ctx.catalogue.entry(request.run)
-    add_comment(
-        desk.database, desk.caller.user, run.project, run.id, request.text, chart=request.chart, step=request.step
-    )
-    desk.note("comments/add", run.id)
-    return comments(desk, CommentsRequest(run.id))
+    project, topic = _topic(desk, request)
+    add_comment(desk.database, desk.caller.user, project, topic, request.text, desk.messenger.tell)
+    desk.note("comments/add", topic.key)
+    desk.messenger.said(topic)
+    return _on(desk, topic)
 
 
 @route("POST", "/api/comments/remove")
@@ -72,8 +80,9 @@ def remove(desk: Desk, request: RemoveCommentRequest) -> Comments:
     if desk.caller.kind == "link":
         raise Forbidden("a view-only link cannot remove comments; sign in first")
     removed = remove_comment(desk.database, request.id, None if desk.caller.is_admin else desk.caller.user)
-    desk.note("comments/remove", removed.run)
-    return _answer(desk, comments_on(desk.database, removed.run))
+    desk.note("comments/remove", removed.topic.key)
+    desk.messenger.said(removed.topic)
+    return _on(desk, removed.topic)
 
 
 @route("POST", "/api/mentions")
@@ -91,20 +100,34 @@ def seen(desk: Desk, request: SeenRequest) -> Comments:
     return mentions(desk, Empty())
 
 
+def _topic(desk: Desk, request: CommentsRequest | AddCommentRequest) -> tuple[str, Topic]:
+    """The project, and what the comment is about; not found, where the caller may not see it."""
+    if (request.run is None) == (request.report is None):
+        raise UsageError("give either a run or a report")
+    chart, step = (request.chart, request.step) if isinstance(request, AddCommentRequest) else (None, None)
+    if request.report is not None:
+        desk.require("read", EVERY)
+        return EVERY, Topic(report=store.find(desk.ctx.catalogue.stores, request.report).id)
+    run = desk.ctx.catalogue.entry(str(request.run))
+    return run.project, Topic(run=run.id, chart=chart, step=step)
+
+
+def _on(desk: Desk, topic: Topic) -> Comments:
+    return _answer(desk, comments_on(desk.database, topic))
+
+
 def _answer(desk: Desk, found: list[Comment]) -> Comments:
-    name, admin = desk.caller.name, desk.caller.is_admin
-    signed_in = desk.caller.kind != "link"
-    rows = [
-        CommentRow(
-            one.id,
-            one.run,
-            one.chart,
-            one.step,
-            one.user,
-            one.text,
-            one.created,
-            signed_in and (admin or one.user == name),
-        )
-        for one in found
-    ]
-    return Comments(rows)
+    caller, signed_in = desk.caller, desk.caller.kind != "link"
+    return Comments(
+        [
+            CommentRow(
+                id=one.id,
+                **asdict(one.topic),
+                user=one.user,
+                text=one.text,
+                created=one.created,
+                mine=signed_in and (caller.is_admin or one.user == caller.name),
+            )
+            for one in found
+        ]
+    )

@@ -8,6 +8,7 @@ from stepscope.database.engine import Database
 from stepscope.errors import Forbidden
 from stepscope.people.audit import note
 from stepscope.people.caller import Caller, Scope
+from stepscope.server.messenger import Messenger
 from stepscope.views.context import Context
 
 __all__ = ["DAY_S", "Desk"]
@@ -21,6 +22,7 @@ class Desk:
     caller: Caller
     ctx: Context
     """Shows the runs of the projects where the caller has the scope that the call needs."""
+    messenger: Messenger
     address: str = ""
 
     def require(self, scope: Scope, project: str) -> None:

@@ -1,6 +1,6 @@
-"""Everything that can be logged and is not a number. One kind a file; docs/media.md is the user's page.
+"""Everything loggable that is not a number. One file per kind; docs/media.md is the user documentation.
 
-A class of one's own joins by having a method `_stepscope_media_()` that returns any of these.
+A custom class can take part with a method `_stepscope_media_()` that returns any of these.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ __all__ = [
 
 
 def to_media(value: Any) -> Loggable | None:
-    """What to log for a value as the user gave it, or None if it is nothing we recognize (a number, say).
+    """What to log for a user's value, or None if it is not recognized (a number, say).
 
-    Our own classes pass through; figures, PIL images, data frames and strings are wrapped; a list or tuple of such
-    things becomes `Several`, shown side by side. No package is imported for the sake of recognizing its objects.
+    Stepscope's own classes pass through; figures, PIL images, data frames and strings are wrapped; a list or tuple
+    of such things becomes `Several`, shown side by side. No package is imported just to recognize its objects.
     """
     if isinstance(value, Loggable) and type(value).__module__.startswith("stepscope."):
         return value

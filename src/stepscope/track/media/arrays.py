@@ -1,6 +1,6 @@
-"""Private copies of arrays and tensors: what is kept is what the data was when it was logged.
+"""Private copies of arrays and tensors, so that the data is logged as it was.
 
-A tensor on the CPU is cloned; one on a GPU starts an asynchronous copy into pinned memory and nobody waits until
+A tensor on the CPU is cloned; one on a GPU starts an asynchronous copy into pinned memory without waiting until
 `Held.numpy` is called. Nothing here imports torch: if the value is a tensor, the caller already did.
 """
 
@@ -26,14 +26,14 @@ def is_tensor(value: object) -> bool:
 
 
 class Held:
-    """A private copy of an array, as numpy when asked for."""
+    """A private copy of an array, converted to numpy on demand."""
 
     def __init__(self, data: Any, shape: tuple[int, ...], from_torch: bool, ready: Any = None) -> None:
         self._data = data
         self._ready = ready
         self.shape = shape
         self.from_torch = from_torch
-        """Axes are then meant in torch's order, channels first, where a shape alone does not tell."""
+        """Ambiguous axes are then in torch's order, channels first."""
 
     def numpy(self) -> Array:
         """The values; waits for a copy from a GPU that has not arrived yet."""
@@ -51,7 +51,7 @@ def hold(value: object, what: str) -> Held:
 
 
 def numbers(value: object, what: str) -> Array:
-    """A fresh numpy array of numbers, or an error that says why it cannot be one."""
+    """A new numpy array of numbers, or an error with the reason."""
     import numpy as np
 
     if is_tensor(value):
@@ -80,12 +80,12 @@ def _widened(array: Array) -> Array:
 
     try:
         return array.astype(np.float32)
-    except (ValueError, TypeError):  # raw bytes: refused by their dtype
+    except (ValueError, TypeError):  # raw bytes: rejected by their dtype
         return array
 
 
 def shaped(value: Any, what: str) -> tuple[Any, tuple[int, ...]]:
-    """The value with its shape, lists made into arrays: so that a size can be refused before anything is copied."""
+    """The value with its shape, lists converted to arrays, so that a size can be rejected before anything is copied."""
     if not hasattr(value, "shape"):
         value = numbers(value, what)
     return value, tuple(int(length) for length in value.shape)
@@ -115,7 +115,7 @@ def _hold_tensor(tensor: Any, what: str) -> Held:
 
 
 def _start_copy(torch: Any, tensor: Any, shape: tuple[int, ...]) -> Held:
-    """Queue the copy behind the work that makes the tensor; the event tells when the bytes have arrived."""
+    """Queue the copy behind the work that computes the tensor; the event shows when the bytes have arrived."""
     host = torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True)
     with torch.cuda.device(tensor.device):
         host.copy_(tensor, non_blocking=True)

@@ -1,4 +1,4 @@
-"""Sound: waveforms as 16-bit WAV, sound files as they are."""
+"""Sound: waveforms as 16-bit WAV, sound files unchanged."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Audio:
     """A sound to log: `run.log({"speech": stepscope.Audio(waveform, rate=16000)})`.
 
     `data` is a tensor or array of samples, (samples,), (samples, channels) or (channels, samples) with up to 8
-    channels, or the path of a WAV, MP3, OGG, FLAC or M4A file, which is kept as it is. Floats are loudness from -1
-    to 1; louder ones are scaled down as a whole and the record says by how much. NaN becomes silence and is counted.
+    channels, or the path of a WAV, MP3, OGG, FLAC or M4A file, which is stored unchanged. Floats are amplitudes from -1
+    to 1; louder signals are scaled down as a whole and the record has the factor. NaN becomes silence and is counted.
     """
 
     def __init__(self, data: Any, rate: int | None = None, caption: str | None = None) -> None:
@@ -82,14 +82,17 @@ def _channels_first(shape: tuple[int, ...], torch_order: bool) -> bool:
             "(channels, samples); log the sounds of a batch one by one, as a list"
         )
     if total == 0:
-        raise UsageError(f"audio of shape {shape} holds no samples; log it only when there is something to hear")
+        raise UsageError(f"audio of shape {shape} has no samples; log it only when there is something to hear")
     if total > MAX_SAMPLES:
-        raise UsageError(f"audio of {total:,} samples is longer than the {MAX_SAMPLES:,} that are kept; cut it first")
+        raise UsageError(f"audio of {total:,} samples is longer than the maximum of {MAX_SAMPLES:,}; cut it first")
     if len(shape) == 1:
         return False
     if min(shape) > MAX_CHANNELS:
-        raise UsageError(f"audio of shape {shape} has no axis of 1 to {MAX_CHANNELS} channels")
-    if max(shape) <= MAX_CHANNELS:  # a handful of samples: torch counts channels first, files samples first
+        raise UsageError(
+            f"audio of shape {shape} has no axis of 1 to {MAX_CHANNELS} channels; expected (samples, "
+            "channels) or (channels, samples)"
+        )
+    if max(shape) <= MAX_CHANNELS:  # very few samples: torch puts channels first, files samples first
         return torch_order
     return shape[0] < shape[1]
 
@@ -99,7 +102,7 @@ def _to_int16(samples: NDArray[Any]) -> tuple[NDArray[Any], dict[str, Any]]:
 
     kind, size = samples.dtype.kind, samples.dtype.itemsize
     if kind == "b":
-        raise UsageError("audio of booleans; expected loudness as floats from -1 to 1 or as integers")
+        raise UsageError("audio of booleans; expected amplitudes as floats from -1 to 1 or as integers")
     if kind in "iu":
         if samples.dtype == np.uint8:
             return ((samples.astype(np.int16) - 128) << 8).astype("<i2"), {}
@@ -135,7 +138,7 @@ def _sound_file(path: str | os.PathLike[str]) -> tuple[bytes, str, dict[str, Any
 
 
 def _wav_meta(data: bytes) -> dict[str, Any]:
-    """Rate, channels and length from the chunks of a WAV file, as far as they can be read."""
+    """Rate, channels and length from the chunks of a WAV file, as far as they are readable."""
     meta: dict[str, Any] = {}
     at, bytes_per_second = 12, 0
     while at + 8 <= len(data):

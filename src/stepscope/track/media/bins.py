@@ -1,4 +1,4 @@
-"""Bins as other tools count them: some have no width (all values alike), some no finite end."""
+"""Bins as other tools count them: some have no width (all values equal), some no finite end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["wide_bins"]
 
 
 def wide_bins(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Edges that go up and their counts: bins without a width are taken into the one beside them.
+    """Increasing edges and their counts: bins without a width are merged into a neighbor.
 
     >>> wide_bins([0.0, 1.0, 1.0, 2.0], [1, 5, 2])
     ([0.0, 1.0, 2.0], [1.0, 7.0])
@@ -19,7 +19,10 @@ def wide_bins(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[flo
     ([2.9985, 3.0015], [4.0])
     """
     if len(edges) != len(counts) + 1 or not counts:
-        raise UsageError(f"{len(counts)} counts need {len(counts) + 1} edges, but there are {len(edges)}")
+        raise UsageError(
+            f"{len(counts)} counts need {len(counts) + 1} edges, but there are {len(edges)}; give one "
+            "more edge than counts"
+        )
     if not all(math.isfinite(edge) for edge in (edges[0], edges[-1])):
         edges, counts = _finite(edges, counts)
     kept, numbers, waiting = [float(edges[0])], [], 0.0
@@ -37,7 +40,7 @@ def wide_bins(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[flo
 
 
 def _finite(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Without the outermost bins that go on for ever; what lay in them is put into their neighbors."""
+    """Without unbounded outer bins; their counts are added to their neighbors."""
     inner = [edge for edge in edges if math.isfinite(edge)]
     if not inner:
         raise UsageError("edges of a histogram must be finite")

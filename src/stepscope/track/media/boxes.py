@@ -1,4 +1,4 @@
-"""Boxes over an image: what a detector found, or what it should have found, kept as numbers beside the pixels."""
+"""Boxes over an image: a detector's predictions or the ground truth, stored as numbers beside the pixels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MAX_LABEL = 200
 
 
 def checked_boxes(boxes: Iterable[Any]) -> list[dict[str, Any]]:
-    """Boxes as the record holds them: corners in pixels, and a label and score where they were given.
+    """Validated boxes: corners in pixels, with label and score if given.
 
     >>> checked_boxes([(1, 2, 11, 12), {"box": (0, 0, 5, 5), "label": "cat", "score": 0.9}])
     [{'box': [1.0, 2.0, 11.0, 12.0]}, {'box': [0.0, 0.0, 5.0, 5.0], 'label': 'cat', 'score': 0.9}]
     """
     found = [_checked(box, at) for at, box in enumerate(boxes)]
     if len(found) > MAX_BOXES:
-        raise UsageError(f"{len(found):,} boxes over one image; at most {MAX_BOXES} are kept, so pass the best ones")
+        raise UsageError(f"{len(found):,} boxes over one image; the maximum is {MAX_BOXES}, so pass the best ones")
     return found
 
 
@@ -48,7 +48,7 @@ def _checked(given: Any, at: int) -> dict[str, Any]:
 
 
 def corners_of(box: Mapping[str, Any], width: int, height: int) -> list[float]:
-    """The corners, in pixels, of a box as W&B writes it: by sides or by its middle, in pixels or in parts of the image.
+    """The corners, in pixels, of a W&B box: by sides or center, in pixels or fractions of the image.
 
     >>> corners_of({"position": {"middle": [0.5, 0.5], "width": 0.2, "height": 0.5}}, 100, 40)
     [40.0, 10.0, 60.0, 30.0]

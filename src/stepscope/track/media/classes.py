@@ -1,4 +1,4 @@
-"""What the user knows about a classification: true classes, scores, names. Shared by curves and confusion."""
+"""Inputs of a classification: true classes, scores, names. Shared by curves and confusion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def class_values(values: Any, what: str) -> NDArray[Any]:
         try:
             array = np.array(values)
         except ValueError as fault:
-            raise UsageError(f"{what} cannot be read as a list of classes: {fault}") from None
+            raise UsageError(f"{what} cannot be read as a list of classes: {fault}; give numbers or names") from None
         if array.dtype.kind == "O":
             array = np.array([str(value) for value in array.reshape(-1)])
     if array.ndim == 2 and 1 in array.shape:

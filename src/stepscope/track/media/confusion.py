@@ -1,4 +1,4 @@
-"""Confusion matrices: how often each class was taken for each other."""
+"""Confusion matrices: how often each class was predicted as each other."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MAX_CLASSES = 1_000
 class ConfusionMatrix:
     """True classes down, predicted ones across: `run.log({"confusion": stepscope.ConfusionMatrix(y_true, y_pred)})`.
 
-    Classes are numbers from 0 (`labels` then names them) or names themselves. `y_pred` may also be a score per class,
-    of which the highest counts. A matrix made elsewhere goes in as `ConfusionMatrix(counts=matrix, labels=...)`.
+    Classes are numbers from 0 (named by `labels`) or names. `y_pred` may also be a score per class, of which the
+    highest counts. Pass an existing matrix as `ConfusionMatrix(counts=matrix, labels=...)`.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ def _given(counts: Any, labels: Sequence[Any] | None) -> tuple[list[str], NDArra
         raise UsageError(f"a confusion matrix of shape {matrix.shape}; expected as many rows as columns")
     _check_classes(len(matrix))
     if not (np.isfinite(to_float64(matrix)).all() and (matrix >= 0).all()):
-        raise UsageError("the counts of a confusion matrix must be finite and not negative")
+        raise UsageError("the counts of a confusion matrix must be finite and non-negative")
     return class_names(labels, len(matrix)), matrix
 
 
@@ -77,7 +77,7 @@ def _counted(y_true: Any, y_pred: Any, labels: Sequence[Any] | None) -> tuple[li
     else:
         predicted = class_values(y_pred, "y_pred")
     if len(truth) != len(predicted):
-        raise UsageError(f"y_true has {len(truth)} samples and y_pred {len(predicted)}; they must be equally many")
+        raise UsageError(f"y_true has {len(truth)} samples and y_pred {len(predicted)}; they must have the same length")
     if truth.dtype.kind in "iu" and predicted.dtype.kind in "iu":
         low = int(min(truth.min(), predicted.min()))
         classes = int(max(truth.max(), predicted.max())) + 1 if labels is None else len(labels)
@@ -104,4 +104,4 @@ def _counted(y_true: Any, y_pred: Any, labels: Sequence[Any] | None) -> tuple[li
 
 def _check_classes(classes: int) -> None:
     if classes > MAX_CLASSES:
-        raise UsageError(f"a confusion matrix of {classes:,} classes; at most {MAX_CLASSES:,} are kept: merge some")
+        raise UsageError(f"a confusion matrix of {classes:,} classes; the maximum is {MAX_CLASSES:,}: merge some")

@@ -39,7 +39,7 @@ class _Curve(ABC):
         self._curves = [(label, truth, scores) for label, truth, scores in _one_against_rest(y_true, y_score, labels)]
 
     def keep_only(self, labels: Collection[str]) -> None:
-        """Leave out the curves of other classes."""
+        """Drop the curves of other classes."""
         self._curves = [curve for curve in self._curves if curve[0] in labels]
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
@@ -63,7 +63,7 @@ class _Curve(ABC):
 
     @abstractmethod
     def _defined(self, positives: int, total: int) -> bool:
-        """Is there a curve at all, with this many positives among so many?"""
+        """Whether there is a curve at all, with this many positives among this many samples."""
 
     @abstractmethod
     def _computed(self, truth: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats, Floats, float]:
@@ -111,7 +111,7 @@ class ROCCurve(_Curve):
 
 
 def _cumulative(truth: NDArray[np.bool_], scores: Floats) -> Counted:
-    """True and false positives at each different score, from the highest down."""
+    """True and false positives at each distinct score, from the highest down."""
     import numpy as np
 
     order = np.argsort(-scores, kind="stable")
@@ -122,10 +122,10 @@ def _cumulative(truth: NDArray[np.bool_], scores: Floats) -> Counted:
 
 
 def thinned(x: Floats, y: Floats, limit: int = MAX_POINTS) -> NDArray[np.intp]:
-    """Indices of at most `limit` points that keep the shape: ends and extremes of stretches of equal length.
+    """Indices of at most `limit` points that preserve the shape: ends and extremes of equally long intervals.
 
-    Points inside a straight run go first, and nothing is lost by that. Stretches are equal in the length of the
-    line, not in x, because a good ROC curve does almost all of its rising at x = 0.
+    Collinear points are removed first, without loss. Intervals have equal arc length, not equal x, because a
+    good ROC curve rises almost entirely at x = 0.
     """
     import numpy as np
 
@@ -164,14 +164,14 @@ def _one_against_rest(
         return [_binary(truth, scores, labels)]
     classes = scores.shape[1]
     if classes > MAX_CLASSES:
-        raise UsageError(f"{classes} classes are more than the {MAX_CLASSES} curves that are drawn; pick some columns")
+        raise UsageError(f"{classes} classes are more than the maximum of {MAX_CLASSES} curves; pick some columns")
     if truth.dtype.kind not in "iu":
         if labels is None:
             raise UsageError("y_true holds names, so labels= must name the columns of y_score, in order")
         position = {str(label): number for number, label in enumerate(labels)}
         unknown = sorted({str(value) for value in truth} - position.keys())
         if unknown:
-            raise UsageError(f"y_true holds {', '.join(unknown[:5])}, which labels= does not name")
+            raise UsageError(f"y_true has {', '.join(unknown[:5])}, which labels= does not name; add them to labels=")
         truth = np.array([position[str(value)] for value in truth])
     if truth.min() < 0 or truth.max() >= classes:
         raise UsageError(

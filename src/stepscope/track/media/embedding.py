@@ -25,7 +25,7 @@ MAX_COLUMNS = 20
 
 @harmless
 class Embedding:
-    """Vectors to look at in space: `run.log({"latent": stepscope.Embedding(z, labels=y, images=x)})`.
+    """Vectors for the projector: `run.log({"latent": stepscope.Embedding(z, labels=y, images=x)})`.
 
     `vectors` has a row per sample; `labels` a name or number for each, or a dict of several such columns; `images` a
     thumbnail for each (a batch, or a list), kept as one sheet. The data is the rows as float32 followed by JSON with
@@ -84,13 +84,13 @@ class Embedding:
 
 
 def _columns(labels: Any, rows: int) -> dict[str, list[Any]]:
-    """What is known of each row, by name; a bare list is the one column `label`."""
+    """The attributes of each row, by name; a bare list is the one column `label`."""
     if labels is None:
         return {}
     given = labels if isinstance(labels, Mapping) else {"label": labels}
     columns = {str(name): [cell(label) for label in _listed(values)] for name, values in given.items()}
     if len(columns) > MAX_COLUMNS:
-        raise UsageError(f"{len(columns)} columns of labels are more than the {MAX_COLUMNS} that are kept; pick some")
+        raise UsageError(f"{len(columns)} columns of labels are more than the maximum of {MAX_COLUMNS}; pick some")
     for name, values in columns.items():
         if len(values) != rows:
             which = f" in the column {name!r}" if isinstance(labels, Mapping) else ""
@@ -107,5 +107,5 @@ def _sheet(images: Any, rows: int) -> Image:
     if count != rows:
         raise UsageError(f"{count} images for {rows} vectors; give one each")
     if count > MAX_IMAGES:
-        raise UsageError(f"{count:,} images are more than the {MAX_IMAGES:,} that are kept; take a sample of the rows")
+        raise UsageError(f"{count:,} images are more than the maximum of {MAX_IMAGES:,}; take a sample of the rows")
     return Image(images, max_images=MAX_IMAGES, grid=True)

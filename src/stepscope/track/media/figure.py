@@ -56,7 +56,7 @@ def render(figure: Any) -> Rendered:
     width, height = (round(inches * figure.dpi) for inches in figure.get_size_inches())
     pixels.check_pixels(width, height, "a figure")
     buffer = io.BytesIO()
-    # dpi="figure" is the dpi it was made with, also on a canvas that a HiDPI screen has scaled.
+    # dpi="figure" is the figure's own dpi, even on a canvas that a HiDPI screen has scaled.
     figure.savefig(buffer, format="png", dpi="figure")
     data = buffer.getvalue()
     size = image_size(data, "image/png") or (width, height)
@@ -73,8 +73,8 @@ def plotly_tree(figure: Any) -> Rendered:
     data = msgspec.json.encode(tree)
     if len(data) > MAX_PLOTLY_BYTES:
         raise UsageError(
-            f"the plotly figure is {len(data):,} bytes of JSON, more than the {MAX_PLOTLY_BYTES:,} that are kept; "
-            "plot fewer points"
+            f"the plotly figure is {len(data):,} bytes of JSON, more than the maximum of "
+            f"{MAX_PLOTLY_BYTES:,}; plot fewer points"
         )
     layout = tree.get("layout", {})
     meta = {side: layout[side] for side in ("width", "height") if isinstance(layout.get(side), (int, float))}
@@ -82,7 +82,7 @@ def plotly_tree(figure: Any) -> Rendered:
 
 
 def _plain(node: Any) -> Any:
-    """Plotly 6 packs arrays as base64; lists are what every version and every small reader understands."""
+    """Plotly 6 packs arrays as base64; lists are readable by every version and simple reader."""
     if isinstance(node, list):
         return [_plain(item) for item in node]
     if not isinstance(node, dict):

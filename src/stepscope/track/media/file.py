@@ -1,4 +1,4 @@
-"""A file kept as it is. For large files and folders there are artifacts."""
+"""A file stored unchanged. For large files and folders use artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Histograms: of tensors, arrays and lists, or counted by the user. NaN and infinities are counted apart."""
+"""Histograms of tensors, arrays and lists, or precomputed ones. NaN and infinities are counted separately."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["Histogram"]
 
 MAX_BINS = 4096
 _BLOCK = 1 << 15
-"""Values counted at a time: a block of float64 and its bin numbers stay in the processor's cache."""
+"""Values counted at a time: a block of float64 and its bin numbers fit the processor's cache."""
 
 
 @harmless
 class Histogram:
     """The distribution of many values: `run.log({"weights": stepscope.Histogram(layer.weight)})`.
 
-    `values` is a tensor, an array, numbers in a list, or a list of tensors (a model's gradients). Already counted
-    data goes in as `Histogram(counts=..., edges=...)` or as the pair that `numpy.histogram` returns. Whole numbers
-    with few different values get one bin each.
+    `values` is a tensor, an array, numbers in a list, or a list of tensors (a model's gradients). Pass precomputed
+    counts as `Histogram(counts=..., edges=...)` or as the pair that `numpy.histogram` returns. Integers with few
+    distinct values get one bin each.
     """
 
     def __init__(self, values: Any = None, bins: int = 64, *, counts: Any = None, edges: Any = None) -> None:
@@ -76,7 +76,7 @@ class Histogram:
 
 
 def _without_bad(values: Array) -> tuple[Array, dict[str, Any]]:
-    """The finite values, and what is said about all of them."""
+    """The finite values, and statistics of all of them."""
     import numpy as np
 
     meta: dict[str, Any] = {"total": int(values.size), "nan": 0, "pos_inf": 0, "neg_inf": 0}
@@ -84,7 +84,7 @@ def _without_bad(values: Array) -> tuple[Array, dict[str, Any]]:
         values = values.view(np.uint8)
     if values.size:
         low, high = float(values.min()), float(values.max())
-        if not (np.isfinite(low) and np.isfinite(high)):  # min and max pass NaN on
+        if not (np.isfinite(low) and np.isfinite(high)):  # min and max propagate NaN
             meta["nan"] = int(np.isnan(values).sum())
             meta["pos_inf"] = int((values == np.inf).sum())
             meta["neg_inf"] = int((values == -np.inf).sum())
@@ -98,7 +98,7 @@ def _without_bad(values: Array) -> tuple[Array, dict[str, Any]]:
 
 
 def _moments(values: Array, low: float, high: float) -> tuple[float, float]:
-    """Mean and standard deviation in float64, block by block; scaled first where squares would overflow."""
+    """Mean and standard deviation in float64, block by block; scaled first if squares would overflow."""
     import numpy as np
 
     scale = max(abs(low), abs(high))
@@ -118,7 +118,7 @@ def _moments(values: Array, low: float, high: float) -> tuple[float, float]:
 
 
 def _edges(low: float, high: float, bins: int) -> Floats:
-    """Even edges; a range too narrow for its own float64 neighbors is widened until every bin has a width."""
+    """Even edges; a range too narrow for float64 is widened until every bin has a width."""
     import numpy as np
 
     size = max(abs(low), abs(high))
@@ -136,7 +136,7 @@ def _edges(low: float, high: float, bins: int) -> Floats:
 
 
 def _counts(values: Array, edges: Floats) -> Floats:
-    """How many values lie in each bin: [edge, next edge), the last one closed."""
+    """Number of values in each bin: [edge, next edge), the last one closed."""
     import numpy as np
 
     bins = len(edges) - 1
@@ -158,7 +158,7 @@ def _counts(values: Array, edges: Floats) -> Floats:
 
 
 def _is_counted_pair(values: Any) -> bool:
-    """Is it what `numpy.histogram` returns: two flat arrays, the second one longer?"""
+    """Whether it is what `numpy.histogram` returns: two flat arrays, the second one longer."""
     if not isinstance(values, tuple) or len(values) != 2:
         return False
     shapes = [getattr(part, "shape", None) for part in values]
@@ -173,18 +173,21 @@ def _checked(counts: Any, edges: Any) -> tuple[Floats, Floats]:
     ends = to_float64(numbers(edges, "edges of a histogram")).reshape(-1)
     heights = to_float64(numbers(counts, "counts of a histogram")).reshape(-1)
     if len(heights) < 1 or len(ends) != len(heights) + 1:
-        raise UsageError(f"{len(heights)} counts need {len(heights) + 1} edges, but there are {len(ends)}")
+        raise UsageError(
+            f"{len(heights)} counts need {len(heights) + 1} edges, but there are {len(ends)}; give "
+            "one more edge than counts"
+        )
     if len(heights) > MAX_BINS:
-        raise UsageError(f"a histogram of {len(heights)} bins is finer than the {MAX_BINS} that are kept; merge bins")
+        raise UsageError(f"a histogram of {len(heights)} bins exceeds the maximum of {MAX_BINS}; merge bins")
     if not (np.isfinite(ends).all() and (np.diff(ends) > 0).all()):
-        raise UsageError("edges of a histogram must be finite and go up, each greater than the one before")
+        raise UsageError("edges of a histogram must be finite and increasing")
     if not (np.isfinite(heights).all() and (heights >= 0).all()):
-        raise UsageError("counts of a histogram must be finite and not negative")
+        raise UsageError("counts of a histogram must be finite and non-negative")
     return ends, heights
 
 
 def _estimated(edges: Floats, counts: Floats) -> dict[str, Any]:
-    """What can be said of values that only their bins tell of: `estimated` marks it."""
+    """Statistics estimated from bins: `estimated` marks them."""
     total = float(counts.sum())
     meta: dict[str, Any] = {"total": total, "nan": 0, "pos_inf": 0, "neg_inf": 0, "estimated": True}
     if total == 0:

@@ -34,10 +34,10 @@ class Image:
 
     `data` is a tensor or array (HW, CHW, HWC, or a batch NCHW or NHWC, which becomes a grid), a list of those, a PIL
     image, a matplotlib figure, or the path of a PNG, JPEG, GIF or WebP file. Floats from 0 to 1, integers from 0 to
-    255 and booleans are shown as they are; other ranges are scaled and the record says so. NaN is magenta.
+    255 and booleans are shown unchanged; other ranges are scaled, which the record shows. NaN is magenta.
 
-    `layout` names the axes where the shape alone is ambiguous, `mode="BGR"` is for OpenCV's order, `value_range` fixes
-    what is black and what is white, `columns` shapes the grid, `grid=False` keeps a batch as separate images and
+    `layout` names the axes if the shape alone is ambiguous, `mode="BGR"` is for OpenCV's order, `value_range` sets
+    black and white, `columns` shapes the grid, `grid=False` logs a batch as separate images and
     `grid=True` shows a stack of gray images (NHW) as a grid. At most `max_images` of a batch are kept. `boxes` are
     drawn over the image: corners (x0, y0, x1, y1) in pixels, or dicts with `box`, `label` and `score`.
     """
@@ -96,7 +96,7 @@ class Image:
         return out
 
     def pixels(self) -> tuple[list[NDArray[np.uint8]], dict[str, Any]]:
-        """The images as uint8 arrays of height, width and channels, and what was done to make them."""
+        """The images as uint8 arrays of height, width and channels, and the conversions applied."""
         import numpy as np
 
         meta: dict[str, Any] = {"layout": self._held[0][1]} if self._held else {}
@@ -117,7 +117,10 @@ class Image:
     def _ordered(self, batch: NDArray[Any]) -> NDArray[Any]:
         channels = batch.shape[-1]
         if self._mode is not None and channels != _MODES[self._mode]:
-            raise UsageError(f"mode='{self._mode}' means {_MODES[self._mode]} channels, but the image has {channels}")
+            raise UsageError(
+                f"mode='{self._mode}' means {_MODES[self._mode]} channels, but the image has "
+                f"{channels}; omit mode, or convert the image"
+            )
         if self._mode in ("BGR", "BGRA"):
             return batch[..., [2, 1, 0, 3][:channels]]
         return batch
@@ -131,8 +134,8 @@ class Image:
     def _hold(self, data: Any, from_list: bool) -> tuple[Held, str]:
         if isinstance(data, (str, os.PathLike)) or comes_from(data, "matplotlib", "FigureBase", "Axes"):
             raise UsageError(
-                "a grid is made of arrays, tensors and PIL images, not of files or figures; "
-                "log a list of stepscope.Image(...) instead"
+                "a grid takes arrays, tensors and PIL images, not files or figures; log a list of "
+                "stepscope.Image(...) instead"
             )
         if comes_from(data, "PIL", "Image"):
             held = hold(pixels.from_pil(data), "an image")
@@ -161,7 +164,7 @@ class Image:
         return pixels.single_layout(shape, torch_order, channels)
 
     def _check(self, shape: tuple[int, ...], layout: str, transparent_grey: bool = False) -> None:
-        """Everything that is wrong with a shape is said when the image is made, not later on another thread."""
+        """Check the shape when the image is created, not later on another thread."""
         if len(shape) != len(layout):
             raise UsageError(
                 f"an image of shape {shape} has {len(shape)} axes, but layout='{layout}' names {len(layout)}; "
@@ -170,7 +173,7 @@ class Image:
         size = dict(zip(layout, shape, strict=True))
         pixels.check_pixels(size["W"], size["H"])
         if size.get("N", 1) < 1:
-            raise UsageError(f"a batch of shape {shape} holds no image; log it only when there is something to see")
+            raise UsageError(f"a batch of shape {shape} has no image; log it only when there is something to see")
         allowed = (1, 2, 3, 4) if self._mode == "LA" or transparent_grey else pixels.CHANNELS
         channels = size.get("C", 1)
         if channels not in allowed:
@@ -179,7 +182,8 @@ class Image:
             )
         if self._mode is not None and channels != _MODES[self._mode]:
             raise UsageError(
-                f"mode='{self._mode}' means {_MODES[self._mode]} channels, but shape {shape} ({layout}) has {channels}"
+                f"mode='{self._mode}' means {_MODES[self._mode]} channels, but shape {shape} "
+                f"({layout}) has {channels}; omit mode, or give layout="
             )
 
 

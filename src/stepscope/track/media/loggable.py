@@ -1,4 +1,4 @@
-"""What everything that can be logged has in common: it turns itself into records and bytes."""
+"""The base of everything loggable: it turns itself into records and bytes."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["Encoded", "Loggable", "captioned", "comes_from", "harmless", "one"]
 
 T = TypeVar("T")
 Encoded = list[tuple[Media, "bytes | None"]]
-"""Records with their bytes, in order. The writer decides where the bytes go and fills in hash and size."""
+"""Records with their bytes, in order. The writer decides where the bytes are stored and fills in hash and size."""
 
 
 @runtime_checkable
 class Loggable(Protocol):
-    """Anything `run.log` keeps that is not a number.
+    """Anything `run.log` accepts that is not a number.
 
-    Making one copies what the caller could change later and does no heavy work, so it can be done inside the
-    training loop; `encode` does the rest, on any thread, as often as one likes, and says what was wrong with the data.
+    Creating one copies what the caller could change later and does no heavy work, so it is safe in the
+    training loop; `encode` does the rest, on any thread, any number of times, and raises if the data is invalid.
     """
 
     def encode(self, key: str, step: int, time: float) -> Encoded: ...
 
 
 def harmless(cls: type[T]) -> type[T]:
-    """Make a class safe inside a training loop: making one never raises, whatever its data has become by then.
+    """Make a class safe inside a training loop: its constructor never raises.
 
-    `encode` then raises what was wrong with the data, which `run.log` turns into one line on stderr; after any other
-    fault, of which the fence has told, it gives nothing.
+    `encode` then raises the error, which `run.log` prints as one line on stderr; after an internal error, which the
+    fence has reported, it returns nothing.
     """
     make: Callable[..., None] = cls.__init__
     encode: Callable[..., Encoded] = cls.encode  # type: ignore[attr-defined]
@@ -78,12 +78,12 @@ def one(
 
 
 def captioned(meta: dict[str, Any], caption: str | None) -> dict[str, Any]:
-    """The meta with the caption, secrets masked, if there is one."""
+    """The meta with the caption, if there is one, with secrets masked."""
     return meta if caption is None else {**meta, "caption": mask_text(str(caption))}
 
 
 def comes_from(value: object, package: str, *names: str) -> bool:
-    """Is `value` an instance of one of `package`'s classes (or of a subclass), told without importing it?
+    """Whether `value` is an instance of one of `package`'s classes (or a subclass), without importing it.
 
     >>> comes_from(1.5, "torch", "Tensor")
     False

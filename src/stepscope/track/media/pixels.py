@@ -1,6 +1,6 @@
-"""From numbers to pixels: which axis is which, what range the values have, how images stand in a grid.
+"""From numbers to pixels: axis order, value range, and the layout of grids.
 
-Used by `Image` and `Video`; docs/media.md tells the user the same rules.
+Used by `Image` and `Video`; docs/media.md documents the rules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _GAP_GREY = 128
 
 
 def single_layout(shape: tuple[int, ...], torch_order: bool, channels: tuple[int, ...] = CHANNELS) -> str:
-    """HW, CHW or HWC for one image's shape. When both ends could be channels, tensors are CHW, all else HWC."""
+    """HW, CHW or HWC for one image's shape. If both ends could be channels, tensors are CHW, anything else HWC."""
     if len(shape) == 2:
         return "HW"
     if len(shape) == 3:
@@ -58,7 +58,7 @@ def single_layout(shape: tuple[int, ...], torch_order: bool, channels: tuple[int
 
 
 def channels_last(array: Array, layout: str, what: str) -> Array:
-    """Reorder a held array to N, H, W, C."""
+    """Reorder an array to N, H, W, C."""
     if len(layout) != array.ndim:
         raise UsageError(
             f"{what} of shape {array.shape} has {array.ndim} axes, but layout='{layout}' names {len(layout)}; "
@@ -75,7 +75,7 @@ def channels_last(array: Array, layout: str, what: str) -> Array:
 def check_pixels(width: int, height: int, what: str = "an image") -> None:
     if width * height > MAX_PIXELS:
         raise UsageError(
-            f"{what} of {width:,} x {height:,} pixels is larger than the {MAX_PIXELS:,} that are kept; "
+            f"{what} of {width:,} x {height:,} pixels is larger than the maximum of {MAX_PIXELS:,}; "
             "make it smaller (slice it, or resize it) before logging"
         )
     if width < 1 or height < 1:
@@ -83,11 +83,11 @@ def check_pixels(width: int, height: int, what: str = "an image") -> None:
 
 
 def to_uint8(array: Array, value_range: tuple[float, float] | None = None) -> tuple[Pixels, dict[str, Any]]:
-    """Pixels from numbers of any type (channels last), and what had to be done to them.
+    """Pixels from numbers of any type (channels last), and the conversions applied.
 
-    Booleans are black and white, integers from 0 to 255 are taken as they are, floats from 0 to 1 are times 255.
-    Anything else is scaled so that the least finite value is black and the greatest white: `scaled` says which.
-    NaN pixels become magenta and are counted; infinities get the end of the range.
+    Booleans are black and white, integers from 0 to 255 are unchanged, floats from 0 to 1 are multiplied by 255.
+    Anything else is scaled so that the minimum finite value is black and the maximum white: `scaled` has both. NaN
+    pixels become magenta and are counted; infinities are clipped to the range.
     """
     import numpy as np
 
@@ -139,7 +139,7 @@ def _mark_bad(pixels: Pixels, values: Array, meta: dict[str, Any]) -> tuple[Pixe
 
 
 def arrange(images: Sequence[Pixels], columns: int | None) -> tuple[Pixels, dict[str, Any]]:
-    """Images in reading order on a gray sheet, two pixels apart; smaller ones stand at the top left of their cell."""
+    """Images in reading order on a gray sheet, two pixels apart; smaller ones are aligned to the top left."""
     import numpy as np
 
     images = _same_channels(images)
@@ -162,7 +162,7 @@ def arrange(images: Sequence[Pixels], columns: int | None) -> tuple[Pixels, dict
 
 
 def _same_channels(images: Sequence[Pixels]) -> Sequence[Pixels]:
-    """Grey beside color becomes color; if one image has transparency, all get it."""
+    """Gray beside color becomes color; if one image has transparency, all get it."""
     import numpy as np
 
     found = {image.shape[2] for image in images}
@@ -180,7 +180,7 @@ def _same_channels(images: Sequence[Pixels]) -> Sequence[Pixels]:
 
 
 def from_pil(image: Any) -> Any:
-    """A PIL image as an array of the pixels one sees (palettes and other color spaces resolved); all else as it is."""
+    """A PIL image as an array of visible pixels (palettes and other color spaces resolved); anything else unchanged."""
     if not comes_from(image, "PIL", "Image"):
         return image
     import numpy as np
@@ -200,5 +200,5 @@ def checked_range(value_range: tuple[float, float] | None) -> tuple[float, float
     except (TypeError, ValueError):
         raise UsageError(f"value_range={value_range!r} must be two numbers, such as (-1, 1)") from None
     if not (-float("inf") < low < high < float("inf")):
-        raise UsageError(f"value_range={value_range!r} must be finite and go up, such as (-1, 1)")
+        raise UsageError(f"value_range={value_range!r} must be finite and increasing, such as (-1, 1)")
     return low, high

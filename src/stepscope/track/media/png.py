@@ -27,7 +27,7 @@ def png(pixels: Pixels) -> bytes:
 
 
 def apng(frames: Sequence[Pixels], fps: float) -> bytes:
-    """An animation that loops for ever: browsers play it, and viewers that cannot show its first frame."""
+    """An animation that loops forever: browsers play it, other viewers show its first frame."""
     height, width, _ = frames[0].shape
     delay = (max(1, min(65535, round(1000 / fps))), 1000)
     parts = [_SIGNATURE, _header(frames[0]), _chunk(b"acTL", struct.pack(">II", len(frames), 0))]
@@ -58,7 +58,7 @@ def _compressed(pixels: Pixels) -> bytes:
 
 
 def _filtered(pixels: Pixels) -> bytes:
-    """Each row as differences that compress best: none, sub, up or Paeth, by the least sum of absolute values."""
+    """Each row with the filter that compresses best (none, sub, up or Paeth), by the minimum sum of absolute values."""
     import numpy as np
 
     height, width, channels = pixels.shape

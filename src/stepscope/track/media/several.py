@@ -1,4 +1,4 @@
-"""Several things under one key at one step: each keeps its place by `index` and knows the `count`."""
+"""Several items under one key at one step: each has its `index` and the `count`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is, told by its first bytes, and all of its bytes if there are not too many."""
+"""A file's type from its first bytes, and all of its bytes if it is small enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: of rows, dicts, columns, arrays and data frames, as JSON that every browser reads back exactly."""
+"""Tables from rows, dicts, columns, arrays and data frames, as JSON that every browser reads exactly."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Table:
     """A table to log: `run.log({"errors": stepscope.Table(frame)})`.
 
     `data` is a pandas or polars data frame, a list of dicts, a list of rows, a dict of columns, or a 2-D array;
-    `columns` names them where the data does not. At most `max_rows` (10,000) rows are kept, and `truncated` says how
-    many were left out. NaN and infinities are kept as text, whole numbers too large for a browser likewise; what is
-    neither number, text, bool nor None is shown as `str(value)`.
+    `columns` names them if the data does not. At most `max_rows` (10,000) rows are stored, and `truncated` is the
+    number of omitted ones. NaN, infinities and integers too large for a browser are stored as text; other types are
+    shown as `str(value)`.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class Table:
 
 
 def is_frame(value: object) -> bool:
-    """Is it a pandas or polars data frame?"""
+    """Whether it is a pandas or polars data frame."""
     return comes_from(value, "pandas", "DataFrame") or comes_from(value, "polars", "DataFrame")
 
 
 Taken = tuple["list[str] | None", "list[Any]", int]
-"""Column names if the data has them, the rows that are kept, and how many there were."""
+"""Column names if the data has them, the stored rows, and the total number."""
 
 
 def _taken(data: Any, limit: int) -> Taken:
@@ -93,7 +93,7 @@ def _from_pandas(data: Any, limit: int) -> Taken:
     frame = data.to_frame() if comes_from(data, "pandas", "Series") else data
     head = frame.head(limit)
     if not comes_from(frame.index, "pandas", "RangeIndex"):
-        head = head.reset_index()  # an index that says something is a column too
+        head = head.reset_index()  # a meaningful index is a column too
     names: list[str] = []
     columns: list[list[Any]] = []
     for position, name in enumerate(head.columns):
@@ -112,7 +112,7 @@ def _from_columns(data: Mapping[Any, Any], limit: int) -> Taken:
         columns.append(list(values))
     lengths = {str(name): len(column) for name, column in zip(data, columns, strict=True)}
     if len(set(lengths.values())) > 1:
-        raise UsageError(f"the columns of a table must be equally long, but they have {lengths} values")
+        raise UsageError(f"the columns of a table must have the same length, but they have {lengths} values")
     total = max(lengths.values(), default=0)
     return list(lengths), list(zip(*(column[:limit] for column in columns), strict=True)), total
 
@@ -132,21 +132,23 @@ def _from_array(data: Any, limit: int) -> Taken:
 def _named(columns: Sequence[str] | None, found: list[str] | None, rows: list[Any]) -> list[str]:
     widths = {len(row) for row in rows}
     if len(widths) > 1:
-        raise UsageError(f"the rows of a table must be equally long, but they have {sorted(widths)} cells")
+        raise UsageError(f"the rows of a table must have the same length, but they have {sorted(widths)} cells")
     width = widths.pop() if widths else len(found if found is not None else columns or [])
     if columns is None:
         names = found if found is not None else [str(number) for number in range(width)]
     else:
         names = [str(name) for name in columns]
     if len(names) != width:
-        raise UsageError(f"a table with {width} columns was given {len(names)} names: {', '.join(names[:10])}")
+        raise UsageError(
+            f"a table with {width} columns was given {len(names)} names: {', '.join(names[:10])}; give one per column"
+        )
     if width > MAX_COLUMNS:
-        raise UsageError(f"a table of {width:,} columns is wider than the {MAX_COLUMNS:,} that are kept; pick some")
+        raise UsageError(f"a table of {width:,} columns is wider than the maximum of {MAX_COLUMNS:,}; pick some")
     return names
 
 
 def cell(value: Any) -> str | int | float | bool | None:
-    """One value as JSON can hold it and a browser can read it without loss.
+    """One value that JSON can represent and a browser reads without loss.
 
     >>> [cell(v) for v in (1.5, float("nan"), 2**60, None, b"x")]
     [1.5, 'NaN', '1152921504606846976', None, "b'x'"]

@@ -1,4 +1,4 @@
-"""Text, Markdown and HTML. All three are data: pages show them as text, sanitised, or in a sandbox."""
+"""Text, Markdown and HTML. All three are data: pages show them as text, sanitized, or in a sandbox."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Text:
 
 
 class Markdown(Text):
-    """Text shown as Markdown; HTML inside it is not run."""
+    """Text shown as Markdown; HTML inside it is not executed."""
 
     def __init__(self, text: str, *, caption: str | None = None) -> None:
         super().__init__(text, markdown=True, caption=caption)
@@ -60,8 +60,8 @@ class Html:
 def _checked(text: str, what: str) -> str:
     if len(text) > MAX_BYTES:
         raise UsageError(
-            f"{what} has {len(text):,} letters, more than the {MAX_BYTES:,} that are kept; log a part of it, or write "
-            "it to a file and use run.log_artifact(path)"
+            f"{what} has {len(text):,} characters, more than the maximum of {MAX_BYTES:,}; log a part "
+            "of it, or write it to a file and use run.log_artifact(path)"
         )
     return text
 

@@ -1,4 +1,4 @@
-"""Moving pictures: frames as an animated PNG (lossless, no codec needed), video files as they are."""
+"""Videos: frames as an animated PNG (lossless, no codec needed), video files unchanged."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Video:
     """A clip to log: `run.log({"rollout": stepscope.Video(frames, fps=30)})`.
 
     `data` is a tensor or array THW, TCHW or THWC, a list of frames, or the path of an MP4, WebM, GIF, animated PNG or
-    WebP file, which is kept as it is. Values follow the rules of `Image`, with one range for all frames. Frames are
-    written as animated PNG, which every browser plays and which loses nothing; `format="gif"` is smaller for long
+    WebP file, which is stored unchanged. Values follow the rules of `Image`, with one range for all frames. Frames
+    are written as animated PNG, which is lossless and which every browser plays; `format="gif"` is smaller for long
     clips and needs Pillow.
     """
 
@@ -88,7 +88,7 @@ class Video:
 
 
 def _frames(data: Sequence[Any]) -> tuple[list[Any], tuple[int, ...], bool]:
-    """Frames given one by one, as arrays, tensors or PIL images, must agree in shape."""
+    """Frames given one by one, as arrays, tensors or PIL images, must have the same shape."""
     frames = [shaped(pixels.from_pil(frame), "a frame of a video") for frame in data]
     shapes = {shape for _, shape in frames}
     if len(shapes) != 1:
@@ -112,7 +112,10 @@ def _check(shape: tuple[int, ...], layout: str) -> None:
     if layout not in _LAYOUTS:
         raise UsageError(f"video layout {layout!r} is not known; expected one of {', '.join(_LAYOUTS)}")
     if len(shape) != len(layout):
-        raise UsageError(f"a video of shape {shape} has {len(shape)} axes, but layout='{layout}' names {len(layout)}")
+        raise UsageError(
+            f"a video of shape {shape} has {len(shape)} axes, but layout='{layout}' names "
+            f"{len(layout)}; give one letter per axis"
+        )
     size = dict(zip(layout, shape, strict=True))
     if size["T"] < 1:
         raise UsageError(f"a video of shape {shape} has no frames; log it only when there is something to see")
@@ -143,7 +146,7 @@ def _gif(frames: Sequence[Pixels], fps: float) -> bytes:
         raise MissingExtra("writing a GIF", "pillow") from None
     images = [pillow.fromarray(frame[..., 0] if frame.shape[2] == 1 else frame) for frame in frames]
     buffer = io.BytesIO()
-    # A GIF counts in hundredths of a second, and browsers slow down what is faster than two of them.
+    # A GIF has a resolution of 10 ms, and browsers slow down frames shorter than 20 ms.
     delay_ms = max(20, round(1000 / fps))
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=delay_ms, loop=0)
     return buffer.getvalue()

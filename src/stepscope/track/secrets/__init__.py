@@ -1,8 +1,8 @@
-"""Keep secrets out of the run folder: by the name they stand under, by their shape, and by having been seen before.
+"""Keep secrets out of the run folder: recognized by their name, by their shape, or by an earlier occurrence.
 
 Everything Stepscope writes about a run (arguments, environment, config, git diff, console, notes, text, tracebacks,
 findings, capsules) passes through here before it reaches the disk. Only text is ever masked: a number under `token_dim`
-or `max_tokens` is a setting, not a secret. docs/security.md has the rates measured.
+or `max_tokens` is a setting, not a secret. docs/security.md has the measured detection rates.
 """
 
 from stepscope.track.secrets.argv import mask_argv

@@ -40,7 +40,7 @@ def mask_argv(arguments: Iterable[str]) -> list[str]:
 
 
 def _takes(flag: str, argument: str) -> bool:
-    """Is a word that begins with a dash still the value of the secret flag before it (`--password -x9!`)?"""
+    """Whether a word that begins with a dash is still the value of the secret flag before it (`--password -x9!`)."""
     return bool(flag) and is_secret_name(flag) not in ("no", "maybe") and not argument.startswith("--")
 
 

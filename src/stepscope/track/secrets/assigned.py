@@ -1,7 +1,8 @@
-"""A small tokenizer for names with values: a telling name, what stands between, and the value, in whatever syntax.
+"""A small tokenizer for names with values: a suspicious name, the separator, and the value, in any syntax.
 
-It looks for the few words that telling names contain and reads on from there, so that text without them costs nothing:
-Python, JSON (also inside a string), YAML, dotenv, shell, DSNs, queries of URLs, headers, XML, netrc, log lines, prose.
+It searches for the few words that suspicious names contain and parses from there, so that text without them costs
+nothing: Python, JSON (also inside a string), YAML, dotenv, shell, DSNs, queries of URLs, headers, XML, netrc, log
+lines, prose.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class _Name(NamedTuple):
 
 
 class _Bare:
-    """Values without quotes. One that begins inside another ends with it, so that `key=key=key=…` is read once."""
+    """Unquoted values. One that begins inside another ends with it, so that `key=key=key=…` is read once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -75,7 +76,7 @@ class _Bare:
 
 
 def assigned_spans(text: str, low: str) -> Iterator[Span]:
-    """Where values of telling names stand. `low` is the text in lower case."""
+    """The values of suspicious names. `low` is the text in lower case."""
     seen = -1
     bare = _Bare(text)
     for at in _hits(low):
@@ -203,7 +204,7 @@ def _bare_value(text: str, name: _Name, bare: _Bare, between: re.Match[str], at:
 
 
 def _style(text: str, name: _Name, value: Span, between: re.Match[str]) -> Style:
-    """`x: v` alone on its line is YAML; a word after `=` that something follows is an argument in code."""
+    """`x: v` alone on its line is YAML; a word after `=` followed by more is an argument in code."""
     mark = between["mark"] or "="
     follows = text[value[1] : value[1] + 1]
     ends_line = follows in ("", "\n", "\r")
@@ -218,7 +219,7 @@ def _style(text: str, name: _Name, value: Span, between: re.Match[str]) -> Style
 
 
 def _header(text: str, name: _Name, at: int) -> Iterator[Span]:
-    """`Authorization: Bearer x`, `Cookie: a=b; c=d`: to the end of the line, or of the quotes that hold the header."""
+    """`Authorization: Bearer x`, `Cookie: a=b; c=d`: to the end of the line, or of the quotes around the header."""
     end = text.find("\n", at, at + 8000)
     end = end if end >= 0 else min(len(text), at + 8000)
     before = text[name.start - 1] if name.start else ""

@@ -1,4 +1,4 @@
-"""Secrets' values that were seen before: masked wherever they turn up again, also encoded."""
+"""Secret values seen before: masked wherever they occur again, including encoded forms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from stepscope.track.secrets.values import is_opaque, is_place
 __all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from", "learn_from_crash"]
 
 MOST_OVERHEARD = 256
-"""Secrets seen in passing (in a diff, on the console) are remembered up to this many, the newest: a search for each of
-thousands would cost the training its time."""
+"""The newest secrets seen in passing (in a diff, on the console) are remembered up to this many: searching for
+thousands would slow the training."""
 
 _MOST_FRAMES = 200
 _known: dict[str, None] = {}
@@ -23,15 +23,15 @@ _longest_first: tuple[str, ...] = ()
 
 
 def known_values() -> tuple[str, ...]:
-    """All of them, the longest first."""
+    """All of them, longest first."""
     return _longest_first
 
 
 def learn(value: str, in_passing: bool = False) -> None:
-    """Remember a secret's value, so that it is masked wherever it turns up later."""
+    """Remember a secret's value, so that it is masked wherever it occurs later."""
     global _longest_first
     if len(value) < 8 or value in _known or not re.search(r"[A-Za-z]", value) or not re.search(r"[^A-Za-z\s]", value):
-        return  # a plain word or number would blank out half the console
+        return  # a plain word or number would mask half the console
     if in_passing:
         _overheard[value] = None
         for old in list(_overheard)[:-MOST_OVERHEARD]:
@@ -60,7 +60,7 @@ def learn_from_crash(trace: TracebackType | None) -> None:
 
 
 def hides(name: str, value: str) -> bool:
-    """Whether a variable, setting or field of this name holds a secret."""
+    """Whether a variable, setting or field of this name contains a secret."""
     verdict = is_secret_name(name)
     if verdict == "no" or not value or is_place(name, value):
         return False
@@ -68,7 +68,7 @@ def hides(name: str, value: str) -> bool:
 
 
 def forget_all() -> None:
-    """Start over; for tests."""
+    """Reset; for tests."""
     global _longest_first
     _known.clear()
     _overheard.clear()

@@ -1,4 +1,4 @@
-"""Does a name announce a secret? `hf_token` does, `token_count` does not, `key` does if its value looks like one."""
+"""Whether a name suggests a secret: `hf_token` does, `token_count` does not, `key` does if its value looks like one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Literal
 __all__ = ["HINTS", "Verdict", "is_secret_name"]
 
 Verdict = Literal["password", "yes", "token", "maybe", "no"]
-"""From "any text under it" to "none": a password can be any word; a key has no spaces; a token has a digit or is long;
-"maybe" asks for a value that looks random."""
+"""From "any text is a secret" to "none is": a password can be any word; a key has no spaces; a token has a digit or is
+long; "maybe" requires a value that looks random."""
 
 HINTS = (
     "pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "session", "sess_", "jwt", "sig", "_pat", "otp",
@@ -54,7 +54,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> Verdict:
-    """What text under this name is.
+    """How to judge text under this name.
 
     >>> [is_secret_name(name) for name in ("db_password", "OPENAI_API_KEY", "hf_token", "key", "token_count")]
     ['password', 'yes', 'token', 'maybe', 'no']

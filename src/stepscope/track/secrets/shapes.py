@@ -1,6 +1,6 @@
-"""Secrets that are known by their own shape, wherever they stand: keys with a prefix, JWTs, URL passwords, key blocks.
+"""Secrets recognizable by their own shape: keys with a prefix, JWTs, URL passwords, key blocks.
 
-Each shape has a literal start to look for, so that a text without any costs one search per start in its long words.
+Each shape has a literal prefix, so that a text without any costs one search per prefix in its long words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["LONG_WORD", "PEM_BEGIN", "PEM_END", "Span", "shape_spans"]
 
 Span = tuple[int, int]
 LONG_WORD = 16
-"""Every shape but those with spaces or `://` is part of a word of at least this many letters."""
+"""Every shape but those with spaces or `://` is part of a word of at least this length."""
 PEM_BEGIN = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
 PEM_END = re.compile(r"-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
 
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled once a text has the start: compiling all hundred takes 12 ms."""
+        """Compiled when a text first has the prefix: compiling all hundred takes 12 ms."""
         return _compiled(self)
 
 
@@ -43,7 +43,7 @@ def _shapes(rest: str, *starts: str) -> list[Shape]:
 
 
 def _not_inside(start: str) -> str:
-    """No letter before the start; in `\\nghp_…` (from repr) and `%3Dghp_…` (from a URL) the n and the D are none."""
+    """No letter before the prefix; in `\\nghp_…` (from repr) and `%3Dghp_…` (from a URL) n and D do not count."""
     return rf"(?:(?<!\w{start})|(?<=\\[nrt]{start})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{start}))"
 
 
@@ -74,7 +74,7 @@ SHAPES: list[Shape] = [
     *_shapes(r"[A-Z0-9]{50,}", "AGE-SECRET-KEY-1"),
     *_shapes(rf"{_B}{{8,}}(?:\.{_B}{{8,}}){{1,4}}\.?", "eyJ"),
 ]  # fmt: skip
-# These have no start of their own; a rare part of them is looked for.
+# These have no prefix; search for a rare part instead.
 _FREE = r"(?:(?<![\w~-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
 _DISCORD_FREE = r"(?:(?<![\w-][MNO])|(?<=\\[nrt][MNO])|(?<=%[0-9A-Fa-f]{2}[MNO]))"
 _AROUND = [
@@ -90,7 +90,7 @@ _SCHEME = re.compile(r"(?i:\b(?:bearer|basic)[ ]+)(?P<value>[A-Za-z0-9._~+/=-]{1
 
 
 def shape_spans(text: str, long_words: str) -> Iterator[Span]:
-    """Where secrets of a known shape stand. `long_words` has the text's words of `LONG_WORD` letters and more."""
+    """The secrets of a known shape. `long_words` has the text's words of at least `LONG_WORD` characters."""
     if "PRIVATE KEY" in text:
         yield from _key_blocks(text)
     if "@" in text:
@@ -110,7 +110,7 @@ def shape_spans(text: str, long_words: str) -> Iterator[Span]:
 
 
 def _azure_keys(text: str) -> Iterator[Span]:
-    """88 letters of base64; a sha512 looks the same, and says what it is."""
+    """88 characters of base64; a sha512 looks the same, but is labeled."""
     end = text.find("==")
     while end >= 0:
         start = end - 86

@@ -17,7 +17,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 def mask_value(name: str, value: Any) -> Any:
-    """The value as it may be written: masked whole under a secret name, else in its secret parts. Numbers stay.
+    """The value as it may be written: masked whole under a secret name, else only its secret parts. Numbers stay.
 
     >>> mask_value("hf_token", "hf_abcdefghijklmnop"), mask_value("pad_token", "<pad>"), mask_value("token", 3)
     ('***', '<pad>', 3)
@@ -35,7 +35,7 @@ def mask_value(name: str, value: Any) -> Any:
 
 
 def mask_nested(name: str, value: Any) -> Any:
-    """Lists, dicts and records by the keys inside. Gentler than for settings: `{"token": "<pad>"}` stays."""
+    """Lists, dicts and records by their inner keys. More lenient than for settings: `{"token": "<pad>"}` stays."""
     if isinstance(value, str):
         if is_secret_value(name, value, is_secret_name(name), "quoted"):
             learn(value, in_passing=True)
@@ -50,7 +50,7 @@ def mask_nested(name: str, value: Any) -> Any:
 
 
 def mask_record(record: Record) -> Record:
-    """A record of a run as it may be written; the same object where there is nothing to mask."""
+    """A record of a run as it may be written; the same object if there is nothing to mask."""
     changed = {}
     for name in record.__struct_fields__:
         value = getattr(record, name)

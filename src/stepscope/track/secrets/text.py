@@ -33,14 +33,14 @@ def mask_text(text: str) -> str:
             text = text.replace(secret, MASK)
     if len(text) <= CHUNK:
         return _masked(text)
-    # Piece by piece: a search holds the interpreter's lock, and half a second of that would stop the training.
+    # Piece by piece: a search holds the GIL, and half a second of that would stop the training.
     if "PRIVATE KEY" in text:
-        text = _without_key_blocks(text)  # one may lie across pieces
+        text = _without_key_blocks(text)  # one may span pieces
     return "".join(_masked(piece) for piece in _pieces(text))
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text cut at line ends into pieces of about 16 KiB; a longer line is cut where a word ends."""
+    """The text cut at line ends into pieces of about 16 KiB; a longer line is cut after a word."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + CHUNK, start + 2 * CHUNK) + 1
@@ -68,7 +68,7 @@ def _masked(text: str) -> str:
 
 
 def _without_colors(text: str) -> tuple[str, list[int]]:
-    """The text as it is seen, and where each letter of it stands."""
+    """The visible text, and the position of each of its characters."""
     places: list[int] = []
     position = 0
     for color in _COLOR.finditer(text):
@@ -89,12 +89,12 @@ def _replaced(text: str, spans: list[Span], keep_colors: bool = False) -> str:
 
 
 def secret_spans(text: str, depth: int = 0) -> list[Span]:
-    """Where secrets stand in plain text: in order, without overlap."""
+    """The secrets in plain text: in order, without overlap."""
     if len(text) < 6:
         return []
     low = text.lower()
     if len(low) != len(text):
-        low = text.replace("\u0130", "I").lower()  # the one letter that grows
+        low = text.replace("\u0130", "I").lower()  # the one character whose lower case is longer
     long_words = "\n".join([word for word in text.split() if len(word) >= LONG_WORD])
     found = list(shape_spans(text, long_words))
     if any(hint in low for hint in HINTS):
@@ -109,7 +109,7 @@ def secret_spans(text: str, depth: int = 0) -> list[Span]:
 
 
 def _encoded(text: str, long_words: str) -> Iterator[Span]:
-    """Base64 that hides a secret: its text has one in it."""
+    """Base64 whose decoded text contains a secret."""
     if not _BASE64.search(long_words):
         return
     for match in _BASE64.finditer(text):
@@ -143,7 +143,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 def ends_in_secret(text: str) -> int:
-    """Where the last word begins if it may be the first half of a secret that is still being written; else the length.
+    """The start of the last word if it may be the beginning of an incomplete secret; else the length.
 
     >>> ends_in_secret("login with ghp_16C7"), ends_in_secret("epoch 3: 45%")
     (11, 12)

@@ -1,7 +1,7 @@
-"""Text that a person typed: a secret in it is refused with a message, never masked without a word.
+"""Text typed by a person: a secret in it is rejected with a message, never silently masked.
 
-What a script writes is masked, because nobody reads along. Whoever types a note does: a note that came back with `***`
-in it would look like a fault of ours, and whatever was masked by mistake would be lost.
+A script's output is masked, because nobody is watching. A person typing a note is: a note that came back with `***`
+would look like a bug, and anything masked by mistake would be lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SHOWN = 80
 
 
 def refuse_secret(what: str, text: str, otherwise: str) -> None:
-    """Refuse text that seems to contain a secret; `otherwise` says what to do if it is none.
+    """Reject text that seems to contain a secret; `otherwise` tells what to do if it is not one.
 
     >>> refuse_secret("the notes", "good run, lr=3e-4", "reword it")
     >>> refuse_secret("the notes", "good run\\napi_key=q9X2mB7vT4cW8zLk", "reword it")  # doctest: +ELLIPSIS

@@ -1,4 +1,4 @@
-"""Is a value under a telling name the secret itself, or a reference, a setting, a type, a piece of code?"""
+"""Whether a value under a suspicious name is the secret itself, or a reference, a setting, a type, a piece of code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stepscope.track.secrets.names import Verdict, is_secret_name
 __all__ = ["Style", "is_harmless", "is_opaque", "is_place", "is_secret_value"]
 
 Style = Literal["quoted", "equals", "colon", "line", "flag", "space", "tag", "pair"]
-"""How a value stands beside its name: `x = "v"`, `x=v`, `x: v`, `x: v` alone on its line, `--x v`, `x v`, `<x>v<`,
+"""How a value is attached to its name: `x = "v"`, `x=v`, `x: v`, `x: v` alone on its line, `--x v`, `x v`, `<x>v<`,
 `("x", "v")`."""
 
 _REFERENCE = re.compile(
@@ -46,7 +46,7 @@ _PROSE = re.compile(
 
 
 def is_secret_value(name: str, value: str, verdict: Verdict, style: Style) -> bool:
-    """Whether the text is to be masked."""
+    """Whether to mask the text."""
     if verdict == "no" or not value or is_harmless(name, value):
         return False
     if verdict == "maybe":
@@ -69,7 +69,7 @@ def is_secret_value(name: str, value: str, verdict: Verdict, style: Style) -> bo
 
 
 def is_harmless(name: str, value: str) -> bool:
-    """A reference to a secret (`$TOKEN`, `{token}`, `args.token`), a type, a keyword, a place: never the secret."""
+    """A reference to a secret (`$TOKEN`, `{token}`, `args.token`), a type, a keyword, a path: never the secret."""
     low = value.lower().strip("'\" )")
     return (
         low in _KEYWORDS
@@ -82,7 +82,7 @@ def is_harmless(name: str, value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """`"secret-access-key": "aws_secret_access_key"` names a secret; it is none."""
+    """`"secret-access-key": "aws_secret_access_key"` names a secret but is not one."""
     return _NAME.match(value) is not None and is_secret_name(value) not in ("no", "maybe")
 
 
@@ -102,7 +102,7 @@ def _quoted(value: str, verdict: Verdict) -> bool:
 
 
 def _word(value: str, verdict: Verdict, style: Style) -> bool:
-    """A value of letters only is more often a variable or a word than a password; told apart by where it stands."""
+    """A value of letters only is more often a variable or a word than a password; the context decides."""
     if verdict != "password" or style not in ("equals", "line"):
         return False
     low = value.lower()
@@ -127,7 +127,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def is_opaque(text: str) -> bool:
-    """Long, unbroken, letters mixed with digits: no word of a language, no path, no number.
+    """Long, unbroken, letters mixed with digits: not a word, a path or a number.
 
     >>> [is_opaque(text) for text in ("3f786850e387550fdab836ed", "/data/imagenet/v2/train", "bert-base-uncased")]
     [True, False, False]
@@ -142,7 +142,7 @@ def is_opaque(text: str) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Bits per letter: English words have about 3, random base64 of 40 letters about 5."""
+    """Bits per character: English words have about 3, random base64 of 40 characters about 5."""
     total = len(text)
     return -sum(count / total * math.log2(count / total) for count in Counter(text).values())
 

@@ -1,1 +1,1 @@
-"""The *Compare* page: what differs between runs and groups, and what it may mean."""
+"""The *Compare* page: differences between runs and groups, and what they may mean."""

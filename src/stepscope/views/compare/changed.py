@@ -1,4 +1,4 @@
-"""*What changed*: the run that works beside the one that does not, in one list, the likeliest reasons first."""
+"""*What changed*: a working and a failing run side by side, the likeliest reasons first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["compare_changed"]
 
 _MACHINE = ("system/", "time/", "speed/", "memory/")
 MAX_OPENED = 6
-"""Runs of a side that are looked into; a group of more is judged by its newest."""
+"""Maximum number of runs read per side; a larger group is represented by its newest."""
 MAX_METRICS = 24
 TIME_S = 4.0
 
@@ -38,13 +38,13 @@ class ChangedRequest(msgspec.Struct):
     runs: list[str]
     by: list[str] = []
     a: str | None = None
-    """The column that works; None to choose the best."""
+    """The working column; None to choose the best."""
     b: str | None = None
-    """The column that does not; None to choose the worst."""
+    """The failing column; None to choose the worst."""
 
 
 class Outcome(msgspec.Struct):
-    """How the two ended, one line of it."""
+    """One line of how the two ended."""
 
     label: str
     a: str
@@ -55,26 +55,26 @@ class WhatChanged(msgspec.Struct):
     compared: Compared
     a: str
     b: str
-    """The ids of the two columns; empty when there are fewer than two."""
+    """The ids of the two columns; empty if there are fewer than two."""
     picked: str
-    """Why these two, when they were not asked for."""
+    """Why these two, if they were not requested."""
     headline: str
     differs: bool
-    """False when the two ended alike and no curve parts: there is no outcome that a difference could explain."""
+    """False if both ended alike and no curves diverge: there is no outcome to explain."""
     outcome: list[Outcome]
     partings: list[Parting]
-    """Metrics whose curves part, the earliest first, then those that do not."""
+    """Metrics whose curves diverge, earliest first, then the others."""
     changes: list[Change]
-    """The likeliest reason first."""
+    """Likeliest reason first."""
     same: list[str]
-    """What is the same on both sides, in words: what can be ruled out."""
+    """What is equal on both sides, in words, and so can be ruled out."""
     notes: list[str]
-    """What could not be looked at."""
+    """What could not be checked."""
 
 
 @route("POST", "/api/compare/changed")
 def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
-    """What differs between two runs or groups, and how likely each difference explains it."""
+    """What differs between two runs or groups, and how likely each difference explains the outcome."""
     compared = columns_of(ctx, request.runs, request.by)
     entries = {column.id: members(ctx, column) for column in compared.columns}
     main, goal = main_of([entry for group in entries.values() for entry in group])
@@ -111,11 +111,11 @@ def _opened(ctx: Context, column: CompareColumn, notes: list[str]) -> list[RunFo
         except StepscopeError as error:  # deleted meanwhile, or damaged
             notes.append(str(error))
     if len(column.runs) > MAX_OPENED:
-        notes.append(f"{column.label}: {MAX_OPENED} of {len(column.runs)} runs were looked into")
+        notes.append(f"{column.label}: {MAX_OPENED} of {len(column.runs)} runs were read")
     return found
 
 
-# -- how they went ---------------------------------------------------------------------------------------------------
+# -- outcomes --------------------------------------------------------------------------------------------------------
 
 
 def _partings(sides: tuple[list[RunFolder], list[RunFolder]], main: str | None, notes: list[str]) -> list[Parting]:
@@ -139,15 +139,10 @@ def _partings(sides: tuple[list[RunFolder], list[RunFolder]], main: str | None, 
 
 
 def _is_result(name: str) -> bool:
-    """Not what the machine did, nor what follows from the config, as a learning rate or a count of epochs."""
-    leaf = name.rpartition("/")[2].lower()
-    return not name.removeprefix("watched/").startswith(_MACHINE) and leaf not in (
-        "lr",
-        "learning_rate",
-        "epoch",
-        "step",
-        "global_step",
-    )
+    """A measurement of the machine, a learning rate or an epoch counter says nothing about how the training went."""
+    if name.removeprefix("watched/").startswith(_MACHINE):
+        return False
+    return name.rpartition("/")[2].lower() not in ("lr", "learning_rate", "epoch", "step", "global_step")
 
 
 def _series(side: Sequence[RunFolder], name: str) -> list[Series]:
@@ -203,7 +198,7 @@ def _duration(seconds: Sequence[float]) -> str:
 
 
 def _differs(entries: tuple[list[RunEntry], list[RunEntry]], partings: Sequence[Parting], main: str | None) -> bool:
-    """Whether how they went differs beyond noise. Where no curve can be compared it may."""
+    """Whether the outcomes differ beyond noise; also True if no curve can be compared."""
     broken = [any(is_broken(entry, main) for entry in side) for side in entries]
     if all(one.noise is None for one in partings) or broken[0] != broken[1]:
         return True
@@ -219,7 +214,7 @@ def _no_difference(changes: Sequence[Change], partings: Sequence[Parting]) -> st
 
 
 def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
-    """The whole story in a sentence or two."""
+    """A summary in a sentence or two."""
     telling = [change for change in changes if change.likely == "likely"]
     rest = len(changes) - len(telling)
     if not changes:

@@ -1,4 +1,4 @@
-"""The code of two runs: the same commit or not, and their uncommitted changes side by side, file by file."""
+"""The code of two runs: whether the commit is the same, and their uncommitted changes side by side, file by file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["changed_files", "code_words", "compare_code", "files_of"]
 
 MAX_FILES = 200
 MAX_LINES = 3000
-"""Of one file's changes: beyond that, line by line comparison takes too long and nobody reads it."""
+"""Maximum changed lines per file: beyond, comparing line by line takes too long to be useful."""
 _LONGEST = 2000
 _FILE = re.compile(r'^diff --git (?:"?a/(?P<a>.*?)"?) "?b/(?P<b>.*?)"?$')
 
@@ -28,44 +28,44 @@ class CodeRequest(msgspec.Struct):
 
 
 class CodeLine(msgspec.Struct):
-    """One line of the two patches beside each other."""
+    """One line of the two patches side by side."""
 
     kind: Literal["same", "differs"]
     a: str | None
-    """The line of the run's own patch, with its `+`, `-` or blank; None where this side has nothing."""
+    """The line of the run's own patch, with its `+`, `-` or blank; None if this side has no line."""
     b: str | None
 
 
 class CodeFile(msgspec.Struct):
     path: str
     where: Literal["a", "b", "both"]
-    """Whose uncommitted changes touch it."""
+    """Whose uncommitted changes include it."""
     same: bool
-    """Both changed it in the same way."""
+    """Both made the same change."""
     lines: list[CodeLine]
-    """Empty for a file that both changed in the same way."""
+    """Empty for a file with the same change on both sides."""
     omitted: int = 0
 
 
 class CodeComparison(msgspec.Struct):
     words: str
-    """What there is to know, in one sentence."""
+    """The summary, in one sentence."""
     a: GitState | None
-    """Without its diff."""
+    """The repository's state, without its diff."""
     b: GitState | None
     files: list[CodeFile]
     same_files: int
-    """Files that both changed in the same way."""
+    """Files with the same change on both sides."""
     command: str = ""
-    """Shows what was committed in between, when the commits differ."""
+    """Shows what was committed in between, if the commits differ."""
     cut: list[str] = []
-    """Which side's changes were too long to be kept whole."""
+    """Which side's changes were truncated."""
     omitted: int = 0
 
 
 @route("POST", "/api/compare/code")
 def compare_code(ctx: Context, request: CodeRequest) -> CodeComparison:
-    """What the code of two runs has in common, and what not."""
+    """What the code of two runs has in common, and what differs."""
     a, b = (ctx.runs.get(run).meta.git for run in (request.a, request.b))
     files = changed_files(a, b)
     differing = [file for file in files if not file.same]
@@ -96,12 +96,12 @@ def _alike(a: GitState, b: GitState) -> str:
     if not (a.dirty or b.dirty):
         return "without uncommitted changes"
     if any(git.dirty and git.diff is None for git in (a, b)):
-        return "with uncommitted changes that were not kept"
+        return "with uncommitted changes that were not saved"
     return "and the same uncommitted changes"
 
 
 def changed_files(a: GitState | None, b: GitState | None) -> list[CodeFile]:
-    """Every file that either run had changed since its commit, those that differ first."""
+    """Every file that either run changed since its commit; differing files first."""
     left, right = (files_of(git.diff or "") if git else {} for git in (a, b))
     found = [_file(path, left.get(path), right.get(path)) for path in dict.fromkeys([*left, *right])]
     return sorted(found, key=lambda file: (file.same, file.path))
@@ -140,7 +140,7 @@ def _file(path: str, a: list[str] | None, b: list[str] | None) -> CodeFile:
 
 
 def _body(lines: list[str]) -> list[str]:
-    """Where a hunk stands in the file depends on the hunks before it; what it says does not."""
+    """A hunk's position depends on the hunks before it; its content does not."""
     return [line.partition("@@ ")[2].partition(" @@")[2] if line.startswith("@@") else line for line in lines]
 
 

@@ -1,4 +1,4 @@
-"""The columns of a comparison: runs one by one, or runs that share the values of some keys as one."""
+"""The columns of a comparison: single runs, or groups of runs that share the values of some keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_COLUMNS = 200
 MAX_KEYS = 12
 LONGEST_LABEL = 120
 EVERYTHING = "*"
-"""Group by every config key that differs, except seeds: what is left inside a group is chance."""
+"""Group by every differing config key except seeds, so that only chance remains inside a group."""
 _SEED = re.compile(r"(^|[/_.\-])(seed|seeds|random_state|rng)($|[/_.\-]|\d)", re.IGNORECASE)
 
 
@@ -42,31 +42,31 @@ class CompareColumn(msgspec.Struct):
     """A run, or a group of runs."""
 
     id: str
-    """The run's id; for a group its values as JSON, the same in every answer and every link."""
+    """The run's id; for a group its values as JSON, stable across responses and links."""
     label: str
     runs: list[str]
     values: list[Cell] = []
-    """Of a group: the value of each key in `by`; None where it is not set."""
+    """For a group: the value of each key in `by`; None if not set."""
 
 
 class Compared(msgspec.Struct):
     columns: list[CompareColumn]
     by: list[str]
-    """The keys that were grouped by, `*` written out."""
+    """The keys used for grouping, with `*` expanded."""
     gone: list[str] = []
-    """Runs that are not in the store any more."""
+    """Runs that are no longer in the store."""
     omitted: int = 0
-    """Columns beyond those a page can hold."""
+    """Number of columns beyond the page's limit."""
 
 
 @route("POST", "/api/compare/columns")
 def compare_columns(ctx: Context, request: CompareRequest) -> Compared:
-    """Which runs belong together."""
+    """The grouping of runs into columns."""
     return columns_of(ctx, request.runs, request.by)
 
 
 def columns_of(ctx: Context, runs: Sequence[str], by: Sequence[str]) -> Compared:
-    """The columns for these runs, in the order they were chosen; groups in the order of their values."""
+    """The columns for these runs, in the order chosen; groups in the order of their values."""
     if len(runs) > MAX_RUNS:
         raise UsageError(f"{len(runs)} runs are too many to compare; choose at most {MAX_RUNS}")
     entries, gone = _entries(ctx, runs)
@@ -78,12 +78,12 @@ def columns_of(ctx: Context, runs: Sequence[str], by: Sequence[str]) -> Compared
 
 
 def members(ctx: Context, column: CompareColumn) -> list[RunEntry]:
-    """The catalogue's lines of a column's runs."""
+    """The catalog entries of a column's runs."""
     return _entries(ctx, column.runs)[0]
 
 
 def is_seed(key: str) -> bool:
-    """Whether a config key only sets chance.
+    """Whether a config key is only a random seed.
 
     >>> [is_seed(key) for key in ("seed", "data/split_seed", "train.random_state", "seedling")]
     [True, True, True, False]
@@ -117,7 +117,7 @@ def _fields(by: Sequence[str], entries: Sequence[RunEntry]) -> list[Field]:
 
 
 def _differing(entries: Sequence[RunEntry]) -> list[Field]:
-    """The config keys that have more than one value among these runs, without seeds."""
+    """The config keys with more than one value among these runs, without seeds."""
     seen: dict[str, set[str]] = {}
     for entry in entries:
         for key in entry.config:
@@ -158,7 +158,7 @@ def _group(group: _Group, fields: Sequence[Field]) -> CompareColumn:
 
 
 def _short_names(fields: Sequence[Field]) -> list[str]:
-    """The last part of each key, where no other key ends in the same."""
+    """The last part of each key, unless another key ends the same way."""
     leaves = [field.name.rpartition("/")[2] for field in fields]
     return [
         leaf if leaf and leaves.count(leaf) == 1 else field.name for field, leaf in zip(fields, leaves, strict=True)
@@ -173,5 +173,5 @@ def _words(field: Field, name: str, value: Any) -> str:
 
 
 def _mark(value: Any) -> str:
-    """A value as text that is the same for the same value: 1, 1.0, True and "1" are four."""
+    """A value as unambiguous text: 1, 1.0, True and "1" are all different."""
     return json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))

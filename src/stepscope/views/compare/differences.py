@@ -1,4 +1,4 @@
-"""Every recorded difference between two sides, each one run or several: config, findings, code, data, surroundings."""
+"""Every recorded difference between two sides, each one run or several: config, findings, code, data, environment."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from stepscope.common.units import counted
 from stepscope.diagnose.show import place_of
 from stepscope.records import Artifact, ArtifactUse, Finding, GitState
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.lineage import artifacts_of
 from stepscope.runs.read.folder import RunFolder
-from stepscope.views.compare.code import changed_files
+from stepscope.views.compare.code import CodeFile, changed_files
 from stepscope.views.compare.facts import Facts, environment_facts, said_value
 from stepscope.views.compare.pair import is_broken
 from stepscope.views.compare.reasons import Change, config_change, environment_change, package_change
@@ -24,7 +25,7 @@ MOST_PACKAGES = 40
 MOST_VALUES = 3
 LONGEST_VALUE = 40
 _DATA = {"dataset", "data"}
-"""Kinds of artifacts that a run logs because it trains on them."""
+"""Types of artifacts that a run logs because it trains on them."""
 
 
 def differences(
@@ -33,7 +34,7 @@ def differences(
     columns: Sequence[Entries],
     main: str | None,
 ) -> tuple[list[Change], list[str]]:
-    """What differs, the likeliest reason first, and in words what is the same. `columns` are all that are compared."""
+    """The differences, likeliest reason first, and in words what is equal. `columns` are all compared columns."""
     same: list[str] = []
     changes = _config(entries, same)
     for change in changes:
@@ -68,7 +69,7 @@ def _config(sides: tuple[Entries, Entries], same: list[str]) -> list[Change]:
 
 
 def _distinct(values: Iterable[Any]) -> dict[str | None, Any]:
-    """The different values of a side by their text; None for those that are not set."""
+    """The distinct values of a side by their text; None for unset values."""
     return {None if value is None else said_value(value): value for value in values}
 
 
@@ -81,7 +82,7 @@ def _said(values: Iterable[str | None]) -> str | None:
 
 
 def _add_evidence(change: Change, columns: Sequence[Entries], main: str | None) -> None:
-    """Raise a key whose value alone tells apart the compared runs that came through from those that did not."""
+    """Raise a key whose value alone separates the compared runs that succeeded from those that failed."""
     entries = [entry for column in columns for entry in column]
     broken = [entry for entry in entries if is_broken(entry, main)]
     if not 2 <= len(broken) <= len(entries) - 2:
@@ -103,7 +104,7 @@ def _add_evidence(change: Change, columns: Sequence[Entries], main: str | None) 
 
 
 def _findings(sides: tuple[Folders, Folders]) -> list[Change]:
-    """What was found on one side only."""
+    """Findings that occur on one side only."""
     found = [_found(side) for side in sides]
     out = []
     for at, (mine, others) in enumerate(((found[0], found[1]), (found[1], found[0]))):
@@ -151,18 +152,25 @@ def _uncommitted(
     sides: tuple[Folders, Folders], a: GitState | None, b: GitState | None, same: list[str]
 ) -> list[Change]:
     script = Path(sides[1][0].meta.script or "").name
-    out = []
     files = [file for file in changed_files(a, b) if not file.same]
-    for file in files:
-        own = Path(file.path).name == script or not script
-        score = 70 if file.path.endswith((".py", ".yaml", ".yml", ".json", ".toml")) else 30
-        lines = [sum(1 for line in _side(file.lines, at) if line[:1] in "+-") for at in (0, 1)]
-        words = [f"{count} changed line{'' if count == 1 else 's'}" if count else "unchanged" for count in lines]
-        why = "the script itself" if own and script else "uncommitted changes"
-        out.append(Change.of("code", file.path or "diff", (words[0], words[1]), score + (6 if own else 0), why))
+    out = [_file_change(file, script) for file in files]
     if not files and a is not None and b is not None and (a.dirty or b.dirty):
         same.append("uncommitted changes")
     return out
+
+
+def _file_change(file: CodeFile, script: str) -> Change:
+    score = 70 if file.path.endswith((".py", ".yaml", ".yml", ".json", ".toml")) else 30
+    why = "uncommitted changes"
+    if not script or Path(file.path).name == script:
+        score += 6
+        why = "the script itself" if script else why
+    return Change.of("code", file.path or "diff", (_changed_lines(file, 0), _changed_lines(file, 1)), score, why)
+
+
+def _changed_lines(file: CodeFile, side: int) -> str:
+    count = sum(1 for line in _side(file.lines, side) if line[:1] in "+-")
+    return counted(count, "changed line") if count else "unchanged"
 
 
 def _side(lines: Iterable[Any], at: int) -> list[str]:
@@ -171,7 +179,7 @@ def _side(lines: Iterable[Any], at: int) -> list[str]:
 
 
 def _artifacts(sides: tuple[Folders, Folders], same: list[str]) -> list[Change]:
-    """Data and models that went in. What a run made follows from how it went and explains nothing."""
+    """Input data and models. Outputs follow from the run and explain nothing."""
     inputs = [_inputs(side) for side in sides]
     out = []
     for name, kind in dict.fromkeys([*inputs[0], *inputs[1]]):
@@ -185,7 +193,7 @@ def _artifacts(sides: tuple[Folders, Folders], same: list[str]) -> list[Change]:
 
 
 def _inputs(side: Folders) -> dict[tuple[str, str], dict[str, str]]:
-    """By name and kind the contents that a side used, or logged as its data: their version by their digest."""
+    """By name and type the contents that a side used, or logged as its data: their version by their digest."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for folder in side:
         both = artifacts_of(folder)
@@ -195,7 +203,7 @@ def _inputs(side: Folders) -> dict[tuple[str, str], dict[str, str]]:
     return found
 
 
-# -- surroundings ----------------------------------------------------------------------------------------------------
+# -- environment -----------------------------------------------------------------------------------------------------
 
 
 def _surroundings(sides: tuple[Folders, Folders], explained: bool, same: list[str]) -> list[Change]:
@@ -212,13 +220,13 @@ def _surroundings(sides: tuple[Folders, Folders], explained: bool, same: list[st
         differing = _section_changes([[one[section] for one in side] for side in facts])
         out += [environment_change(section, *one) for one in differing]
     commands = _section_changes([[{"command": one["Code"].get("command", "")} for one in side] for side in facts])
-    score = 8 if explained else 35  # a flag that became a config value is told there already
+    score = 8 if explained else 35  # a flag that became a config value is already listed there
     out += [Change.of("command", "command", (a, b), score, "how it was started") for _, a, b in commands]
     return out
 
 
 def _section_changes(sides: Sequence[Sequence[Facts]]) -> list[tuple[str, str | None, str | None]]:
-    """The keys whose values differ between the sides; what varies inside a side as well is no difference."""
+    """The keys whose values differ between the sides; values that vary inside a side do not count."""
     out = []
     for key in dict.fromkeys(key for side in sides for facts in side for key in facts):
         a, b = (dict.fromkeys(facts.get(key) for facts in side) for side in sides)

@@ -1,4 +1,4 @@
-"""Where two curves part: the first step from which they stay further apart than their own noise."""
+"""Where two curves diverge: the first step from which they stay further apart than their noise."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ Floats = npt.NDArray[np.float64]
 
 BUCKETS = 400
 SHOWN = 120
-"""Points of the small picture."""
+"""Number of points in the preview."""
 FACTOR = 4.0
-"""How many times the noise the curves have to be apart; 4 is rare by chance even over hundreds of steps."""
+"""How many times the noise the curves must be apart; 4 is rare by chance even over hundreds of steps."""
 STAY = 0.02
-"""For which share of the curve they have to stay apart, so that a spike is no parting."""
+"""The fraction of the curve for which they must stay apart, so that a spike does not count."""
 LEAST_STAY = 3
 LEAST_POINTS = 5
-"""From fewer points of two single runs nobody can tell how much the curves jump by chance."""
+"""With fewer points of two single runs, the noise cannot be estimated."""
 
 
 class Parting(msgspec.Struct):
-    """How one metric went on the two sides."""
+    """How one metric developed on the two sides."""
 
     key: str
     step: int | None
-    """The first step of it; None when the curves never part."""
+    """The first step of it; None if the curves never diverge."""
     a: float | None
     b: float | None
     """The means of the two sides there."""
     noise: float | None
-    """The standard deviation of the difference by chance alone; None where there are too few points to tell."""
+    """The standard deviation of the difference by chance alone; None if there are too few points."""
     noise_from: str
-    """Where the noise was measured: `seeds` or `steps`."""
+    """How the noise was measured: `seeds` or `steps`."""
     a_end: float | None
     b_end: float | None
     a_lost: int | None = None
-    """The first step from which side `a` is not finite any more."""
+    """The first step from which side `a` is no longer finite."""
     b_lost: int | None = None
     x: list[float] = []
     a_line: list[float | None] = []
     b_line: list[float | None] = []
-    """The two as a small picture."""
+    """A preview of the two curves."""
 
 
 def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | None:
-    """Compare one metric of two sides, each one run or several seeds; None when they share no step.
+    """Compare one metric of two sides, each one run or several seeds; None if they share no step.
 
-    Each side is the mean of its runs. The noise is how far the seeds of a side spread, or, with one run on each side,
-    how much each curve jumps from point to point.
+    Each side is the mean of its runs. The noise is the spread over the seeds of a side or, with one run per side, the
+    point-to-point variation of each curve.
     """
     sides = [[one for one in side if len(one)] for side in (a, b)]
     if not sides[0] or not sides[1]:
@@ -94,13 +94,13 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
 
 
 def _one_lost(a: int | None, b: int | None) -> int | None:
-    """The step from which only one side is not finite any more."""
+    """The step from which only one side is no longer finite."""
     lost = [step for step in (a, b) if step is not None]
     return min(lost) if lost and a != b else None
 
 
 def _grid(series: Sequence[Series]) -> Floats | None:
-    """The steps to compare at: the shared stretch, every step of it if there are few, else evenly spread."""
+    """The steps to compare at: the shared range, every step if there are few, else evenly spaced."""
     low = max(int(one.steps[0]) for one in series)
     high = min(int(one.steps[-1]) for one in series)
     if low > high:
@@ -114,7 +114,7 @@ def _grid(series: Sequence[Series]) -> Floats | None:
 
 
 def _on(grid: Floats, series: Series) -> Floats:
-    """A series on the grid: the mean of the finite points around each place, a straight line where there are none."""
+    """A series on the grid: the mean of the finite points around each position, interpolated where there are none."""
     steps = series.steps.astype(np.float64)
     edges = np.concatenate([[-np.inf], (grid[1:] + grid[:-1]) / 2, [np.inf]])
     place = np.searchsorted(edges, steps, side="right") - 1
@@ -133,7 +133,7 @@ def _on(grid: Floats, series: Series) -> Floats:
 
 
 def _mean(values: Floats) -> Floats:
-    """Of each column; NaN where one of its values is not finite: the mean of those that are left would be a jump."""
+    """The mean of each column; NaN if any value is not finite, because the mean of the rest would jump."""
     finite = np.isfinite(values).all(axis=0)
     with np.errstate(all="ignore"):
         mean: Floats = np.where(finite, np.where(finite, values, 0.0).mean(axis=0), np.nan)
@@ -141,12 +141,12 @@ def _mean(values: Floats) -> Floats:
 
 
 def _seed_noise(left: Floats, right: Floats) -> Floats:
-    """At each step the standard error of the difference of the means, as the seeds spread around it."""
+    """The standard error of the difference of the means at each step, from the seeds' spread around it."""
     scale = _scale(left, right)
     left, right = left / scale, right / scale
     total = np.zeros(left.shape[1])
     for side in (left, right):
-        if len(side) < 2:  # one run: taken to spread like the other side
+        if len(side) < 2:  # one run: assume the spread of the other side
             side = right if side is left else left
             share = 1.0
         else:
@@ -159,7 +159,7 @@ def _seed_noise(left: Floats, right: Floats) -> Floats:
 
 
 def _step_noise(a: Floats, b: Floats) -> Floats:
-    """The same for two single runs: from how much the curves jump between neighbors, which a trend hardly does."""
+    """The same for two single runs: from the variation between neighbors, which a trend hardly affects."""
     scale = _scale(a, b)
     variance = 0.0
     for side in (a, b):
@@ -170,13 +170,13 @@ def _step_noise(a: Floats, b: Floats) -> Floats:
 
 
 def _scale(a: Floats, b: Floats) -> float:
-    """The largest finite size: the square of a value near 1e300 is more than a float holds."""
+    """The largest finite magnitude: the square of a value near 1e300 would overflow."""
     sizes = np.abs(np.concatenate([a.ravel(), b.ravel()]))
     return float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
 
 
 def _smooth(values: Floats) -> Floats:
-    """Two or three seeds may meet by chance at a step; their spread around it says more."""
+    """Two or three seeds may coincide at a step; their spread around it is more reliable."""
     width = max(1, len(values) // 20)
     kernel = np.ones(2 * width + 1)
     weight = np.convolve(np.ones(len(values)), kernel, "same")
@@ -185,7 +185,7 @@ def _smooth(values: Floats) -> Floats:
 
 
 def _first_apart(a: Floats, b: Floats, noise: Floats) -> int | None:
-    """The first place from which the two are apart, and stay so for a while, always on the same side."""
+    """The first position from which the two stay apart for a while, always on the same side."""
     scale = np.nanmax(np.abs(np.concatenate([a, b, [0.0]])))
     least = 1e-9 * (scale if math.isfinite(scale) else 1.0)
     with np.errstate(all="ignore"):
@@ -203,7 +203,7 @@ def _first_apart(a: Floats, b: Floats, noise: Floats) -> int | None:
 
 
 def _lost(side: Sequence[Series]) -> int | None:
-    """The step from which any run of a side is never finite again; None when all end finite."""
+    """The step from which any run of a side is never finite again; None if all end finite."""
     found = []
     for one in side:
         finite = np.flatnonzero(np.isfinite(one.values))

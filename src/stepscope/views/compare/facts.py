@@ -1,4 +1,4 @@
-"""Config and surroundings of the columns side by side: what each was made from, and what of it differs."""
+"""Config and environment of the columns side by side, and what differs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["FactRow", "compare_config", "compare_environment", "environment_fact
 
 MAX_ROWS = 5000
 MAX_OPENED = 40
-"""Runs are opened to see their machine and packages; more than this would be a long wait."""
+"""Runs must be opened to read their machine and packages; more than this would be slow."""
 OPEN_S = 6.0
 LONGEST = 4000
 MOST_VALUES = 4
-"""Different values inside a group that are named one by one."""
+"""Distinct values inside a group that are listed one by one."""
 
 Facts = dict[str, str]
 
@@ -35,13 +35,13 @@ class FactsRequest(msgspec.Struct):
     runs: list[str]
     by: list[str] = []
     all: bool = False
-    """Also what is the same everywhere."""
+    """Also include values that are the same everywhere."""
 
 
 class FactRow(msgspec.Struct):
     key: str
     values: list[str | None]
-    """Aligned with the columns; None where it is not set. A group whose runs differ names its values, with ` | `."""
+    """Aligned with the columns; None if not set. A group with several values lists them, separated by ` | `."""
     differs: bool
     """Between columns."""
     mixed: list[int] = []
@@ -52,7 +52,7 @@ class FactSection(msgspec.Struct):
     title: str
     rows: list[FactRow]
     same: int
-    """How many more are the same everywhere."""
+    """Number of further keys that are the same everywhere."""
     omitted: int = 0
 
 
@@ -60,12 +60,12 @@ class FactSheet(msgspec.Struct):
     compared: Compared
     sections: list[FactSection]
     unread: list[str] = []
-    """Runs that were not looked at, in words: too many of them, or damaged."""
+    """Runs that were not read, in words: too many, or damaged."""
 
 
 @route("POST", "/api/compare/config")
 def compare_config(ctx: Context, request: FactsRequest) -> FactSheet:
-    """The config of every column, from the catalogue: quick for any number of runs."""
+    """The config of every column, from the catalog: quick for any number of runs."""
     compared = columns_of(ctx, request.runs, request.by)
     facts = [
         [{key: said_value(value) for key, value in entry.config.items()} for entry in members(ctx, column)]
@@ -90,7 +90,7 @@ def compare_environment(ctx: Context, request: FactsRequest) -> FactSheet:
 
 
 class _Reader:
-    """Opens runs until it has seen enough of them, and says which it did not."""
+    """Opens runs up to a limit, and reports which it did not."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
@@ -114,12 +114,12 @@ class _Reader:
 
     def words(self) -> list[str]:
         runs = "1 run was" if self._left == 1 else f"{self._left} runs were"
-        left = [f"{runs} not looked at: the first {self._opened} were read"] if self._left else []
+        left = [f"{runs} not read: only the first {self._opened} were"] if self._left else []
         return left + self._broken[:20]
 
 
 def environment_facts(meta: RunMeta) -> dict[str, Facts]:
-    """What a run was made from, by section, as text."""
+    """A run's environment, by section, as text."""
     git = meta.git
     code = {
         "command": " ".join(meta.command),
@@ -152,16 +152,16 @@ def _hardware(key: str, value: Any) -> str:
 
 
 def said_value(value: Any) -> str:
-    """A config value as text: strings bare, the rest as JSON writes it."""
+    """A config value as text: strings bare, everything else as JSON."""
     return cut(value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False))
 
 
 def cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more letters)"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
 
 
 def _section(title: str, columns: Sequence[Sequence[Facts]], everything: bool) -> FactSection:
-    """`columns` has for each column the facts of each of its runs."""
+    """`columns` has, for each column, the facts of each of its runs."""
     keys = sorted({key for group in columns for facts in group for key in facts}, key=natural_key)
     rows = [_row(key, columns) for key in keys]
     shown = rows if everything else [row for row in rows if row.differs or row.mixed]
@@ -177,7 +177,7 @@ def _row(key: str, columns: Sequence[Sequence[Facts]]) -> FactRow:
         if len(found) > 1:
             mixed.append(at)
         values.append(_one(sorted(found, key=lambda value: natural_key(value or ""))))
-    looked = [value for value, group in zip(values, columns, strict=True) if group]  # what was not read says nothing
+    looked = [value for value, group in zip(values, columns, strict=True) if group]  # unread runs do not count
     return FactRow(key=key, values=values, differs=len(set(looked)) > 1, mixed=mixed)
 
 

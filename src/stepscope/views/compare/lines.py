@@ -1,4 +1,4 @@
-"""Groups of runs as lines with bands: the mean over seeds, and how far they spread."""
+"""Groups of runs as lines with bands: the mean over seeds, and their spread."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ AXES = ("step", "relative", "wall")
 
 Floats = npt.NDArray[np.float64]
 Spread = Literal["range", "std", "sem"]
-"""What the band is: from the least to the greatest run, one standard deviation, or one standard error of the mean."""
+"""The band: from the lowest to the highest run, one standard deviation, or one standard error of the mean."""
 
 
 class LineGroup(msgspec.Struct):
     id: str
-    """Comes back as the `run` of the group's lines."""
+    """Returned as the `run` of the group's lines."""
     runs: list[str]
 
 
@@ -53,9 +53,9 @@ class GroupLinesRequest(msgspec.Struct):
 
 @route("POST", "/api/compare/lines")
 def compare_lines(ctx: Context, request: GroupLinesRequest) -> SeriesData:
-    """One line for each group and key: `value` is the mean of its runs, `low` and `high` the band.
+    """One line per group and key: `value` is the mean of its runs, `low` and `high` the band.
 
-    With smoothing, `smooth` is the mean of the runs' smoothed lines and the band is theirs too.
+    With smoothing, `smooth` is the mean of the runs' smoothed lines, and the band is computed from these.
     """
     _check(request)
     answer = SeriesData(lines=[], missing=[])
@@ -93,7 +93,7 @@ def _folders(ctx: Context, group: LineGroup, missing: list[str]) -> tuple[list[R
 
 
 def _members(folders: Sequence[RunFolder], key: str, x: str) -> list[tuple[Series, str | Series]]:
-    """The series of each run that has it, with what it is drawn over."""
+    """The series of each run that has it, with its x values."""
     found: list[tuple[Series, str | Series]] = []
     for folder in folders:
         try:
@@ -109,9 +109,9 @@ def group_line(
 ) -> Line | None:
     """The runs of a group as one line.
 
-    Each is brought to the same places along x, with straight lines between its points and nothing beyond its ends; a
-    place has the mean of the runs that reach it. The band belongs to the line that is followed: around the smoothed
-    mean it is the spread of the smoothed lines, because a smoothed line lags and may leave the spread of raw values.
+    Each run is interpolated linearly to common x positions, without extrapolation; the mean at a position is over the
+    runs that reach it. The band matches the drawn line: around a smoothed mean it is the spread of the smoothed lines,
+    because a smoothed line lags and may leave the spread of the raw values.
     """
     smoothing = None if request.smoothing.kind == "none" else (request.smoothing.kind, request.smoothing.amount)
     columns = []
@@ -130,7 +130,7 @@ def group_line(
     smooth = None
     if smoothing is not None:
         lines = np.array([_at(places, x, line) for x, _, line in columns])
-        lines[~np.isfinite(values)] = np.nan  # the same runs at each place, and the same gaps
+        lines[~np.isfinite(values)] = np.nan  # the same runs at each position, and the same gaps
         smooth, low, high = _band(lines, request.spread)
     return Line(
         run=group,
@@ -149,7 +149,7 @@ def group_line(
 
 
 def _places(xs: Sequence[Floats], buckets: int) -> Floats:
-    """Where the runs are compared: at every x that one of them has, or evenly when these are too many."""
+    """The x positions for the comparison: every x of any run, or evenly spaced if there are too many."""
     every = np.unique(np.concatenate(xs))
     if len(every) <= 2 * buckets:
         return every
@@ -157,7 +157,7 @@ def _places(xs: Sequence[Floats], buckets: int) -> Floats:
 
 
 def _broken(places: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """With a gap wherever a run ends: the mean of those that go on is another line, not a jump of this one."""
+    """Insert a gap where a run ends: the mean of the remaining runs is a different line, not a jump."""
     count = np.isfinite(values).sum(axis=0)
     ends = np.flatnonzero((count[1:] < count[:-1]) & (count[1:] > 0)) + 1
     middles = (places[ends - 1] + places[ends]) / 2
@@ -169,7 +169,7 @@ def _at(places: Floats, x: Floats, values: Floats) -> Floats:
     if not finite.any():
         return np.full(len(places), np.nan)
     line: Floats = np.interp(places, x[finite], values[finite], left=np.nan, right=np.nan)
-    if not finite.all():  # a run that turned to NaN and came back must not seem to have gone on between
+    if not finite.all():  # a run that turned to NaN and recovered must not appear continuous
         odd = np.zeros(len(places), dtype=bool)
         near = np.clip(np.searchsorted(x, places), 0, len(x) - 1)
         before = np.clip(near - 1, 0, len(x) - 1)

@@ -1,4 +1,4 @@
-"""The metric table of a comparison: one row per metric, one column per run or group, and what is chance."""
+"""The metric table of a comparison: one row per metric, one column per run or group, with significance."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MAX_ROWS = 2000
 MAX_CELLS = 200_000
 
 Stat = Literal["last", "min", "max", "mean", "best"]
-"""best: the least or the greatest, by the metric's goal; the last where no way is known to be good."""
+"""best: the minimum or maximum, by the metric's goal; the last value if the goal is unknown."""
 
 
 class MetricsRequest(msgspec.Struct):
     runs: list[str]
     by: list[str] = []
     base: str | None = None
-    """The column that others are compared with; the first if it is None or gone."""
+    """The column that others are compared with; the first if it is None or missing."""
     stat: Stat = "last"
     metrics: list[str] = []
     """Only these; all of them when empty."""
@@ -46,20 +46,20 @@ class MetricRow(msgspec.Struct):
     key: str
     goal: Goal | None
     stat: str
-    """What the numbers are: last, min, max or mean."""
+    """The statistic: last, min, max or mean."""
     value: list[Cell]
-    """Of a run its value, of a group the mean of its finite ones; None where nothing was logged."""
+    """A run's value, or the mean of a group's finite values; None if nothing was logged."""
     best: float | None
-    """The best of them; None where no way is known to be good, or where all are alike."""
+    """The best column; None if the goal is unknown or all are equal."""
     differs: bool
     std: list[float | None] = []
-    """The deviation over the runs of a group (n - 1); empty when every column is one run."""
+    """The standard deviation over a group's runs (n - 1); empty if every column is one run."""
     n: list[int] = []
-    """How many runs of a group have a finite value; empty when every column is one run."""
+    """Number of runs in a group with a finite value; empty if every column is one run."""
     odd: list[int] = []
-    """How many runs of a group ended with NaN or an infinity here; empty when none did."""
+    """Number of runs in a group that ended with NaN or an infinity here; empty if there are none."""
     p: list[float | None] = []
-    """Welch's t-test against the baseline; None where one side has fewer than two runs. Empty when all are None."""
+    """Welch's t-test against the baseline; None if a side has fewer than two runs. Empty if all are None."""
     p_holm: list[float | None] = []
     """The same, corrected for all tests of this table."""
 
@@ -67,17 +67,17 @@ class MetricRow(msgspec.Struct):
 class MetricsTable(msgspec.Struct):
     compared: Compared
     base: str
-    """The id of the baseline, "" when there is no column."""
+    """The id of the baseline, "" if there is no column."""
     rows: list[MetricRow]
     tests: int
-    """How many tests the table holds: what Holm's correction counts."""
+    """The number of tests in the table, for Holm's correction."""
     omitted: int = 0
-    """Metrics beyond those a page can hold."""
+    """Number of metrics beyond the page's limit."""
 
 
 @route("POST", "/api/compare/metrics")
 def compare_metrics(ctx: Context, request: MetricsRequest) -> MetricsTable:
-    """Every metric of the columns, what matters first."""
+    """Every metric of the columns, most important first."""
     compared = columns_of(ctx, request.runs, request.by)
     columns = compared.columns
     entries = [members(ctx, column) for column in columns]
@@ -98,7 +98,7 @@ def compare_metrics(ctx: Context, request: MetricsRequest) -> MetricsTable:
 
 
 def said(entries: Iterable[RunEntry]) -> dict[str, Goal]:
-    """The goals that people gave; the newest run has the word."""
+    """The user-defined goals; the newest run takes precedence."""
     goals: dict[str, Goal] = {}
     for entry in sorted(entries, key=lambda entry: entry.id):
         goals.update(entry.goals)
@@ -115,33 +115,42 @@ def _names(entries: Sequence[RunEntry], goals: dict[str, Goal], request: Metrics
 
 
 def stat_of(stat: Stat, goal: Goal | None) -> str:
-    """The number that is looked at: `best` is the least or the greatest, by the goal."""
+    """The statistic used: `best` is the minimum or maximum, by the goal."""
     return (goal or "last") if stat == "best" else stat
 
 
 def _row(name: str, entries: list[list[RunEntry]], goal: Goal | None, stat: Stat, base: int) -> MetricRow:
     shown = stat_of(stat, goal)
-    raw = [values_of(group, name, shown) for group in entries]
-    single = all(len(group) <= 1 for group in entries)
-    finite = [[value for value in values if math.isfinite(value)] for values in raw]
-    value = [_value(values, good) for values, good in zip(raw, finite, strict=True)]
-    odd = [len(values) - len(good) for values, good in zip(raw, finite, strict=True)]
-    # Neither a group with a NaN nor one with a run that failed or still runs is the best.
-    ended = [all(entry.status == "finished" for entry in group) for group in entries]
-    whole = [found for found, lost, done in zip(value, odd, ended, strict=True) if done and not lost]
+    value: list[Cell] = []
+    finite: list[list[float]] = []
+    odd: list[int] = []
+    whole: list[Cell] = []
+    for group in entries:
+        values = values_of(group, name, shown)
+        good = [one for one in values if math.isfinite(one)]
+        finite.append(good)
+        odd.append(len(values) - len(good))
+        value.append(_value(values, good))
+        # A group with a NaN, or with a failed or running run, is never the best.
+        if not odd[-1] and all(entry.status == "finished" for entry in group):
+            whole.append(value[-1])
     row = MetricRow(key=name, goal=goal, stat=shown, value=value, best=_best(whole, goal), differs=_differs(value))
-    if single:
-        return row
-    row.n = [len(good) for good in finite]
-    row.std = [float(np.std(good, ddof=1)) if len(good) > 1 else None for good in finite]
-    row.odd = odd if any(odd) else []
-    found = [None if at == base else welch(finite[base], good) for at, good in enumerate(finite)]
-    row.p = [None if one is None else one.p for one in found] if any(found) else []
+    if any(len(group) > 1 for group in entries):
+        _add_statistics(row, finite, odd, base)
     return row
 
 
+def _add_statistics(row: MetricRow, finite: list[list[float]], odd: list[int], base: int) -> None:
+    row.n = [len(good) for good in finite]
+    row.std = [float(np.std(good, ddof=1)) if len(good) > 1 else None for good in finite]
+    row.odd = odd if any(odd) else []
+    tests = [None if at == base else welch(finite[base], good) for at, good in enumerate(finite)]
+    if any(tests):
+        row.p = [None if test is None else test.p for test in tests]
+
+
 def values_of(entries: Iterable[RunEntry], name: str, stat: str) -> list[float]:
-    """The number of each run that has one; NaN where a run has only values that are not finite."""
+    """The number of each run that has one; NaN if a run has only non-finite values."""
     found = []
     for entry in entries:
         if name in entry.metrics:
@@ -170,7 +179,7 @@ def _differs(values: Sequence[Cell]) -> bool:
 
 
 def _corrected(rows: Sequence[MetricRow]) -> int:
-    """Holm's correction over every test of the table; how many there are."""
+    """Holm's correction over every test of the table; returns their number."""
     places = [(row, at) for row in rows for at in range(len(row.p))]
     for row in rows:
         row.p_holm = [None] * len(row.p)
@@ -198,9 +207,9 @@ class SignificanceRequest(msgspec.Struct):
 class SignificanceSide(msgspec.Struct):
     column: CompareColumn
     values: list[Cell]
-    """One for each run that logged the metric."""
+    """One per run that logged the metric."""
     n: int
-    """Finite ones: those that are tested."""
+    """The finite ones, which are tested."""
     mean: float | None
     std: float | None
 
@@ -221,7 +230,7 @@ class Significance(msgspec.Struct):
     high: float | None = None
     permutation_p: float | None = None
     deals: int = 0
-    """How many ways to deal the runs were tried."""
+    """Number of permutations tried."""
     all_deals: bool = False
     bootstrap_low: float | None = None
     bootstrap_high: float | None = None
@@ -233,7 +242,7 @@ class Significance(msgspec.Struct):
 
 @route("POST", "/api/compare/test")
 def compare_test(ctx: Context, request: SignificanceRequest) -> Significance:
-    """The test behind one cell, with every number it rests on."""
+    """The test behind one cell, with all its inputs."""
     compared = columns_of(ctx, request.runs, request.by)
     sides = [_column(compared, id) for id in (request.a, request.b)]
     entries = [members(ctx, side) for side in sides]
@@ -256,7 +265,9 @@ def compare_test(ctx: Context, request: SignificanceRequest) -> Significance:
 def _column(compared: Compared, id: str) -> CompareColumn:
     found = next((column for column in compared.columns if column.id == id), None)
     if found is None:
-        raise NotFound(f"there is no column {id[:80]!r} among the {len(compared.columns)} that are compared")
+        raise NotFound(
+            f"there is no column {id[:80]!r} among the {len(compared.columns)} that are compared; reload the page"
+        )
     return found
 
 

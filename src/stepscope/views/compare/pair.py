@@ -1,4 +1,4 @@
-"""Which two of the compared runs tell what changed: one that does not work, and the most alike that does."""
+"""Choose the two runs that best show what changed: a failing one, and the most similar working one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Entries = dict[str, list[RunEntry]]
 
 
 def main_of(entries: Sequence[RunEntry]) -> tuple[str | None, Goal | None]:
-    """The metric that most of the runs are judged by, and which way is good."""
+    """The main metric of most runs, and its goal."""
     goals = said(entries)
     given = Counter(name for entry in entries for name in entry.metrics.names if name in goals)
     counted = given or Counter(entry.main for entry in entries if entry.main is not None)
@@ -34,7 +34,7 @@ def main_of(entries: Sequence[RunEntry]) -> tuple[str | None, Goal | None]:
 
 
 def is_broken(entry: RunEntry, main: str | None) -> bool:
-    """It failed, or what it is judged by is not a number any more."""
+    """Whether it failed, or its main metric is no longer a number."""
     if entry.status in BROKEN:
         return True
     last = entry.metrics.number(main, "last") if main is not None and main in entry.metrics else None
@@ -44,7 +44,7 @@ def is_broken(entry: RunEntry, main: str | None) -> bool:
 def choose_pair(
     compared: Compared, entries: Entries, asked: tuple[str | None, str | None], main: str | None, goal: Goal | None
 ) -> tuple[CompareColumn | None, CompareColumn | None, str]:
-    """The column that works, the one that does not, and why these, where they were not asked for."""
+    """The working column, the failing one, and why these were chosen, if they were not requested."""
     by_id = {column.id: column for column in compared.columns}
     a, b = (by_id.get(id or "") for id in asked)
     if (a is not None and b is not None and a is not b) or len(by_id) < 2:
@@ -58,7 +58,7 @@ def choose_pair(
 
 
 def _share_whole(entries: Sequence[RunEntry], main: str | None) -> float:
-    """Which share of a column's runs came through."""
+    """The fraction of a column's runs that succeeded."""
     return 1 - sum(is_broken(entry, main) for entry in entries) / len(entries) if entries else 0.0
 
 
@@ -68,7 +68,7 @@ def _alike(
     whole: dict[str, float],
     given: tuple[CompareColumn | None, CompareColumn | None],
 ) -> tuple[CompareColumn | None, CompareColumn | None, str]:
-    """A column that fails (the newest, where there are several) and the working one that differs from it the least."""
+    """A failing column (the newest, if there are several) and the most similar working one."""
     best = max(whole.values())
     a, b = given
     if b is None:
@@ -91,7 +91,7 @@ def _alike(
 
 
 def _distance(entries: Entries, one: CompareColumn, other: CompareColumn) -> tuple[int, int, int]:
-    """How unlike two columns are: the project, then config values without seeds, then the commit."""
+    """How different two columns are: the project, then config values without seeds, then the commit."""
     left, right = entries[one.id], entries[other.id]
     project = {entry.project for entry in left}.isdisjoint(entry.project for entry in right)
     keys = {key for entry in (*left, *right) for key in entry.config if not is_seed(key)}
@@ -116,19 +116,22 @@ def _best_and_worst(
     main: str | None,
     goal: Goal | None,
 ) -> tuple[CompareColumn | None, CompareColumn | None, str]:
-    """All came through, or none did: by the main metric. The first of equals is the better, the last the worse."""
+    """If all or none succeeded: by the main metric. The first of equals is the better, the last the worse."""
     worth = {column.id: _worth(entries[column.id], main, goal) for column in compared.columns}
     a, b = given
     a = a or max((column for column in compared.columns if column is not b), key=lambda column: worth[column.id])
-    rest = [column for column in compared.columns if column is not a]
-    rest = [column for column in rest if worth[column.id] > -math.inf] or rest  # never worst for lack of the metric
-    b = b if b is not None and b is not a else min(reversed(rest), key=lambda column: worth[column.id])
-    by = f"{main}, {'less' if goal == 'min' else 'more'} is better" if main and goal else ""
-    return a, b, f"the best and the worst by {by}" if by else ""
+    if b is None or b is a:
+        rest = [column for column in compared.columns if column is not a]
+        measured = [column for column in rest if worth[column.id] > -math.inf]
+        # A column is never the worst just for lacking the metric.
+        b = min(reversed(measured or rest), key=lambda column: worth[column.id])
+    if not main or not goal:
+        return a, b, ""
+    return a, b, f"the best and the worst by {main}, {'less' if goal == 'min' else 'more'} is better"
 
 
 def _worth(entries: Sequence[RunEntry], main: str | None, goal: Goal | None) -> float:
-    """More is better."""
+    """Higher is better."""
     values = [value for value in values_of(entries, main or "", "last") if math.isfinite(value)]
     if not values or goal is None:
         return -math.inf

@@ -1,6 +1,6 @@
-"""How likely a difference between two runs explains that one works: rules of thumb, each with its reason in words.
+"""How likely a difference between two runs explains the outcome: rules of thumb, each with its reason in words.
 
-docs/compare.md lists them. They order the list and claim no more: the numbers beside each difference are what is known.
+docs/compare.md lists them. They only order the list; the numbers beside each difference are the evidence.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Change(msgspec.Struct):
     a: str | None
     b: str | None
     score: int
-    """From 0 to 100; the order of the list."""
+    """From 0 to 100; determines the order of the list."""
     likely: Likely
     why: str
-    """The reason for its place, in a few words."""
+    """The reason for its rank, in a few words."""
     place: str = ""
-    """Of a finding: the line of code."""
+    """For a finding: the line of code."""
 
     @classmethod
     def of(cls, kind: Kind, key: str, sides: tuple[str | None, str | None], score: float, why: str) -> Change:
@@ -66,7 +66,7 @@ class Change(msgspec.Struct):
 
 
 def config_change(key: str, sides: tuple[str | None, str | None], values: tuple[Any, Any]) -> Change:
-    """A config key that differs; `values` are the raw ones, where each side has a single one.
+    """A differing config key; `values` are the raw ones, if each side has a single one.
 
     >>> change = config_change("lr", ("0.001", "0.03"), (0.001, 0.03))
     >>> change.likely, change.why
@@ -82,7 +82,7 @@ def config_change(key: str, sides: tuple[str | None, str | None], values: tuple[
 
 
 def _config_weight(key: str) -> tuple[int, str]:
-    """By the last word of the key first, then by those before it, which say what it belongs to."""
+    """By the last word of the key first, then by those before it, which give its context."""
     parts = [part for part in re.split(r"[/.]", key.lower()) if part]
     for depth, part in enumerate(reversed(parts)):
         words = [part, *re.split(r"[_\-]", part)]
@@ -111,7 +111,7 @@ def _size(a: Any, b: Any) -> tuple[int, str]:
 
 
 def package_change(name: str, a: str | None, b: str | None) -> Change:
-    """A package of another version, or on one side only."""
+    """A package with another version, or on one side only."""
     deep = _depth(a, b)
     missing = a is None or b is None
     if name.lower() in _FRAMEWORK:

@@ -19,7 +19,7 @@ __all__ = ["Welch", "bootstrap_interval", "hedges_g", "holm", "permutation_p", "
 Floats = npt.NDArray[np.float64]
 
 MOST_SPLITS = 20_000
-"""Up to so many ways to deal the runs into two groups all are tried; beyond, as many are drawn by lot."""
+"""Up to this many permutations, all are tried; beyond, as many are sampled."""
 RESAMPLES = 10_000
 LEVEL = 0.95
 
@@ -42,7 +42,7 @@ class Welch(msgspec.Struct, frozen=True):
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Welch | None:
-    """The test, or None where there is nothing to test: fewer than two values on a side, or no spread at all.
+    """The test, or None if there is nothing to test: fewer than two values on a side, or no spread at all.
 
     >>> found = welch([0.90, 0.91, 0.92], [0.94, 0.95, 0.96])
     >>> round(found.t, 3), round(found.df, 1), round(found.p, 4)
@@ -57,7 +57,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> Welch | None:
     variance = va + vb
     if not (variance > 0 and math.isfinite(variance) and math.isfinite(difference)):
         return None
-    # By shares of the variance: squares of tiny ones would vanish.
+    # As fractions of the variance: squares of tiny ones would underflow.
     df = 1 / ((va / variance) ** 2 / (len(a) - 1) + (vb / variance) ** 2 / (len(b) - 1))
     error = math.sqrt(variance)
     t = difference / error
@@ -65,7 +65,7 @@ def welch(a: Sequence[float], b: Sequence[float]) -> Welch | None:
 
 
 def student_p(t: float, df: float) -> float:
-    """How often Student's t with `df` degrees of freedom is at least so far from 0, on either side.
+    """The two-sided probability of Student's t with `df` degrees of freedom.
 
     >>> round(student_p(2.776, 4), 3), round(student_p(-12.706, 1), 3)
     (0.05, 0.05)
@@ -93,14 +93,14 @@ def _beta_share(a: float, b: float, x: float) -> float:
     """The regularized incomplete beta function, by its continued fraction."""
     if x <= 0 or x >= 1:
         return min(max(x, 0.0), 1.0)
-    if x > (a + 1) / (a + b + 2):  # where the fraction would converge slowly, the other tail does so fast
+    if x > (a + 1) / (a + b + 2):  # where the fraction would converge slowly, the other tail converges fast
         return 1 - _beta_share(b, a, 1 - x)
     front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     return min(1.0, math.exp(front) / a * _beta_fraction(a, b, x))
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
-    """Lentz's way through the continued fraction of the incomplete beta function."""
+    """Lentz's method for the continued fraction of the incomplete beta function."""
     tiny = 1e-300
     c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1), tiny)
     value = d
@@ -122,7 +122,7 @@ def _away(value: float, tiny: float) -> float:
 
 
 def permutation_p(a: Sequence[float], b: Sequence[float]) -> tuple[float, int, bool] | None:
-    """How often dealing the runs anew gives means at least so far apart; how many deals; whether these are all.
+    """How often random permutations give means at least as far apart; their number; whether these are all.
 
     >>> permutation_p([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
     (0.1, 20, True)
@@ -151,7 +151,7 @@ def _all_deals(total: int, chosen: int) -> npt.NDArray[np.bool_]:
 
 
 def _some_deals(total: int, chosen: int) -> npt.NDArray[np.bool_]:
-    """Always the same lots, so that a page that is opened again says the same."""
+    """Fixed random numbers, so that reopening a page shows the same result."""
     lots = np.random.default_rng(0).random((MOST_SPLITS, total))
     cut = np.partition(lots, chosen - 1, axis=1)[:, chosen - 1 : chosen]
     mask: npt.NDArray[np.bool_] = lots <= cut
@@ -159,7 +159,7 @@ def _some_deals(total: int, chosen: int) -> npt.NDArray[np.bool_]:
 
 
 def bootstrap_interval(a: Sequence[float], b: Sequence[float]) -> tuple[float, float] | None:
-    """Between what the difference of the means lies in 95 of 100 resamples of the runs; None with one run on a side."""
+    """The interval of the difference of the means in 95 of 100 resamples of the runs; None with one run on a side."""
     if min(len(a), len(b)) < 2:
         return None
     rng = np.random.default_rng(0)
@@ -181,7 +181,7 @@ def hedges_g(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Each p-value corrected for all that were asked at once; None stays None and does not count.
+    """Each p-value corrected for all tests; None stays None and does not count.
 
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]

@@ -1,1 +1,1 @@
-"""What a run printed: lines, windows of them, and search."""
+"""A run's console output: lines, pages of them, and search."""

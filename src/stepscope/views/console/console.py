@@ -1,4 +1,4 @@
-"""The *Console* of a run: windows of lines out of any number, found by number, step, text or pattern."""
+"""The *Console* of a run: pages of lines from any number, found by number, step, text or pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["console", "console_copy", "console_find", "console_text"]
 
 MAX_WINDOW = 1000
 MAX_TEXT = 4000
-"""Letters of one line in a window; `POST /api/console/copy` has all of it."""
+"""Maximum characters of a line in a page; `POST /api/console/copy` returns all of it."""
 MAX_COPIED = 4 << 20
 MAX_ERRORS = 100
 MAX_PATTERN = 1000
@@ -29,25 +29,25 @@ _DOWNLOAD_LINES = 2000
 
 
 class ConsoleRequest(msgspec.Struct):
-    """Some rows of what is left after the filters."""
+    """Some of the rows that match the filters."""
 
     run: str
     start: int = 0
-    """The first row wanted; negative: counted from the end."""
+    """The first row wanted; negative counts from the end."""
     count: int = 200
     rank: int | None = None
     stream: Literal["", "stdout", "stderr"] = ""
     rewrites: bool = False
-    """Also the earlier forms of lines that a progress bar wrote again."""
+    """Also earlier versions of lines that a progress bar overwrote."""
     search: str = ""
     regex: bool = False
     only: bool = False
-    """Leave out lines that the search does not find."""
+    """Hide lines that do not match the search."""
 
 
 class ConsoleLine(msgspec.Struct, omit_defaults=True):
     number: int
-    """Among all lines of the run, whatever the filters: it stays the same, so links can hold it."""
+    """The number among all lines of the run, independent of filters, so that links stay valid."""
     text: str
     time: float
     """Unix seconds."""
@@ -56,9 +56,9 @@ class ConsoleLine(msgspec.Struct, omit_defaults=True):
     stderr: bool = False
     match: bool = False
     rewritten: bool = False
-    """An earlier form of a line."""
+    """An overwritten version of a line."""
     cut: int = 0
-    """Letters left out at its end."""
+    """Number of characters cut off at its end."""
 
 
 class ConsoleError(msgspec.Struct):
@@ -76,28 +76,28 @@ class ConsoleWindow(msgspec.Struct):
     start: int
     lines: list[ConsoleLine]
     rows: int
-    """How many there are with these filters."""
+    """Number of lines that match these filters."""
     total: int
-    """How many lines were printed, earlier forms included."""
+    """Number of lines printed, overwritten ones included."""
     rewritten: int
-    """How many of them are earlier forms."""
+    """Number of overwritten lines."""
     matches: int
     searched: int
-    """Up to which line the search has looked; ask again until it is `total`."""
+    """The line up to which the search has progressed; ask again until it is `total`."""
     ranks: list[int]
     streams: list[str]
     steps: bool
-    """Whether any line knows its step."""
+    """Whether any line has a step."""
     errors: list[ConsoleError]
     """The newest ones, oldest first."""
     error_count: int
     built: int
-    """Another number than before: the files were replaced by better ones, and all lines may have new numbers."""
+    """If this changes, files were replaced and all lines may have new numbers."""
 
 
 @route("POST", "/api/console")
 def console(ctx: Context, request: ConsoleRequest) -> ConsoleWindow:
-    """A window of lines, and what there is around it."""
+    """A page of lines and its context."""
     index = ctx.consoles.of(ctx.runs.get(request.run))
     with index.lock:
         seen = _Seen.by(index, request)
@@ -124,11 +124,11 @@ def console(ctx: Context, request: ConsoleRequest) -> ConsoleWindow:
 
 @dataclass
 class _Seen:
-    """The rows that a request is about."""
+    """The rows a request refers to."""
 
     rows: Numbers
     matches: Numbers
-    """Rows that the search has found."""
+    """Rows that match the search."""
     searched: int
 
     @classmethod
@@ -137,7 +137,7 @@ class _Seen:
         if not request.search:
             return cls(rows, np.empty(0, np.int64), len(index))
         if len(request.search) > MAX_PATTERN:
-            raise UsageError(f"a search of {len(request.search):,} letters; expected up to {MAX_PATTERN:,}")
+            raise UsageError(f"a search of {len(request.search):,} characters; expected up to {MAX_PATTERN:,}")
         search = index.search(request.search, request.regex)
         searched = search.advance(index, SEARCH_S)
         matches = search.among(rows)
@@ -174,7 +174,7 @@ def _error(index: ConsoleIndex, one: ErrorLines) -> ConsoleError:
 
 
 class ConsoleFindRequest(msgspec.Struct):
-    """Where something stands, among the rows that the same filters leave."""
+    """A position among the rows that match the filters."""
 
     run: str
     what: Literal["next", "previous", "line", "step"]
@@ -191,19 +191,19 @@ class ConsoleFindRequest(msgspec.Struct):
 
 class ConsoleFound(msgspec.Struct):
     row: int | None
-    """None: there is none, or not found yet."""
+    """None: none exists, or not found yet."""
     number: int | None = None
-    """Of the line there."""
+    """The line's number."""
     nth: int = 0
-    """For a match: its place among them, from 1."""
+    """For a match: its index among the matches, from 1."""
     matches: int = 0
     more: bool = False
-    """The search has not looked at all lines yet; ask again."""
+    """The search has not covered all lines yet; ask again."""
 
 
 @route("POST", "/api/console/find")
 def console_find(ctx: Context, request: ConsoleFindRequest) -> ConsoleFound:
-    """The row of a line, of a step, or of the next match."""
+    """The row of a line, a step, or the next match."""
     index = ctx.consoles.of(ctx.runs.get(request.run))
     with index.lock:
         seen = _Seen.by(index, request)
@@ -221,7 +221,7 @@ def console_find(ctx: Context, request: ConsoleFindRequest) -> ConsoleFound:
 
 
 def _match(seen: _Seen, request: ConsoleFindRequest, more: bool) -> ConsoleFound:
-    """The match after or before a row; past the last one comes the first again."""
+    """The match after or before a row, wrapping around at the end."""
     matches = seen.matches
     if not len(matches):
         return ConsoleFound(row=None, more=more)
@@ -234,7 +234,7 @@ def _match(seen: _Seen, request: ConsoleFindRequest, more: bool) -> ConsoleFound
 
 
 class ConsoleCopyRequest(msgspec.Struct):
-    """Whole lines from one number to another, both included."""
+    """Complete lines from one number to another, both included."""
 
     run: str
     first: int
@@ -249,7 +249,7 @@ class ConsoleCopy(msgspec.Struct):
     """Without colors."""
     lines: int
     cut: bool = False
-    """There is more than fits."""
+    """The text was truncated."""
 
 
 @route("POST", "/api/console/copy")
@@ -261,7 +261,7 @@ def console_copy(ctx: Context, request: ConsoleCopyRequest) -> ConsoleCopy:
         low, high = np.searchsorted(rows, [request.first, request.last + 1])
         if low >= high:
             asked = f"{request.first:,} to {request.last:,}"
-            raise NotFound(f"there are no lines {asked} with these filters; the run has {len(index):,}")
+            raise NotFound(f"no line from {asked} matches these filters; the run has {len(index):,}")
         taken: list[str] = []
         size = 0
         for number in rows[low:high]:
@@ -284,7 +284,7 @@ class ConsoleTextRequest(msgspec.Struct):
 
 @route("GET", "/api/console/text/{run}")
 def console_text(ctx: Context, request: ConsoleTextRequest) -> Download:
-    """Everything that was printed, as one text file."""
+    """The whole console output as a text file."""
     folder = ctx.runs.get(request.run)
     index = ctx.consoles.of(folder)
     with index.lock:

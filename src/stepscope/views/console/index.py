@@ -1,6 +1,6 @@
-"""Every line a run has printed, by number: made once, then only what is new is looked at.
+"""Every line a run has printed, by number: built once, then extended with new lines.
 
-A million lines take 13 bytes each here; their text stays in the pieces that the run folder holds anyway.
+Each line takes 13 bytes here; its text stays in the pieces that the run folder has in memory anyway.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_SEARCHES = 8
 
 
 class Growing(Generic[S]):
-    """A column that grows at its end."""
+    """An append-only column."""
 
     def __init__(self, dtype: type[S]) -> None:
         self._held: npt.NDArray[S] = np.empty(1024, dtype)
@@ -54,18 +54,18 @@ class Growing(Generic[S]):
 
 
 class LineFilter(NamedTuple):
-    """Which lines are wanted."""
+    """Line filters."""
 
     rank: int | None = None
     stream: str = ""
     """stdout, stderr, or "" for both."""
     rewrites: bool = False
-    """Also the earlier forms of lines that were written again."""
+    """Also overwritten versions of lines."""
 
 
 @dataclass
 class _Stream:
-    """What is known of one stream of one process."""
+    """The state of one stream of one process."""
 
     screen: Screen
     watch: TracebackWatch
@@ -73,15 +73,15 @@ class _Stream:
 
 @dataclass
 class _News:
-    """Columns of what is new, as lists: thousands of pieces are joined to the rest at once."""
+    """New columns, as lists: thousands of pieces are appended at once."""
 
     about: list[tuple[int, bool, int, float]] = field(default_factory=list)
-    """Of each piece its rank, whether it is of stderr, step and time."""
+    """For each piece: its rank, whether it is stderr, its step and time."""
     piece: list[int] = field(default_factory=list)
     start: list[int] = field(default_factory=list)
     end: list[int] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
-    """Lines that are seen no more."""
+    """Overwritten lines."""
 
 
 class ConsoleIndex:
@@ -90,7 +90,7 @@ class ConsoleIndex:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.built = 0
-        """How often it was made anew: numbers given out before are not valid any more."""
+        """How often it was rebuilt: earlier numbers are then invalid."""
         self._clear()
 
     def _clear(self) -> None:
@@ -109,10 +109,10 @@ class ConsoleIndex:
         self._rows: dict[LineFilter, tuple[tuple[int, int], Numbers]] = {}
         self._searches: dict[tuple[str, bool], Search] = {}
 
-    # -- taking in what is new -----------------------------------------------------------------------------------
+    # -- updating ------------------------------------------------------------------------------------------------
 
     def update(self, folder: RunFolder) -> None:
-        """Take in what the run has printed since; all of it again where files were replaced by better ones."""
+        """Read what the run has printed since; everything again if files were replaced."""
         fresh = folder.console_entries(max(0, self._taken - 1))
         if self._taken:
             if not fresh or fresh[0] is not self._last:
@@ -128,7 +128,7 @@ class ConsoleIndex:
             self._take(news)
 
     def _by_time(self, entries: list[Entry]) -> list[Entry]:
-        """Processes side by side, as they printed; within one the order is that of its file, whatever its clock did."""
+        """Interleave processes by time; within one, the order is that of its file, whatever its clock did."""
         latest = self._latest
         keys = []
         for entry in entries:
@@ -184,7 +184,7 @@ class ConsoleIndex:
         self._hidden.all[news.gone] = True
         self._changes += len(news.gone)
 
-    # -- what there is -------------------------------------------------------------------------------------------
+    # -- reading -------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self._piece.size
@@ -204,16 +204,16 @@ class ConsoleIndex:
 
     @property
     def rewritten(self) -> int:
-        """How many lines are earlier forms of another."""
+        """Number of overwritten lines."""
         return int(np.count_nonzero(self._hidden.all))
 
     def errors(self) -> list[ErrorLines]:
-        """Tracebacks, in the order they ended."""
+        """Tracebacks, by their last line."""
         found = [one for stream in self._streams.values() for one in stream.watch.found]
         return sorted(found, key=lambda one: one.last)
 
     def rows(self, wanted: LineFilter) -> Numbers:
-        """The numbers of the lines that are wanted, in order."""
+        """The numbers of the lines that match, in order."""
         state = (len(self), self._changes)
         known = self._rows.get(wanted)
         if known is not None and known[0] == state:
@@ -233,7 +233,7 @@ class ConsoleIndex:
         return found
 
     def search(self, text: str, regex: bool) -> Search:
-        """A search over all lines, kept so that it goes on where it stopped."""
+        """A search over all lines, cached so that it can resume."""
         found = self._searches.pop((text, regex), None) or Search(text, regex)
         self._searches[text, regex] = found
         while len(self._searches) > _MOST_SEARCHES:
@@ -266,11 +266,11 @@ class ConsoleIndex:
         return int(self._rank.all[self._piece.all[number]])
 
     def row_of_line(self, rows: Numbers, number: int) -> int:
-        """Where a line stands among these, or the next one that does."""
+        """The position of a line among these, or of the next one after it."""
         return min(bisect_left(rows, number), max(0, len(rows) - 1))
 
     def row_of_step(self, rows: Numbers, step: int) -> int | None:
-        """The first of these lines printed in this step or, where none was, in the first step after it."""
+        """The first of these lines printed in this step or, if there is none, in the first step after it."""
         steps = self._step.all[self._piece.all[rows]]
         known = steps != NO_STEP
         at = np.flatnonzero(known & (steps >= step))
@@ -281,7 +281,7 @@ class ConsoleIndex:
 
 
 def _cut(text: str) -> list[tuple[int, int]]:
-    """Where the lines of a piece begin and end, without their line breaks."""
+    """The bounds of a piece's lines, without line breaks."""
     found = []
     at = 0
     while (end := text.find("\n", at)) >= 0:
@@ -293,7 +293,7 @@ def _cut(text: str) -> list[tuple[int, int]]:
 
 
 class Consoles:
-    """The indices of runs that are open; one goes with its run."""
+    """The indexes of open runs; each is dropped with its run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""What a terminal would have done with a line: which earlier line it writes over, and which lines are a traceback."""
+"""Terminal emulation for lines: which earlier line each overwrites, and which lines form a traceback."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _KEPT_ROWS = 200
 _LONGEST_TRACE = 2000
 TRACEBACK = "Traceback (most recent call last)"
 _GOES_ON = (" ", "\t", "|", "+", "│", "╭", "╰", "┃", "┏", "┗", "❱")
-"""How the lines of a traceback begin, plain or drawn in a box."""
+"""Prefixes of traceback lines, plain or in a box."""
 
 
 def last_form(line: str) -> str:
-    """What a line shows after its carriage returns: the last thing written over it."""
+    """What a line shows after its carriage returns: the last text written."""
     if "\r" not in line:
         return line
     parts = [part for part in line.split("\r") if part]
@@ -25,7 +25,7 @@ def last_form(line: str) -> str:
 
 
 def plain_line(line: str) -> str:
-    """The line without colors and other escapes, as it is searched.
+    """The line without colors and other escapes, for searching.
 
     >>> plain_line("\\x1b[1;31merror\\x1b[0m: out of memory")
     'error: out of memory'
@@ -34,7 +34,7 @@ def plain_line(line: str) -> str:
 
 
 class Screen:
-    """The last rows of one stream. A progress bar writes its row again; nested bars move up and write several."""
+    """The last rows of one stream. A progress bar rewrites its row; nested bars move up and rewrite several."""
 
     def __init__(self) -> None:
         self._rows: list[int] = []
@@ -42,7 +42,7 @@ class Screen:
         self._open = False
 
     def plain(self, first: int, count: int) -> bool:
-        """Take `count` ended lines at once when nothing can be written over; False when they must be told apart."""
+        """Add `count` finished lines at once if nothing can be overwritten; otherwise return False."""
         if self._open or self._cursor != len(self._rows):
             return False
         self._rows = [*self._rows, *range(max(first, first + count - _KEPT_ROWS), first + count)][-_KEPT_ROWS:]
@@ -50,13 +50,13 @@ class Screen:
         return True
 
     def begin(self, rewrite: bool) -> None:
-        """A new piece: unless it rewrites what was shown unfinished, that line stays as it is."""
+        """Start a new piece: unless it rewrites an unfinished line, that line becomes final."""
         if self._open and not rewrite:
             self._cursor += 1
         self._open = False
 
     def write(self, number: int, text: str, ended: bool) -> int | None:
-        """One line; the number of the line that is seen no more: one that it replaces, or itself when it only moves."""
+        """Add one line; returns the number of the line it replaces, or its own if it only moves the cursor."""
         gone: int | None = None
         if self._cursor >= len(self._rows):
             self._rows.append(number)
@@ -77,7 +77,7 @@ class Screen:
 
 
 def moves_up(text: str) -> bool:
-    """Whether a piece moves the cursor up, so that its lines must be followed one by one."""
+    """Whether a piece moves the cursor up, so that its lines must be handled one by one."""
     return "\x1b[" in text and _UP.search(text) is not None
 
 
@@ -93,7 +93,7 @@ class ErrorLines:
 
 @dataclass
 class TracebackWatch:
-    """Follows one stream and notes where tracebacks begin and end."""
+    """Follows one stream and records where tracebacks begin and end."""
 
     found: list[ErrorLines] = field(default_factory=list)
     _first: int | None = None

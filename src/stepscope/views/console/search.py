@@ -1,4 +1,4 @@
-"""Finding text among a run's lines, a little at a time: a million lines never make the page wait."""
+"""Incremental search in a run's lines, so that a million lines never block the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Search"]
 
 
 class Search:
-    """Which lines hold a text or fit a pattern. A line never changes, so what was looked at stays valid."""
+    """Which lines match a text or pattern. Lines never change, so results stay valid."""
 
     def __init__(self, text: str, regex: bool) -> None:
         self._fits: Callable[[str], bool] = compile_pattern(text) if regex else _holds(text)
@@ -28,7 +28,7 @@ class Search:
         self._pieces = 0
 
     def advance(self, index: ConsoleIndex, budget_s: float) -> int:
-        """Look at lines that were not looked at yet, for about this long; return up to which line all are known."""
+        """Search further for about this long; returns the line up to which results are complete."""
         if len(self._found) < len(index):
             more = np.zeros(max(len(index), 2 * len(self._found)), bool)
             more[: len(self._found)] = self._found
@@ -45,7 +45,7 @@ class Search:
         return index.first_line(self._pieces)
 
     def among(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Positions in `rows` of the lines that were found so far."""
+        """Positions in `rows` of the matches so far."""
         return np.flatnonzero(self._found[rows])
 
     def has(self, number: int) -> bool:
@@ -53,7 +53,7 @@ class Search:
 
 
 def _holds(wanted: str) -> Callable[[str], bool]:
-    """Whether a text holds another. Case is ignored unless the wanted text has capitals."""
+    """Whether a text contains another. Case is ignored unless the search text has capitals."""
     if wanted == wanted.lower():
         return lambda text: wanted in text.lower()
     return lambda text: wanted in text

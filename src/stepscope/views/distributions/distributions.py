@@ -1,4 +1,4 @@
-"""The *Distributions* page: the layers whose histograms the runs logged, side by side, with what sets them apart."""
+"""The *Distributions* page: the layers whose histograms the runs logged, side by side, with their statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["distributions"]
 MAX_RUNS = 24
 MAX_LAYERS = 5000
 _FEW_BINS = 8
-"""A histogram of fewer says nothing about values that are stuck."""
+"""A histogram with fewer values cannot show a stuck layer."""
 
 
 class DistributionsRequest(msgspec.Struct):
@@ -28,28 +28,28 @@ class DistributionsRequest(msgspec.Struct):
 
 
 class DistributionCell(msgspec.Struct):
-    """One run's histograms of one layer in one family. Numbers are of its newest histogram; None where unknown."""
+    """One run's histograms of one layer in one family. Statistics are of its newest histogram; None if unknown."""
 
     run: str
     family: str
     """weights, gradients, activations or values"""
     key: str
-    """Under which they were logged."""
+    """The key under which they were logged."""
     count: int
-    """At how many steps."""
+    """Number of steps."""
     first_step: int
     last_step: int
     low: float | None
-    """The least value of all steps."""
+    """The minimum over all steps."""
     high: float | None
     mean: float | None
     std: float | None
     moved: float | None
     """From the first histogram to the newest: sqrt(change of mean² + change of deviation²) / the first's deviation."""
     stuck: float | None
-    """The share of values in the two fullest bins: near 1 for a layer that is dead or saturated."""
+    """The fraction of values in the two fullest bins: near 1 for a dead or saturated layer."""
     bad: int
-    """NaN and infinities at all steps."""
+    """NaN and infinities over all steps."""
 
 
 class DistributionLayer(msgspec.Struct):
@@ -59,18 +59,18 @@ class DistributionLayer(msgspec.Struct):
 
 class Distributions(msgspec.Struct):
     layers: list[DistributionLayer]
-    """In the order of the model, as far as the order in which they were first logged tells it."""
+    """In model order, as far as the order of first logging shows it."""
     families: list[str]
-    """Those that there are, in the order to show them."""
+    """The available families, in display order."""
     omitted: int = 0
-    """How many more layers there are than a page can hold."""
+    """Number of layers beyond the page's limit."""
 
 
 @route("POST", "/api/distributions")
 def distributions(ctx: Context, request: DistributionsRequest) -> Distributions:
-    """The layers of the chosen runs, and for each run and family what is known without drawing it."""
+    """The layers of the chosen runs, with statistics per run and family."""
     if len(request.runs) > MAX_RUNS:
-        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}")
+        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}; choose fewer")
     layers: dict[str, DistributionLayer] = {}
     for run in dict.fromkeys(request.runs):
         try:
@@ -114,7 +114,7 @@ def _cell(folder: RunFolder, key: str, family: str) -> DistributionCell:
 
 
 def _number(one: Media, name: str) -> float | None:
-    """A number of a medium's meta, which a file may hold anything in."""
+    """A number from a medium's meta, which may contain anything."""
     value = one.meta.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
@@ -126,7 +126,9 @@ def _bad(one: Media) -> int:
 
 
 def _moved(first: Media, last: Media) -> float | None:
-    """How far the distribution went, in deviations of the first: exact for two normal distributions (Wasserstein-2)."""
+    """How far the distribution moved, in standard deviations of the first: exact for normal distributions
+    (Wasserstein-2).
+    """
     numbers = [_number(one, name) for one in (first, last) for name in ("mean", "std")]
     if any(number is None for number in numbers):
         return None

@@ -1,4 +1,4 @@
-"""One key's histograms over time, on common edges: what stands behind `POST /api/histograms`."""
+"""One key's histograms over time, on common edges: the data of `POST /api/histograms`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
     folder = ctx.runs.get(request.run)
     found = folder.media(request.key, kind="histogram")
     if not found:
-        raise NotFound(f"run {folder.name!r} has no histograms under {request.key!r}")
+        raise NotFound(
+            f"run {folder.name!r} has no histograms under {request.key!r}; log some with stepscope.Histogram"
+        )
     chosen = _spread(found, request.rows)
     sound = [(one, shape) for one in chosen if (shape := _shape(folder, one)) is not None]
     drawn = ridge([shape for _, shape in sound], request.bins, request.tails)
@@ -42,7 +44,7 @@ def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
 
 
 def _spread(found: list[Media], rows: int) -> list[Media]:
-    """At most `rows` of them at even distances, the first and the last among them."""
+    """At most `rows` of them, evenly spaced, including the first and last."""
     if len(found) <= rows:
         return found
     return [found[at] for at in np.linspace(0, len(found) - 1, rows).round().astype(int).tolist()]
@@ -51,5 +53,5 @@ def _spread(found: list[Media], rows: int) -> list[Media]:
 def _shape(folder: RunFolder, one: Media) -> Histogram | None:
     try:
         return decode_histogram(folder.media_bytes(one))
-    except (BadData, NotFound):  # damaged or dropped: the others are still worth a picture
+    except (BadData, NotFound):  # damaged or dropped: draw the others
         return None

@@ -1,4 +1,4 @@
-"""Which layer a histogram belongs to, and what of it was counted: read from the names people give them."""
+"""Infer the layer and family of a histogram from its name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 __all__ = ["FAMILIES", "Placed", "in_rows", "placed"]
 
 FAMILIES = ("weights", "gradients", "activations", "values")
-"""In the order they stand side by side; `values` is whatever no name tells more about."""
+"""In display order; `values` is the default."""
 
 _WORDS = {
     "weights": ("weights", "params", "param", "parameters", "parameter"),
@@ -22,7 +22,7 @@ _ENDINGS = re.compile(r"^(?P<layer>.+)[./_](?P<word>grads?|gradients?|activation
 
 @dataclass(frozen=True)
 class Placed:
-    """A key, the layer it is about, and the family it belongs to."""
+    """A key with its layer and family."""
 
     key: str
     layer: str
@@ -44,7 +44,7 @@ def placed(keys: Collection[str]) -> list[Placed]:
 
 
 def _split(key: str) -> tuple[str, str | None]:
-    """A layer and its family: a part of the path says which, or an ending does."""
+    """A layer and its family, from a part of the path or a suffix."""
     parts = key.split("/")
     if len(parts) > 1:
         for at, part in enumerate(parts):
@@ -58,10 +58,10 @@ def _split(key: str) -> tuple[str, str | None]:
 
 
 def in_rows(found: Iterable[Placed]) -> dict[str, list[Placed]]:
-    """One row per layer, in the order they come.
+    """One row per layer, in order of appearance.
 
-    A module's activations (`fc`) join the row of its weight (`fc.weight`), where there is one, so that a layer's
-    weights, gradients and activations stand side by side.
+    A module's activations (`fc`) join the row of its weight (`fc.weight`), if there is one, so that a layer's
+    weights, gradients and activations appear side by side.
     """
     rows: dict[str, list[Placed]] = {}
     for one in found:
@@ -80,7 +80,7 @@ def in_rows(found: Iterable[Placed]) -> dict[str, list[Placed]]:
 
 
 def _host(layer: str, rows: dict[str, list[Placed]]) -> str | None:
-    """The row of a module's own parameter: its weight, else the first that is there."""
+    """The row of a module's own parameter: its weight, else the first one found."""
     for name in (f"{layer}.weight", f"{layer}.bias", f"{layer}/weight", f"{layer}/kernel"):
         if name in rows:
             return name

@@ -1,1 +1,1 @@
-"""The part *Files* of a run: artifacts with versions, and the run's own folder."""
+"""The *Files* part of a run: artifacts with versions, and the run's own folder."""

@@ -1,4 +1,4 @@
-"""What runs logged and used, read once per run until it changes: for lineage, lookups by name, and retention."""
+"""What runs logged and used, cached per run until it changes: for lineage, lookups by name, and retention."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _known: OrderedDict[Path, tuple[int, RunArtifacts]] = OrderedDict()
 
 
 def artifacts_in(entries: Iterable[RunEntry], project: str) -> list[RunArtifacts]:
-    """Those of all runs of a project; an error if one cannot be read, for then nobody knows what it uses."""
+    """The links of all runs of a project; raises if one cannot be read, because its uses are then unknown."""
     return [_read(entry) for entry in entries if entry.project == project]
 
 
 def read_until(entries: Iterable[RunEntry], deadline: float) -> Iterator[tuple[RunEntry, RunArtifacts | None]]:
-    """Each run with what it logged and used; None for one that cannot be read, or that there was no time for."""
+    """Each run with what it logged and used; None if it cannot be read or time ran out."""
     for entry in entries:
         try:
             yield entry, _read(entry) if time.monotonic() < deadline or _is_known(entry) else None
@@ -47,7 +47,9 @@ def _read(entry: RunEntry) -> RunArtifacts:
         try:
             known = (entry.version, artifacts_of(open_run(entry.path)))
         except (StepscopeError, OSError) as fault:
-            raise StepscopeError(f"run {entry.id} cannot be read, so nobody knows what it uses: {fault}") from fault
+            raise StepscopeError(
+                f"run {entry.id} cannot be read, so the artifacts it uses are unknown: {fault}"
+            ) from fault
         with _lock:
             _known[entry.path] = known
             while len(_known) > _KEPT:

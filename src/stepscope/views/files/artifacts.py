@@ -1,7 +1,7 @@
-"""The files inside one version of an artifact: listed by folder, looked at, saved one by one or all as a zip.
+"""The files inside one version of an artifact: listed by folder, previewed, downloaded singly or as a zip.
 
-Nothing of the reader's machine is named by a path from a run: a file is found by its place in the artifact's own list,
-and its bytes by their hash.
+No path from a run is ever used on the reader's machine: a file is found by its index in the artifact's own list, and
+its bytes by their hash.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = ["artifact", "artifact_file", "artifact_preview", "artifact_zip", "ver
 
 MAX_LISTED = 1000
 MAX_PREVIEW = 1 << 20
-"""Bytes of a text that are shown."""
+"""Maximum bytes of text in a preview."""
 MAX_IMAGE = 32 << 20
 MAX_CHECKED = 256 << 20
-"""Larger files are streamed without being checked against their hash first."""
+"""Larger files are streamed without first being verified against their hash."""
 
 _IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 
@@ -47,13 +47,13 @@ class ArtifactRequest(msgspec.Struct):
     name: str
     version: int
     folder: str = ""
-    """The folder inside the artifact, without a slash at its end; "" for its top."""
+    """The folder inside the artifact, without a trailing slash; "" for its root."""
     search: str = ""
-    """Instead: files of any folder whose path holds this."""
+    """Instead: files in any folder whose path contains this."""
 
 
 class ArtifactEntry(msgspec.Struct, omit_defaults=True):
-    """A file, or a folder with all below it."""
+    """A file, or a folder with everything below it."""
 
     name: str
     path: str
@@ -63,9 +63,9 @@ class ArtifactEntry(msgspec.Struct, omit_defaults=True):
     mime: str = ""
     sha256: str = ""
     reference: str | None = None
-    """Where the file is, when only that was noted."""
+    """The location of a file that was only referenced."""
     problem: str = ""
-    """Why its content is not here."""
+    """Why its content is missing."""
 
 
 class ArtifactListing(msgspec.Struct):
@@ -76,7 +76,7 @@ class ArtifactListing(msgspec.Struct):
 
 @route("POST", "/api/artifact")
 def artifact(ctx: Context, request: ArtifactRequest) -> ArtifactListing:
-    """What lies in one folder of an artifact, or what a search finds in all of them."""
+    """The contents of one folder of an artifact, or the matches of a search in all of them."""
     run = ctx.runs.get(request.run)
     files = version_of(run, request.name, request.version).files
     wanted = request.search.strip().lower()
@@ -123,7 +123,7 @@ def _entry(run: RunFolder, file: ArtifactFile, name: str) -> ArtifactEntry:
 
 
 def _problem(run: RunFolder, file: ArtifactFile) -> str:
-    """Why a file's content cannot be had, as far as a glance can tell; "" when all seems well."""
+    """Why a file's content is unavailable, from a quick check; "" if all seems well."""
     if file.reference is not None:
         return ""
     try:
@@ -143,24 +143,24 @@ class ArtifactPreviewRequest(msgspec.Struct):
 
 
 class ArtifactPreview(msgspec.Struct):
-    """What a file holds, as far as it can be shown safely."""
+    """A safe preview of a file."""
 
     kind: Literal["text", "json", "csv", "markdown", "image", "binary", "reference", "problem"]
     text: str = ""
     cut: bool = False
-    """There is more than is shown."""
+    """The preview is truncated."""
     note: str = ""
-    """Why it is not shown, or what it is."""
+    """Why there is no preview, or what the file is."""
 
 
 @route("POST", "/api/artifact/preview")
 def artifact_preview(ctx: Context, request: ArtifactPreviewRequest) -> ArtifactPreview:
-    """The beginning of a text, or that it is an image; never anything that a browser would run."""
+    """The beginning of a text, or that it is an image; never anything a browser would execute."""
     run = ctx.runs.get(request.run)
     file = _file(version_of(run, request.name, request.version), request.path)
     if file.reference is not None:
         return ArtifactPreview(
-            "reference", text=file.reference, note="Only a reference was kept; the file was not copied."
+            "reference", text=file.reference, note="Only a reference was stored; the file was not copied."
         )
     try:
         data = _start(run, file)
@@ -168,7 +168,9 @@ def artifact_preview(ctx: Context, request: ArtifactPreviewRequest) -> ArtifactP
         return ArtifactPreview("problem", note=str(fault))
     if _image_kind(data) is not None:
         if file.size > MAX_IMAGE:
-            return ArtifactPreview("binary", note=f"An image of {file.size:,} bytes; up to {MAX_IMAGE:,} are shown.")
+            return ArtifactPreview(
+                "binary", note=f"An image of {file.size:,} bytes; the maximum for a preview is {MAX_IMAGE:,}."
+            )
         return ArtifactPreview("image")
     text = _as_text(data[:MAX_PREVIEW])
     if text is None:
@@ -180,11 +182,11 @@ def _file(one: Artifact, path: str) -> ArtifactFile:
     for file in one.files:
         if file.path == path:
             return file
-    raise NotFound(f"version {one.version} of {one.name!r} has no file {path[:200]!r}")
+    raise NotFound(f"version {one.version} of {one.name!r} has no file {path[:200]!r}; reload the page")
 
 
 def _start(run: RunFolder, file: ArtifactFile) -> bytes:
-    """The first bytes of a file; all of them, checked, where it is not huge."""
+    """The first bytes of a file; all of them, verified, if it is not huge."""
     problem = _problem(run, file)
     if problem:
         raise BadData(problem)
@@ -215,7 +217,7 @@ def _text_kind(path: str) -> Literal["text", "json", "csv", "markdown"]:
 
 
 def _image_kind(data: bytes) -> str | None:
-    """By its first bytes, not by its name: what a browser is told must be what it gets."""
+    """From its first bytes, not its name: the declared type must match the content."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((mime for sign, mime in _IMAGES if data.startswith(sign)), None)
@@ -238,12 +240,12 @@ def artifact_file(ctx: Context, request: ArtifactFileRequest) -> Download:
     if file.reference is not None:
         raise NotFound(f"{file.path!r} was not copied into the run; it is at {file.reference}")
     if problem := _problem(run, file):
-        raise BadData(f"{file.path!r} cannot be given out: {problem}")
+        raise BadData(f"{file.path!r} cannot be sent: {problem}")
     name = file.path.replace("\\", "/").rpartition("/")[2]
     if file.size > MAX_CHECKED:
         path = run.blob_path(file.sha256)
         if not path.resolve().is_relative_to(run.path.resolve()):
-            raise Forbidden(f"the content of {file.path!r} lies outside the run's folder; it is not given out")
+            raise Forbidden(f"the content of {file.path!r} is outside the run's folder, so it is not sent")
         return Download("application/octet-stream", path=path, filename=name)
     data = run.media_bytes(file.sha256)
     mime = _image_kind(data) if request.show else None
@@ -260,13 +262,13 @@ class ArtifactZipRequest(msgspec.Struct):
 
 @route("GET", "/api/artifact/zip")
 def artifact_zip(ctx: Context, request: ArtifactZipRequest) -> Download:
-    """All files of a version in one archive, made while it is sent."""
+    """All files of a version in one archive, built while it is sent."""
     run = ctx.runs.get(request.run)
     one = version_of(run, request.name, request.version)
     for file in one.files:
         try:
             check_inner_path(file.path)
         except UsageError as fault:
-            raise BadData(f"the artifact {one.name!r} is not to be trusted: {fault}") from None
+            raise BadData(f"the artifact {one.name!r} has an unsafe record: {fault}") from None
     safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in one.name)[:80].strip(".-")
     return Download("application/zip", pieces=zip_pieces(run, one), filename=f"{safe or 'artifact'}-v{one.version}.zip")

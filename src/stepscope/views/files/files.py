@@ -1,4 +1,4 @@
-"""The *Files* of a run: what it kept as artifacts, version by version, the steps it saved, and its own folder."""
+"""The *Files* of a run: its artifacts by version, its saved steps, and its own folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ MAX_OWN = 500
 MAX_WALKED = 20_000
 MAX_LISTED = 2000
 _MANIFEST = "capsule.json"
-_ROLES = {"run": "training", "worker": "a child process", "system": "machine metrics", "edit": "edits"}
+_ROLES = {
+    "run": "training",
+    "worker": "a child process",
+    "system": "machine metrics",
+    "edit": "edits",
+    "node": "ranks of a node",
+}
 _MAX_MANIFEST = 4 << 20
 
 
@@ -41,12 +47,12 @@ class ArtifactVersion(msgspec.Struct):
     files: int
     bytes: int
     references: int
-    """Files that were only noted, not copied."""
+    """Files that were only referenced, not copied."""
     step: int | None
     aliases: list[str]
     metadata: dict[str, Any]
     times: int = 1
-    """How often it was logged: the same content keeps its version."""
+    """How often it was logged; equal content keeps its version."""
 
 
 class ArtifactName(msgspec.Struct):
@@ -57,7 +63,7 @@ class ArtifactName(msgspec.Struct):
 
 
 class SavedStep(msgspec.Struct):
-    """A capsule: a step that failed, kept so that it can be run again."""
+    """A capsule: a failed step, saved so that it can be repeated."""
 
     name: str
     version: int
@@ -70,7 +76,7 @@ class SavedStep(msgspec.Struct):
     said: str = ""
     """The error, or the loss, in one line."""
     missing: list[str] = []
-    """What a replay has to do without."""
+    """What a replay will lack."""
     problem: str = ""
     """Why the capsule cannot be read."""
 
@@ -84,7 +90,7 @@ class OwnFile(msgspec.Struct):
     files: int = 1
     modified: float = 0.0
     about: str = ""
-    """Who wrote it."""
+    """Its writer."""
     damage: str = ""
 
 
@@ -94,15 +100,15 @@ class RunFiles(msgspec.Struct):
     saved_steps: list[SavedStep]
     own: list[OwnFile]
     bytes: int
-    """Of the whole folder, as far as it was walked."""
+    """Size of the whole folder, as far as it was walked."""
     damage: list[str]
     omitted: int = 0
-    """Versions that are not listed."""
+    """Number of versions not listed."""
 
 
 @route("POST", "/api/files")
 def files(ctx: Context, request: FilesRequest) -> RunFiles:
-    """Everything the run holds in files."""
+    """Everything the run has stored in files."""
     folder = ctx.runs.get(request.run)
     artifacts = folder.artifacts
     kept = [one for one in artifacts if one.type != "capsule"]
@@ -119,7 +125,7 @@ def files(ctx: Context, request: FilesRequest) -> RunFiles:
 
 
 def _names(artifacts: Iterable[Artifact]) -> list[ArtifactName]:
-    """By name, the one logged last first; a version that was logged again is told once, with its newest aliases."""
+    """By name, most recently logged first; a version logged again appears once, with its newest aliases."""
     found: dict[str, dict[tuple[int, str], ArtifactVersion]] = {}
     types: dict[str, str] = {}
     for one in artifacts:
@@ -131,7 +137,7 @@ def _names(artifacts: Iterable[Artifact]) -> list[ArtifactName]:
         if before is not None:
             fresh.times = before.times + 1
             fresh.aliases = list(dict.fromkeys([*before.aliases, *fresh.aliases]))
-        for alias in fresh.aliases:  # an alias belongs to the newest that was given it
+        for alias in fresh.aliases:  # an alias refers to the newest artifact it was assigned to
             for other in versions.values():
                 if alias in other.aliases:
                     other.aliases.remove(alias)
@@ -157,7 +163,7 @@ def _version(one: Artifact) -> ArtifactVersion:
 
 
 class _Manifest(msgspec.Struct):
-    """What the page tells of a capsule; `stepscope replay` reads all of it."""
+    """What the page shows of a capsule; `stepscope replay` reads all of it."""
 
     error: str = ""
     loss: str = ""
@@ -165,7 +171,7 @@ class _Manifest(msgspec.Struct):
     missing: list[str] = []
 
 
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+# Created at import, not on first use: if two threads create one at the same time, msgspec (0.22) kills the process.
 _manifest_decoder = msgspec.json.Decoder(_Manifest)
 
 
@@ -200,7 +206,7 @@ def _number(value: Any) -> int:
 
 
 def _hex(text: str) -> str:
-    """A float as the capsule writes it, for people."""
+    """A capsule's float, formatted for people."""
     try:
         return f"{float.fromhex(text):.6g}" if text else ""
     except (ValueError, OverflowError):
@@ -208,11 +214,11 @@ def _hex(text: str) -> str:
 
 
 def _own_files(folder: RunFolder) -> list[OwnFile]:
-    """What lies in the run folder: logs one by one, folders summed up."""
+    """The contents of the run folder: logs one by one, folders summed up."""
     writers = {header.file_id.partition(".")[0]: header for header in folder.files}
     holes: dict[str, list[str]] = {}
     for path, hole in folder.damage.places:
-        inside = path.parent != folder.path  # a compacted file: its folder stands for it
+        inside = path.parent != folder.path  # a compacted file: its folder represents it
         words = f"{path.name}: " if inside else ""
         holes.setdefault(path.parent.name if inside else path.name, []).append(
             f"{words}bytes {hole.start:,} to {hole.end:,} cannot be read"
@@ -241,7 +247,7 @@ def _own_files(folder: RunFolder) -> list[OwnFile]:
 
 
 def _writer(name: str, writers: Mapping[str, FileHeader]) -> str:
-    """Who wrote a log, by the id in its name."""
+    """The writer of a log, by the id in its name."""
     parts = name.split(".")
     header = writers.get(parts[-4]) if len(parts) > 4 else None
     if header is None:
@@ -259,7 +265,7 @@ def _entries(path: Path) -> list[os.DirEntry[str]]:
 
 
 def _walked(path: Path) -> tuple[int, int]:
-    """How many files a folder has and their size; stops at a number no run reaches by itself."""
+    """The number and size of a folder's files, up to a limit that no run normally reaches."""
     count = size = 0
     for root, _folders, names in os.walk(path):
         for name in names:
@@ -284,18 +290,23 @@ def _kind(name: str, inside: bool) -> Literal["about", "log", "media", "compacte
 
 
 def _damage(folder: RunFolder) -> list[str]:
-    """What is wrong with the files, in words; what a killed process leaves behind is not."""
+    """What is wrong with the files, in words; traces of a killed process do not count."""
     damage = folder.damage
     said = [
-        (damage.holes, "damaged stretch", "damaged stretches", "what stood there is lost, all the rest is sound"),
-        (damage.missing_frames, "missing record", "missing records", "the logs' own count says they were written"),
-        (damage.nameless_rows, "row without names", "rows without names", "the names stood in a damaged place"),
-        (damage.unreadable_frames, "unreadable record", "unreadable records", "nothing can be made of them"),
+        (damage.holes, "damaged stretch", "damaged stretches", "their content is lost, the rest is intact"),
+        (
+            damage.missing_frames,
+            "missing record",
+            "missing records",
+            "the sequence numbers show that they were written",
+        ),
+        (damage.nameless_rows, "row without names", "rows without names", "their names were in a damaged frame"),
+        (damage.unreadable_frames, "unreadable record", "unreadable records", "they cannot be interpreted"),
         (
             damage.unknown_frames,
             "unknown record",
             "unknown records",
-            "of a newer Stepscope: pip install -U stepscope",
+            "from a newer Stepscope: pip install -U stepscope",
         ),
     ]
     told = [f"{count:,} {one if count == 1 else many}: {words}" for count, one, many, words in said if count]
@@ -327,14 +338,14 @@ class ArtifactDiff(msgspec.Struct):
     changed: int
     same: int
     changes: list[FileChange]
-    """By path; the first ones, where there are very many."""
+    """By path; only the first ones if there are very many."""
     metadata: list[tuple[str, Any, Any]]
-    """What was noted differently: name, before, after."""
+    """Metadata differences: name, before, after."""
 
 
 @route("POST", "/api/artifact/diff")
 def artifact_diff(ctx: Context, request: ArtifactDiffRequest) -> ArtifactDiff:
-    """Which files two versions of an artifact do not share."""
+    """The files that differ between two versions of an artifact."""
     folder = ctx.runs.get(request.run)
     new, old = (version_of(folder, request.name, number) for number in (request.version, request.against))
     before, after = ({file.path: file for file in one.files} for one in (old, new))

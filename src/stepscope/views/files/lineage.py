@@ -1,4 +1,4 @@
-"""Where an artifact comes from and what was made of it, and an artifact by its name: over all runs that one may see."""
+"""An artifact's origins and derivatives, and artifact lookup by name, over all runs the user may see."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from stepscope.views.route import route
 
 LIMIT_S = 8.0
 MOST = 200
-"""Boxes of a graph; beyond, nobody could read it."""
+"""Maximum number of nodes; a larger graph would be unreadable."""
 
 
 class LineageRequest(msgspec.Struct):
     run: str
     name: str | None = None
-    """An artifact of the run; without one, all that it logged and used."""
+    """An artifact of the run; without one, everything it logged and used."""
     version: int | None = None
 
 
@@ -40,7 +40,7 @@ class LineageNode(msgspec.Struct):
     project: str = ""
     type: str = ""
     version: int = 0
-    """In that run."""
+    """The version in that run."""
     aliases: list[str] = []
     bytes: int = 0
     time: float = 0.0
@@ -58,14 +58,14 @@ class LineageGraph(msgspec.Struct):
     edges: list[LineageEdge]
     """From a run to what it made, and from an artifact to the runs that used it."""
     omitted: int = 0
-    """Boxes further away that are left out."""
+    """Number of more distant nodes that are omitted."""
     unread: int = 0
-    """Runs that were not looked at yet, because there are many; asking again goes on."""
+    """Number of runs not read yet, because there are many; repeat the request to continue."""
 
 
 @route("POST", "/api/lineage")
 def lineage(ctx: Context, request: LineageRequest) -> LineageGraph:
-    """The runs and artifacts that are connected with a run or one of its artifacts, the nearest first."""
+    """The runs and artifacts connected with a run or one of its artifacts, nearest first."""
     folder = ctx.runs.get(request.run)
     mine = ctx.catalogue.entry(request.run)
     graph = _Graph()
@@ -107,7 +107,7 @@ class _Graph:
                 self._edges[run, node] = None
         for use in found.used:
             node = _artifact_id(use.name, use.digest)
-            if node not in self._nodes:  # of a run that is gone, or that one may not see
+            if node not in self._nodes:  # from a run that is deleted or not visible to the user
                 known = LineageNode(node, "artifact", use.name, type=use.type, version=use.version, time=use.time)
                 self._nodes[node] = known
             self._edges[node, run] = None
@@ -126,7 +126,7 @@ class _Graph:
         return id
 
     def around(self, start: str, unread: int) -> LineageGraph:
-        """Everything connected with a box, in either direction."""
+        """Everything connected with a node, in either direction."""
         near: dict[str, list[str]] = {}
         for source, target in self._edges:
             near.setdefault(source, []).append(target)
@@ -151,7 +151,7 @@ class _Graph:
 
 class FindArtifactRequest(msgspec.Struct):
     artifact: str
-    """`name`, `name:v2`, `name:best`, or with its project in front: `vision/name:best`."""
+    """`name`, `name:v2`, `name:best`, or with the project as prefix: `vision/name:best`."""
     project: str = ""
 
 
@@ -164,14 +164,14 @@ class FoundFile(msgspec.Struct):
 
 
 class FoundArtifact(msgspec.Struct):
-    """An artifact with all that is needed to fetch its files: `GET /api/blob/{run}/{sha256}`, by ranges."""
+    """An artifact with everything needed to fetch its files: `GET /api/blob/{run}/{sha256}`, by ranges."""
 
     run: str
     project: str
     name: str
     type: str
     version: int
-    """Its place among all contents that its project has had under this name."""
+    """Its version among all contents that its project has logged under this name."""
     run_version: int
     """Its version within the run."""
     digest: str
@@ -183,14 +183,14 @@ class FoundArtifact(msgspec.Struct):
 
 @route("POST", "/api/artifact/find")
 def find_artifact(ctx: Context, request: FindArtifactRequest) -> FoundArtifact:
-    """The artifact that a name means in a project."""
+    """The artifact that a reference names in a project."""
     wanted = parse(request.artifact)
     project = wanted.project or request.project
     entries = {entry.id: entry for entry in ctx.catalogue.every() if entry.project == project or entry.id == project}
     kept: list[Kept] = []
     for entry, found in read_until(entries.values(), time.monotonic() + 60):
         if found is None:
-            raise NotFound(f"run {entry.id} cannot be read now; ask again for {request.artifact!r}")
+            raise NotFound(f"run {entry.id} cannot be read right now; ask again for {request.artifact!r}")
         kept += [Kept(entry.path, entry.project, record) for record in found.logged]
     kept.sort(key=lambda one: one.record.time)
     one, version = choose_kept(kept, wanted, f"project '{project}'")

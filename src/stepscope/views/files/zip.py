@@ -1,4 +1,4 @@
-"""A zip archive that is made while it is sent: no copy on the disk, files of any size, each checked by its hash."""
+"""A zip archive built while it is sent: no copy on disk, files of any size, each verified by its hash."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROBLEMS = "NOT-COMPLETE.txt"
 
 
 class _Outlet(io.RawIOBase):
-    """Where the archive is written to; what has gathered is taken away and sent."""
+    """The output buffer; its content is taken out and sent."""
 
     def __init__(self) -> None:
         self._gathered = bytearray()
@@ -43,10 +43,14 @@ class _Outlet(io.RawIOBase):
 
 
 def zip_pieces(run: RunFolder, artifact: Artifact) -> Iterator[bytes]:
-    """The archive, piece by piece. What could not be read is told in a file inside it: a download has no other way."""
+    """The archive, piece by piece. Unreadable files are listed in a file inside it, since a download has no other
+    channel.
+    """
     outlet = _Outlet()
     problems: list[str] = []
-    when = time.localtime(min(max(artifact.time, 315_619_200), 4_354_819_199))[:6]  # what a zip can date: 1980 to 2107
+    when = time.localtime(min(max(artifact.time, 315_619_200), 4_354_819_199))[
+        :6
+    ]  # the range of zip dates: 1980 to 2107
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_STORED) as archive:
         for file in {file.path: file for file in artifact.files if file.reference is None}.values():
             about = zipfile.ZipInfo(file.path, when)
@@ -73,4 +77,4 @@ def _entry(
             target.write(chunk)
             yield outlet.taken()
     if digest.hexdigest() != file.sha256:
-        raise OSError("damaged: its content is not what was kept")
+        raise OSError("damaged: its content does not match its hash")

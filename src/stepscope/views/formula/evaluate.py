@@ -1,7 +1,7 @@
 """Evaluate a formula on the series of one run.
 
-Two metrics of different steps meet at the steps of the one with fewer points; there the other counts with what it was
-logged last at or before that step. Everything is computed from all points: a chart thins out the result, not the input.
+Two metrics with different steps are joined at the steps of the one with fewer points; the other contributes its last
+value at or before each step. Everything is computed from all points: a chart downsamples the result, not the input.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """Values at steps: a metric, or what became of some."""
+    """Values at steps: a metric, or a result computed from metrics."""
 
     steps: npt.NDArray[np.int64]
     times: Floats
@@ -52,19 +52,19 @@ Value = Column | float
 
 @dataclass(frozen=True)
 class Names:
-    """What names mean in one run: its metrics first, then its config."""
+    """What names refer to in one run: its metrics first, then its config."""
 
     metrics: frozenset[str]
     config: Mapping[str, Any]
     series: Callable[[str], Series]
 
     def value(self, name: Name) -> Value:
-        """The metric or number of a name; an unquoted `loss/baseline` divides if no metric is called that."""
+        """The metric or number of a name; an unquoted `loss/baseline` divides if no metric has that name."""
         known = self._known(name.text, name.quoted)
         if known is None and not name.quoted:
             known = self._quotient(name.text)
         if known is None:
-            raise NotFound(f"this run has no metric or number {name.text!r}")
+            raise NotFound(f"this run has no metric or number {name.text!r}; check the name, or quote it")
         return known
 
     def _known(self, text: str, quoted: bool) -> Value | None:
@@ -123,11 +123,13 @@ def _call(node: Call, arguments: list[Value]) -> Value:
         return _each(function.apply, arguments)
     first, *rest = arguments
     if not isinstance(first, Column):
-        raise UsageError(f"{node.function} needs a metric, not the number {first:g}")
+        raise UsageError(f"{node.function} needs a metric, not the number {first:g}; write, for example, mean(loss)")
     if function.kind == "reduce":
         return float(function.apply(first.values))
     if any(isinstance(one, Column) for one in rest):
-        raise UsageError(f"{node.function} takes a number after the metric, not another metric")
+        raise UsageError(
+            f"{node.function} takes a number after the metric, not another metric; write, for example, ema(loss, 0.9)"
+        )
     return first.of(function.apply(first.values, first.steps, *rest))
 
 
@@ -151,7 +153,7 @@ def _each(apply: Callable[..., Any], arguments: list[Value]) -> Value:
 
 
 def _met(column: Column, steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Which point of a column counts at each step; -1 before its first."""
+    """The point of a column that applies at each step; -1 before its first."""
     if len(column.steps) == len(steps) and bool((column.steps == steps).all()):
         return np.arange(len(steps))
     found: npt.NDArray[np.int64] = np.searchsorted(column.steps, steps, side="right") - 1

@@ -1,4 +1,4 @@
-"""The functions that a formula may call: each takes columns of values and gives one back, or one number."""
+"""The functions available in formulas: each takes columns of values and returns a column or one number."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Function:
 
 
 def arity_words(function: Function) -> str:
-    """How many arguments it takes, in words."""
+    """The number of arguments, in words."""
     counts = str(function.least) if function.least == function.most else f"{function.least} or {function.most}"
     return f"{counts} argument{'' if counts == '1' else 's'}"
 
 
 def _finite(reduce: Callable[[Floats], Any]) -> Callable[[Floats], float]:
-    """The same over the finite values: one NaN at the start should not take a whole line away."""
+    """The same over the finite values: a NaN at the start must not hide the whole line."""
 
     def of(values: Floats) -> float:
         usable = values[np.isfinite(values)]
@@ -76,7 +76,7 @@ FUNCTIONS: dict[str, Function] = {
     "log": Function("each", np.log, about="natural logarithm"),
     "log2": Function("each", np.log2, about="logarithm to base 2"),
     "log10": Function("each", np.log10, about="logarithm to base 10"),
-    "clip": Function("each", np.clip, 3, 3, "values held between a least and a greatest"),
+    "clip": Function("each", np.clip, 3, 3, "values clipped to a minimum and a maximum"),
     "min": Function("each", _either(np.minimum, np.min), 1, 2, "the smaller of two, or the smallest of all"),
     "max": Function("each", _either(np.maximum, np.max), 1, 2, "the larger of two, or the largest of all"),
     "mean": Function("reduce", _finite(np.mean), about="mean of all points"),

@@ -1,7 +1,7 @@
-"""Cut a formula into tokens, in one pass.
+"""Split a formula into tokens, in one pass.
 
-A name may hold `/`, `.`, `:` and digits, so `val/acc` is one name; a hyphen is always a minus, and any other name can
-stand in quotes: `"val-acc"`.
+A name may contain `/`, `.`, `:` and digits, so `val/acc` is one name; a hyphen is always a minus, and any other name
+can be quoted: `"val-acc"`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stepscope.errors import QueryError
+from stepscope.runs.query.lexer import scanned
 
 __all__ = ["MAX_LENGTH", "Token", "tokens"]
 
@@ -27,19 +28,8 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a formula, ended by an `end` token at its last position."""
-    if len(text) > MAX_LENGTH:
-        raise QueryError(f"the formula has {len(text):,} characters; at most {MAX_LENGTH} are read", text[:60], 60)
-    found: list[Token] = []
-    at = 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        token, at = _next(text, at)
-        found.append(token)
-    found.append(Token("end", "", len(text)))
-    return found
+    """The tokens of a formula, terminated by an `end` token."""
+    return [*scanned("formula", text, MAX_LENGTH, _next), Token("end", "", len(text))]
 
 
 def _next(text: str, at: int) -> tuple[Token, int]:
@@ -56,7 +46,7 @@ def _next(text: str, at: int) -> tuple[Token, int]:
         return _number(text, at)
     if char.isalpha() or char == "_":
         return _name(text, at)
-    raise QueryError(f"{char!r} means nothing in a formula; a name that holds it needs quotes", text, at)
+    raise QueryError(f"{char!r} has no meaning in a formula; a name that contains it needs quotes", text, at)
 
 
 def _quoted(text: str, start: int) -> tuple[Token, int]:
@@ -87,6 +77,6 @@ def _name(text: str, start: int) -> tuple[Token, int]:
     end = start
     while end < len(text) and (text[end].isalnum() or text[end] in _INSIDE):
         end += 1
-    while text[end - 1] in "/.:":  # `loss/ 2` divides; the name does not end with the stroke
+    while text[end - 1] in "/.:":  # `loss/ 2` divides; a name does not end with a slash
         end -= 1
     return Token("name", text[start:end], start), end

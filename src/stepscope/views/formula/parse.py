@@ -1,4 +1,4 @@
-"""From the text of a formula to its tree. Nothing is evaluated here, and nothing is handed to Python's own `eval`.
+"""Parse a formula into a tree. Nothing is evaluated here, and nothing is passed to Python's `eval`.
 
 sum     := product (("+" | "-") product)*
 product := unary (("*" | "/" | "%") unary)*

@@ -1,4 +1,4 @@
-"""A formula as a series: where a chart names a metric it may name `= 1 - val/acc` too."""
+"""A formula as a series: a chart accepts `= 1 - val/acc` wherever it accepts a metric."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MAX_RUNS = 1000
 
 class FormulaRequest(msgspec.Struct):
     text: str
-    """The formula, with or without the `=` before it."""
+    """The formula, with or without the leading `=`."""
     runs: list[str] = []
 
 
 class FormulaCheck(msgspec.Struct):
     error: str | None = None
-    """What is wrong with it; None when it can be drawn."""
+    """What is wrong with it; None if it can be drawn."""
     position: int | None = None
-    """The character that is wrong, counted from 0."""
+    """The offending character, counted from 0."""
 
 
 def is_formula(key: str) -> bool:
@@ -55,10 +55,10 @@ def series_named(folder: RunFolder, key: str, rank: int | None = None) -> Series
 
 
 def _level(folder: RunFolder, value: float, rank: int | None) -> Column:
-    """One number as a level line, from the first to the last step of the run's first metric."""
+    """One number as a horizontal line, from the first to the last step of the run's first metric."""
     metrics = folder.metrics()
     if not metrics:
-        raise NotFound("this run has logged no metric to draw a level over")
+        raise NotFound("this run has logged no metric, so a constant has no steps to be drawn over")
     whole = folder.series(metrics[0], rank)
     ends = whole[np.array([0, -1])] if len(whole) else whole
     return Column(ends.steps, ends.times, np.full(len(ends), value))
@@ -66,7 +66,7 @@ def _level(folder: RunFolder, value: float, rank: int | None) -> Column:
 
 @route("POST", "/api/formula")
 def check_formula(ctx: Context, request: FormulaRequest) -> FormulaCheck:
-    """Whether a formula can be read, and whether the runs have what it names."""
+    """Whether a formula is valid, and whether the runs have the names it uses."""
     try:
         tree = read_formula(request.text)
     except QueryError as error:

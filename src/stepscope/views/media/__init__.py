@@ -1,1 +1,1 @@
-"""The *Media* page: what runs logged besides numbers, and embeddings as points."""
+"""The *Media* page: non-numeric data of runs, and embeddings as points."""

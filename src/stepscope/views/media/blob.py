@@ -27,14 +27,14 @@ class BlobRequest(msgspec.Struct):
     run: str
     sha256: str
     save: bool = False
-    """Have the browser save it, whatever it is."""
+    """Make the browser save it, whatever its type."""
 
 
 @route("GET", "/api/blob/{run}/{sha256}")
 def blob(ctx: Context, request: BlobRequest) -> Download:
-    """The bytes, with the type the run recorded if a browser may show it, else as a file to save."""
+    """The bytes, with the type the run recorded if a browser may show it, else as a download."""
     if not is_run_id(request.run) or not _SHA256.fullmatch(request.sha256):
-        raise NotFound("there is no such file")
+        raise NotFound("there is no such run or file; reload the page")
     folder = ctx.runs.get(request.run)
     found = _found(folder, request.sha256)
     saved_as = found.name if request.save or found.mime == _UNKNOWN else None
@@ -56,10 +56,10 @@ class PageRequest(msgspec.Struct):
 
 @route("GET", "/api/page/{run}/{sha256}")
 def page(ctx: Context, request: PageRequest) -> Download:
-    """HTML that a run logged, for a frame of the Charts page."""
+    """HTML that a run logged, for a frame on the Charts page."""
     found = blob(ctx, BlobRequest(run=request.run, sha256=request.sha256))
     if found.mime != "text/html" or found.filename is not None:
-        raise NotFound("there is no such page")
+        raise NotFound("there is no such page; reload the Charts page")
     return replace(found, page=True)
 
 
@@ -70,7 +70,7 @@ class _Found(NamedTuple):
 
 
 def _found(folder: RunFolder, sha256: str) -> _Found:
-    """What the run says of this hash; what it does not speak of is not given out."""
+    """The run's record for this hash; content without a record is not sent."""
     for one in folder.media(superseded=True):
         if one.sha256 == sha256 or (one.data is not None and hashlib.sha256(one.data).hexdigest() == sha256):
             name = str(one.meta.get("name") or f"{one.key.replace('/', '-')}-{one.step}")
@@ -79,13 +79,13 @@ def _found(folder: RunFolder, sha256: str) -> _Found:
         for file in artifact.files:
             if file.sha256 == sha256:
                 return _Found(_UNKNOWN, file.path.replace("\\", "/").rpartition("/")[2])
-    raise NotFound(f"run {folder.id} has logged nothing with the hash {sha256[:12]}…")
+    raise NotFound(f"run {folder.id} has logged nothing with the hash {sha256[:12]}…; reload the page")
 
 
 def _check(head: bytes, mime: str, whole: bool) -> None:
     fault = image_fault(head, mime, whole)
     if fault is not None:
-        raise BadData(f"this image is not shown: {fault}; add ?save=true to its address to download it all the same")
+        raise BadData(f"this image is not shown: {fault}; add ?save=true to its address to download it anyway")
 
 
 def _head_of(path: Path) -> bytes:
@@ -97,7 +97,7 @@ def _head_of(path: Path) -> bytes:
 
 
 def _large_file(folder: RunFolder, sha256: str) -> Path | None:
-    """The blob, if it is too large to be read and checked as a whole; never one that lies outside the run's folder."""
+    """The blob, if it is too large to be read and verified whole; never one outside the run's folder."""
     try:
         path = folder.blob_path(sha256)
         large = path.stat().st_size > STREAM_FROM

@@ -1,4 +1,4 @@
-"""Images are looked at before a browser decodes them: a few bytes may claim to be a picture of gigabytes."""
+"""Images are checked before a browser decodes them: a few bytes may claim gigabytes of pixels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["HEAD_BYTES", "image_fault"]
 
 HEAD_BYTES = 1 << 18
 MAX_PIXELS = 100_000_000
-"""As many as `stepscope.Image` takes; what has more was not written by it."""
+"""The limit of `stepscope.Image`; anything larger was not written by it."""
 
 
 def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
-    """Why these bytes, recorded as an image, are not given to a browser as one; None if they may be.
+    """Why these bytes, recorded as an image, must not be sent to a browser as one; None if they may be.
 
-    Without `whole`, they are only its first ones.
+    Without `whole`, the bytes are only the beginning.
 
     >>> image_fault(b"<svg onload=alert(1)>", "image/png")
     'its bytes are not those of an image'
@@ -24,7 +24,7 @@ def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
         return None
     found = mime_of(head)
     if found is None or not found.startswith("image/"):
-        # Other types, SVG among them, are only ever saved: there is nothing to refuse.
+        # Other types, SVG included, are only ever downloaded, so there is nothing to reject.
         return "its bytes are not those of an image" if mime in SHOWN_IMAGES else None
     size = image_size(head, found)
     if size is None:
@@ -32,6 +32,6 @@ def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
     width, height = size
     if width * height > MAX_PIXELS:
         return f"it claims to have {width:,} x {height:,} pixels, more than the {MAX_PIXELS:,} that are shown"
-    if whole and found.endswith("png") and b"IEND" not in head:  # a browser would show it blank, without a word
+    if whole and found.endswith("png") and b"IEND" not in head:  # a browser would silently show it blank
         return "it is cut off before its end"
     return None

@@ -1,4 +1,4 @@
-"""What the *Media* page lists: each key that the runs logged something other than numbers under, and at which steps."""
+"""The list of the *Media* page: each non-numeric key that the runs logged, with its steps."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MAX_RUNS = 200
 MAX_KEYS = 2000
 MAX_STEPS = 2000
 MAX_NUMBERS = 200_000
-"""Steps in one answer, over all keys: about a megabyte before it is packed."""
+"""Maximum number of steps in one response, over all keys: about a megabyte uncompressed."""
 ELSEWHERE = {"histogram", "step"}
-"""Kinds with a page of their own: *Distributions* and *Model*."""
+"""Kinds with their own page: *Distributions* and *Model*."""
 
 
 class MediaIndexRequest(msgspec.Struct):
@@ -30,25 +30,25 @@ class MediaIndexRequest(msgspec.Struct):
 
 
 class MediaKey(msgspec.Struct):
-    """One key under which at least one of the runs logged this kind of thing."""
+    """One key under which at least one of the runs logged this kind."""
 
     key: str
     kind: str
     runs: list[str]
-    """Those that have it, in the order they were asked for."""
+    """Runs that have it, in the order requested."""
     steps: list[int]
-    """The steps at which any of them has it; of very many, some at even distances, first and last among them."""
+    """The steps at which any of them has it; if there are very many, evenly spaced ones including first and last."""
     most: int
-    """How many there are at one step, at most: a list of images is several."""
+    """Maximum number of items at one step: a list of images has several."""
     newest: float
-    """When the newest was logged: it grows also where a step is logged again."""
+    """When the newest was logged; also increases when a step is logged again."""
 
 
 class MediaIndex(msgspec.Struct):
     keys: list[MediaKey]
-    """In the order to show them."""
+    """In display order."""
     omitted: int = 0
-    """How many more keys there are than a page can hold."""
+    """Number of keys beyond the page's limit."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _key(name: tuple[str, str], known: _Found, room: int) -> MediaKey:
 
 
 def thinned(steps: list[int], room: int) -> list[int]:
-    """At most `room` of the steps, at even distances, with both ends.
+    """At most `room` of the steps, evenly spaced, including both ends.
 
     >>> thinned([0, 10, 20, 30, 40], 3)
     [0, 20, 40]

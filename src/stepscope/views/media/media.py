@@ -1,4 +1,4 @@
-"""What runs logged besides numbers, at a step: what stands behind `POST /api/media`."""
+"""Non-numeric data of runs at a step: the data of `POST /api/media`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SMALL_IMAGES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 def media(ctx: Context, request: MediaRequest) -> MediaData:
     """What the runs logged under a key at a step."""
     if len(request.runs) > MAX_RUNS:
-        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}")
+        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}; choose fewer")
     answer = MediaData(items=[], steps=[])
     for run in dict.fromkeys(request.runs):
         try:
@@ -50,7 +50,7 @@ def _steps(found: list[Media]) -> list[int]:
 
 
 def _at(found: list[Media], step: int | None) -> list[Media]:
-    """Everything at the newest step at or before the one asked for; where it was logged twice, the newer."""
+    """Everything at the newest step at or before the requested one; if logged twice, the newer."""
     reached = [one.step for one in found if step is None or one.step <= step]
     if not reached:
         return []
@@ -88,7 +88,7 @@ def _item(folder: RunFolder, one: Media) -> MediaItem:
 
 
 def _url(folder: RunFolder, one: Media) -> str | None:
-    """Where the bytes are: beside the others, or, for a tiny image, in the address itself."""
+    """The address of the bytes: a URL or, for a tiny image, a data URL."""
     if one.kind == "histogram" or (one.data is None and one.sha256 is None):
         return None
     if one.data is None:

@@ -1,4 +1,4 @@
-"""Embeddings in the plane or in space: by principal components, t-SNE or UMAP, and who is near whom."""
+"""Embeddings in 2D or 3D: by principal components, t-SNE or UMAP, and nearest neighbors."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["near", "projection"]
 
 MOST_ROWS = 10_000
-"""Points that a page draws; of more, some at random, always the same."""
+"""Maximum number of points drawn; a larger set is sampled with a fixed seed."""
 MAX_NEAR = 100
 MAX_LABEL = 200
 MAX_WIDTH = 50
-"""t-SNE and UMAP start from so many principal components: what lies beyond is mostly noise, and costs time."""
+"""Number of principal components that t-SNE and UMAP start from: the rest is mostly noise, and costs time."""
 
 LEAST_ROWS = 8
-"""Fewer points have no neighborhoods to keep, and some versions of UMAP fail on them."""
+"""Fewer points have no neighborhoods to preserve, and some versions of UMAP fail on them."""
 _one_umap = threading.Lock()
-"""Numba's own threads end the whole process when two callers meet in them, where neither TBB nor OpenMP is there."""
+"""Numba's own threads crash the process when two callers use them at once, if neither TBB nor OpenMP is installed."""
 
 Method = Literal["pca", "tsne", "umap"]
 
@@ -52,11 +52,11 @@ class ProjectionRequest(msgspec.Struct):
     method: Method = "pca"
     dims: int = 2
     perplexity: float = 30.0
-    """t-SNE: about how many neighbors each point has. UMAP: the same, as `n_neighbors`."""
+    """t-SNE: the perplexity. UMAP: `n_neighbors`."""
 
 
 class PointColumn(msgspec.Struct):
-    """One thing that is known of each row: its label, its loss, its split."""
+    """One attribute of each row: its label, its loss, its split."""
 
     name: str
     values: list[Any]
@@ -65,21 +65,21 @@ class PointColumn(msgspec.Struct):
 class Projection(msgspec.Struct):
     step: int
     rows: list[int]
-    """Which rows of the embedding the points are."""
+    """The rows of the embedding that the points represent."""
     total: int
-    """How many rows there are in all."""
+    """Total number of rows."""
     x: list[float]
     y: list[float]
     z: list[float]
-    """Empty in the plane. All three are empty while nothing is there to be drawn yet."""
+    """Empty in 2D. All three are empty until there is something to draw."""
     done: bool
     part: float
-    """How much of the work is done, 0 to 1."""
+    """Progress, 0 to 1."""
     note: str
-    """What was done, in words: the method, and what was left out."""
+    """What was computed, in words: the method, and what was omitted."""
     columns: list[PointColumn]
     methods: list[str]
-    """What this server can compute."""
+    """The methods this server supports."""
     error: str | None = None
 
 
@@ -99,7 +99,7 @@ class Near(msgspec.Struct):
 
 @route("POST", "/api/projection")
 def projection(ctx: Context, request: ProjectionRequest) -> Projection:
-    """Where each vector of an embedding is drawn. Asked again until `done`: the picture forms meanwhile."""
+    """The position of each vector of an embedding. Poll until `done`: the plot forms meanwhile."""
     if request.dims not in (2, 3):
         raise UsageError(f"dims={request.dims}; a projection has 2 or 3 dimensions")
     if not 2 <= request.perplexity <= 200:
@@ -133,13 +133,13 @@ def projection(ctx: Context, request: ProjectionRequest) -> Projection:
 
 @route("POST", "/api/projection/near")
 def near(ctx: Context, request: NearRequest) -> Near:
-    """The vectors nearest to one, measured between the vectors themselves and not in the picture."""
+    """The vectors nearest to one, measured between the vectors themselves and not in the plot."""
     if not 1 <= request.count <= MAX_NEAR:
         raise UsageError(f"count={request.count}; expected 1 to {MAX_NEAR}")
     folder, found = _media(ctx, request.run, request.key, request.step)
     vectors = ctx.projections.read(_name(folder, found), partial(_read, folder, found)).vectors
     if not 0 <= request.row < len(vectors):
-        raise UsageError(f"row {request.row} is not one of the {len(vectors)} rows")
+        raise UsageError(f"row {request.row} is not one of the {len(vectors)} rows; reload the page")
     own = vectors[request.row]
     if request.metric == "cosine":
         sizes = np.linalg.norm(vectors, axis=1) * max(float(np.linalg.norm(own)), 1e-30)
@@ -169,28 +169,28 @@ def _media(ctx: Context, run: str, key: str, step: int | None) -> tuple[RunFolde
 
 
 def _read(folder: RunFolder, found: Media) -> _Stored:
-    """The vectors and what is known of them; `BadData` if the bytes are not what the record says."""
+    """The vectors and their attributes; `BadData` if the bytes do not match the record."""
     data = folder.media_bytes(found)
     rows, width = found.meta.get("rows"), found.meta.get("width")
     if not isinstance(rows, int) or not isinstance(width, int) or rows < 1 or width < 1:
-        raise BadData(f"the embedding {found.key!r} at step {found.step} does not say its shape")
+        raise BadData(f"the embedding {found.key!r} at step {found.step} has no shape in its record; log it again")
     size = rows * width * 4
     if len(data) < size:
-        raise BadData(f"the embedding {found.key!r} at step {found.step} is cut off: {len(data)} of {size} bytes")
+        raise BadData(f"the embedding {found.key!r} at step {found.step} is truncated: {len(data)} of {size} bytes")
     vectors = np.frombuffer(data, dtype="<f4", count=rows * width).reshape(rows, width)
     finite = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
     return _Stored(finite, _columns(data[size:], rows))
 
 
 def _name(folder: RunFolder, found: Media) -> tuple[object, ...]:
-    """What tells this embedding from all others: a step may be logged again after a restart."""
+    """A key that identifies this embedding: a step may be logged again after a restart."""
     return folder.id, found.key, found.step, found.time, found.sha256
 
 
 def _columns(data: bytes, rows: int) -> list[tuple[str, list[Any]]]:
     try:
         said = msgspec.json.decode(data) if data else {}
-    except MALFORMED:  # the vectors are whole, so they are drawn without labels
+    except MALFORMED:  # the vectors are intact, so draw them without labels
         return []
     if not isinstance(said, dict):
         return []
@@ -204,7 +204,7 @@ def _short(value: Any) -> Any:
 
 
 def _room(method: Method) -> int:
-    """How many points a method takes in reasonable time; scikit-learn's t-SNE is not exact, and so takes more."""
+    """Number of points a method handles in reasonable time; scikit-learn's approximate t-SNE handles more."""
     if method == "tsne" and not find_spec("sklearn"):
         return MAX_ROWS
     return MOST_ROWS if method == "pca" else MOST_ROWS // 2
@@ -254,17 +254,17 @@ def _sklearn_tsne(job: Job, vectors: Floats, request: ProjectionRequest) -> Floa
 
 
 def _has_umap() -> bool:
-    """By a file of its own, without importing it: another package on PyPI is called `umap` too."""
+    """Check the file without importing it: another package on PyPI is also called `umap`."""
     spec = find_spec("umap")
     return spec is not None and any(Path(place, "umap_.py").exists() for place in spec.submodule_search_locations or ())
 
 
 def _umap(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
     neighbours = int(min(request.perplexity, len(vectors) - 1))
-    job.note = f"UMAP, {neighbours} neighbors; the first time it is compiled, which can take a minute"
+    job.note = f"UMAP, {neighbours} neighbors; the first run compiles it, which can take a minute"
     with _one_umap:
         umap: Any = import_module("umap")
-        # One thread: with a fixed seed UMAP uses no more, and would warn that it was asked to.
+        # One thread: with a fixed seed UMAP uses no more, and would warn about a larger number.
         made = umap.UMAP(n_components=request.dims, n_neighbors=neighbours, random_state=0, n_jobs=1)
         places = np.asarray(made.fit_transform(vectors), dtype=np.float32)
     job.note = f"UMAP, {neighbours} neighbors"

@@ -1,6 +1,6 @@
-"""Projections are made behind the page: started once, told of while they go on, kept when they are done.
+"""Background jobs for projections: started once, polled while running, cached when done.
 
-A job nobody has asked about for a while stops by itself, so closing the page ends the work.
+A job that has not been polled for a while stops, so closing the page ends the work.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORGOTTEN_S = 20.0
 
 @dataclass
 class Job:
-    """One projection, finished or not. Read by the page's requests while its own thread writes."""
+    """One projection, running or done. Requests read it while its own thread writes."""
 
     places: Floats | None = None
     part: float = 0.0
@@ -44,7 +44,7 @@ class Job:
     asked: float = field(default_factory=time.monotonic)
 
     def report(self, part: float, places: Floats) -> bool:
-        """Take a first picture; False when nobody looks any more."""
+        """Store an intermediate result; False if no page is polling any more."""
         self.places, self.part = places.copy(), part
         return time.monotonic() - self.asked < FORGOTTEN_S
 
@@ -53,7 +53,7 @@ Work = Callable[[Job], "Floats"]
 
 
 class Projections:
-    """The newest results and the jobs that go on. Safe to use from several threads."""
+    """The newest results and the running jobs. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,7 +62,7 @@ class Projections:
         self._places = threading.Semaphore(MOST_AT_ONCE)
 
     def read(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, kept for the next few questions: a page asks again and again while a job goes on."""
+        """The result of `make`, cached for the next few requests: a page polls while a job runs."""
         with self._lock:
             if key in self._read:
                 self._read.move_to_end(key)
@@ -76,7 +76,7 @@ class Projections:
         return made
 
     def job(self, key: Hashable, work: Work, *, short: bool = False) -> Job:
-        """The job under this key, started now if it was not there or was given up. A `short` one waits for no other."""
+        """The job with this key, started now if it is new or was abandoned. A `short` one does not wait for others."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.error == _GIVEN_UP:
@@ -95,9 +95,9 @@ class Projections:
 
     def _run(self, job: Job, work: Work, queue: AbstractContextManager[object]) -> None:
         with queue:
-            fence.call("a projection", _tried, job, work)  # whatever another package raises: no page waits for ever
+            fence.call("a projection", _tried, job, work)  # whatever another package raises: no page may wait forever
         if job.part < 1 and job.error is None:
-            job.error = "the projection failed; the server's output says why"
+            job.error = "the projection failed; see the server's output"
         job.done = True
 
 
@@ -113,4 +113,4 @@ def _tried(job: Job, work: Work) -> None:
         job.places, job.part = places, 1.0
 
 
-_GIVEN_UP = "nobody was looking"
+_GIVEN_UP = "the page was closed"

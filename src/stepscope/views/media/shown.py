@@ -1,4 +1,4 @@
-"""Media that a browser shows without running anything in them. SVG and HTML are not here: both can hold scripts."""
+"""Media types that a browser shows without executing anything. SVG and HTML are excluded: both can contain scripts."""
 
 from __future__ import annotations
 

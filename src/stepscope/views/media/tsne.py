@@ -1,9 +1,9 @@
-"""t-SNE, exact and without randomness: the same vectors always give the same picture.
+"""t-SNE, exact and deterministic: the same vectors always give the same plot.
 
-After van der Maaten and Hinton (2008): distances in the plane are to follow those between the vectors, near ones above
-all. It starts from the first principal components, so two runs over the same data look alike, and it tells of its
-progress after each step, so that the page can show the picture forming. Its cost grows with the square of the number
-of points; `MAX_ROWS` of them take a few hundred megabytes and half a minute.
+After van der Maaten and Hinton (2008): distances in the plane approximate those between the vectors, above all small
+ones. It starts from the first principal components, so two runs over the same data look alike, and it reports progress
+after each step, so that the page can show the plot forming. Its cost grows with the square of the number of points;
+`MAX_ROWS` of them take a few hundred megabytes and half a minute.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["MAX_ROWS", "principal", "tsne"]
 MAX_ROWS = 2000
 ROUNDS = 500
 _EARLY = 120
-"""Rounds in which near points attract each other more strongly than they should, so that clusters find together."""
+"""Iterations with exaggerated attraction between near points, so that clusters form."""
 _EXAGGERATION = 12.0
 
 
 def principal(vectors: Floats, dims: int) -> tuple[Floats, float]:
-    """The first principal components of centered vectors, signs fixed, and the share of the variance they hold.
+    """The first principal components of centered vectors, with fixed signs, and their share of the variance.
 
     >>> places, share = principal(np.array([[0.0, 0.0], [2.0, 0.0], [7.0, 0.0]], dtype=np.float32), 2)
     >>> places[:, 0].tolist(), round(share, 6)
@@ -58,7 +58,7 @@ def tsne(
     rounds: int = ROUNDS,
     report: Callable[[int, Floats], bool] = lambda _round, _places: True,
 ) -> Floats:
-    """Places in the plane (or in space) that keep near vectors near. Stops early if `report` answers False."""
+    """Positions in 2D or 3D that keep near vectors near. Stops early if `report` returns False."""
     rows = len(vectors)
     if rows < 4:
         return principal(vectors, dims)[0]
@@ -81,7 +81,7 @@ def tsne(
 
 
 def _gradient(near: Floats, places: Floats, stronger: np.float32) -> Floats:
-    """The direction in which each point should not go."""
+    """The gradient of each point."""
     weights = _plane_distances(places)
     weights += 1
     np.reciprocal(weights, out=weights)
@@ -90,15 +90,15 @@ def _gradient(near: Floats, places: Floats, stronger: np.float32) -> Floats:
     forces = near * stronger
     forces -= weights / np.float32(total)
     forces *= weights
-    # Axis by axis and not as a product of matrices: with two or three columns that is as fast, and it does not start
-    # a thread on every core for each of hundreds of rounds.
+    # Axis by axis and not as a matrix product: with two or three columns that is as fast, and it does not start
+    # a thread on every core in each of hundreds of iterations.
     drawn = np.stack([(forces * places[:, axis]).sum(axis=1) for axis in range(places.shape[1])], axis=1)
     pull: Floats = 4 * (places * forces.sum(axis=1)[:, None] - drawn)
     return pull
 
 
 def _plane_distances(places: Floats) -> Floats:
-    """Squared distances where there are two or three columns."""
+    """Squared distances for two or three columns."""
     found = np.square(places[:, 0][:, None] - places[:, 0])
     for axis in range(1, places.shape[1]):
         found += np.square(places[:, axis][:, None] - places[:, axis])
@@ -114,7 +114,7 @@ def _squared_distances(points: Floats) -> Floats:
 
 
 def _affinities(vectors: Floats, perplexity: float) -> Floats:
-    """How near each pair is, as parts of one, each point having about `perplexity` neighbors that count."""
+    """Pairwise affinities that sum to one, with about `perplexity` effective neighbors per point."""
     scale = np.float32(max(float(np.abs(vectors - vectors.mean(axis=0)).max()), 1e-12))
     distances = _squared_distances((vectors - vectors.mean(axis=0)) / scale)
     np.fill_diagonal(distances, np.inf)

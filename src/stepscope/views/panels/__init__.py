@@ -1,6 +1,6 @@
-"""The kinds of panels a report can hold, one per file; `web/src/panels/` has a file of the same name for each.
+"""The kinds of panels in a report, one per file; `web/src/panels/` has a file of the same name for each.
 
-A file says which options its kind takes (`Options`), checks them against the runs (`check`), and says what the panel is
-outside of the app: which answers a self-contained file has to carry for it (`pack`), and what stands in its place in
-Markdown (`write`). The folder is the registry.
+A file defines the options of its kind (`Options`), checks them against the runs (`check`), and defines the panel
+outside the app: the API responses a self-contained file must include (`pack`), and its Markdown form (`write`). The
+folder is the registry.
 """

@@ -1,4 +1,4 @@
-"""What several kinds ask of runs in the same words."""
+"""Run queries that several kinds of panels share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["folders", "keys_of", "need_keys", "smooth_words"]
 
 
 def folders(bound: Bound) -> list[RunFolder]:
-    """The panel's runs, opened; one that was deleted a moment ago is left out."""
+    """The panel's runs, opened; runs deleted meanwhile are omitted."""
     found = []
     for run in bound.runs:
         try:
@@ -27,7 +27,7 @@ def folders(bound: Bound) -> list[RunFolder]:
 def keys_of(bound: Bound, kinds: set[str] | None = None) -> list[str]:
     """What the panel's runs logged: the names of their series, or of their media of some kinds."""
     found: dict[str, None] = {}
-    if kinds is None:  # the catalogue knows them: no run has to be opened while somebody types
+    if kinds is None:  # the catalog has them: no run must be opened while the user types
         for entry in bound.entries:
             found.update(dict.fromkeys(entry.metrics.names))
         return list(found)
@@ -38,7 +38,7 @@ def keys_of(bound: Bound, kinds: set[str] | None = None) -> list[str]:
 
 
 def need_keys(bound: Bound, wanted: list[str], known: list[str], option: str = "key") -> None:
-    """Refuse names that none of the runs has, with those that were perhaps meant."""
+    """Reject names that none of the runs has, and suggest close ones."""
     have = f"the runs have {listed(known)}" if known else "the runs have none"
     if not wanted:
         raise UsageError(f"{bound.kind.name} needs {option}; {have}")

@@ -1,6 +1,6 @@
-"""Tables, confusion matrices and curves that a run logged, as Markdown and pictures.
+"""Tables, confusion matrices and curves that a run logged, as Markdown and images.
 
-They are JSON from files: read with care, and what does not fit is shown as the text it is.
+They are untrusted JSON: validated, and shown as plain text if they do not fit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_TEXT = 4000
 
 
 def media_text(item: MediaItem, name: str, out: Pictures) -> str:
-    """The Markdown for one item whose content is text; `name` is its run's."""
+    """The Markdown for one text item; `name` is its run's."""
     text = item.text or ""
     raw = _json(text)
     made = None
@@ -84,7 +84,7 @@ def _curves(raw: Any, title: str, out: Pictures) -> str | None:
 
 
 def _points(one: Any) -> list[tuple[float, float]]:
-    """The points of a curve that have a place."""
+    """The points of a curve that can be drawn."""
     x, y = (one.get("x"), one.get("y")) if isinstance(one, dict) else (None, None)
     if not isinstance(x, list) or not isinstance(y, list) or len(x) != len(y):
         return []

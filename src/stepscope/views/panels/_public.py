@@ -1,4 +1,4 @@
-"""What a file may tell of the place it was made at: the name of a source file, and not whose folder it lies in."""
+"""What a shared file may reveal about paths: the name of a source file, but not its folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["short_place", "short_places"]
 
 
 def short_place(place: str) -> str:
-    """A place inside the script's folder is told from there; of any other file only the name is.
+    """A path inside the script's folder is shown relative to it; of any other file only the name is.
 
     >>> short_place("/home/ada/x.py:3"), short_place("pkg/x.py:3")
     ('x.py:3', 'pkg/x.py:3')
@@ -20,6 +20,6 @@ def short_place(place: str) -> str:
 
 
 def short_places(one: ShownFinding) -> ShownFinding:
-    """A finding with its places told that way."""
+    """A finding with its paths shortened that way."""
     related = [replace(other, place=short_place(other.place)) for other in one.related]
     return replace(one, place=short_place(one.place), related=related)

@@ -1,4 +1,4 @@
-"""What changed between the run that works and the one that does not, the likeliest reason first."""
+"""What changed between a working and a failing run, likeliest reason first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PANEL"]
 
 _MOST_ROWS = 20
 _PRIVATE = {"machine", "environment", "command"}
-"""Differences that name hosts, users, folders and variables: shown in the app, never carried to others."""
+"""Differences that name hosts, users, folders and variables: shown in the app, never exported."""
 
 
 def pack(bound: Bound, packing: Packing) -> None:
@@ -22,7 +22,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def public(found: WhatChanged) -> WhatChanged:
-    """Without what says whose machine it was."""
+    """Without anything that identifies the machine."""
     changes = [replace(one, place=short_place(one.place)) for one in found.changes if one.kind not in _PRIVATE]
     return replace(found, changes=changes, notes=[])
 

@@ -37,7 +37,7 @@ class ChartOptions(Options, kw_only=True):
     min: float | None = None
     max: float | None = None
     group: str = ""
-    """A config key: runs that share its value become one line, the mean, with a band around it."""
+    """A config key: runs that share its value become one line, the mean, with a band."""
 
 
 def check(bound: Bound) -> None:
@@ -49,9 +49,9 @@ def check(bound: Bound) -> None:
     if len(formulas) < len(names(options)) or not formulas:
         need_keys(bound, [key for key in names(options) if key not in formulas], known)
     if len(names(options)) > MOST_KEYS:
-        raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}")
+        raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}; use several charts")
     if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):
-        raise UsageError(f"x cannot be {options.x!r}; it is step, relative, wall, or a metric the runs have")
+        raise UsageError(f"x cannot be {options.x!r}; expected step, relative, wall, or a metric the runs have")
     smooth_words(options.smooth)
     if options.group:
         _groups(bound)
@@ -76,7 +76,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """A picture for each metric."""
+    """One image per metric."""
     return "\n".join(_picture(bound, key, out) for key in names(bound.options))
 
 
@@ -97,7 +97,7 @@ def _picture(bound: Bound, key: str, out: Pictures) -> str:
 
 
 def names(options: ChartOptions) -> list[str]:
-    """A key given as text is one key, whatever it holds; several are a list."""
+    """A key given as text is a single key; several are a list."""
     return [options.key] if isinstance(options.key, str) and options.key else names_of(options.key)
 
 
@@ -137,7 +137,7 @@ def _line(name: str, hue: int, seen: Buckets) -> DrawnLine:
 
 
 def _free(hue: int, used: set[int]) -> int:
-    """The run's own hue, else a dash of it, as the app draws it."""
+    """The run's own hue, else with a dash, as the app draws it."""
     while hue in used and hue < 5 * HUES:
         hue += HUES
     used.add(hue)
@@ -145,15 +145,17 @@ def _free(hue: int, used: set[int]) -> int:
 
 
 def _groups(bound: Bound) -> Compared:
-    """The runs that belong together."""
+    """The groups of runs."""
     found = columns_of(bound.ctx, bound.runs, [field_of(bound.options.group)])
     if all(value is None for column in found.columns for value in column.values):
-        raise UsageError(f"none of the runs has {field_of(bound.options.group)} to group by")
+        raise UsageError(
+            f"none of the runs has {field_of(bound.options.group)} to group by; name a config key they have"
+        )
     return found
 
 
 def field_of(key: str) -> str:
-    """A config key may be given by its bare name.
+    """A config key may be given without its prefix.
 
     >>> field_of("lr"), field_of("config.lr"), field_of("group")
     ('config.lr', 'config.lr', 'group')

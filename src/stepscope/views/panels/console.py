@@ -1,4 +1,4 @@
-"""What a run printed: the last lines, or those with a word."""
+"""A run's output: the last lines, or those with a word."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_LINES = 500
 class ConsoleOptions(Options, kw_only=True):
     lines: int = 40
     find: str = ""
-    """Only lines that hold this."""
+    """Only lines that contain this."""
 
 
 def check(bound: Bound) -> None:

@@ -1,4 +1,4 @@
-"""The config of the runs side by side: only what differs."""
+"""The config of the runs side by side: only differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the values of a tensor were spread, over the steps."""
+"""The distribution of a tensor's values over the steps."""
 
 from __future__ import annotations
 
@@ -56,4 +56,4 @@ def _having(bound: Bound) -> list[str]:
     return found[:MOST_RUNS]
 
 
-PANEL = PanelKind("distribution", "How values were spread, over the steps", DistributionOptions, pack, write, check)
+PANEL = PanelKind("distribution", "The distribution of values over the steps", DistributionOptions, pack, write, check)

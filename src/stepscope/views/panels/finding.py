@@ -1,4 +1,4 @@
-"""What was found wrong with the runs: message, place, proof and cure."""
+"""The runs' findings: message, location, evidence and fix."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST = 20
 
 class FindingOptions(Options, kw_only=True):
     rule: str = ""
-    """Only what this rule found, or one finding by its id (`opt.no-zero-grad:1`)."""
+    """Only findings of this rule, or one finding by its id (`opt.no-zero-grad:1`)."""
     severity: Literal["error", "warning", "info"] | None = None
 
 
@@ -63,7 +63,7 @@ def _chosen(bound: Bound, run: str) -> list[ShownFinding]:
 
 
 def _without_folders(found: RunFindings) -> RunFindings:
-    """Places inside the script's folder are told from there; of any other file only the name is."""
+    """Paths inside the script's folder are shown relative to it; of any other file only the name is."""
     return replace(found, findings=[short_places(one) for one in found.findings])
 
 

@@ -17,7 +17,7 @@ _MOST_ROWS = 60
 
 class GraphOptions(Options, kw_only=True):
     key: str | None = None
-    """Of the recording, where a run has several kinds."""
+    """The recording's key, if a run has several."""
     step: int | None = None
     backward: bool = False
     view: Literal["graph", "table"] = "graph"
@@ -53,7 +53,7 @@ def _request(bound: Bound) -> ModelRequest:
 
 def _table(page: ModelPage, out: Pictures) -> str:
     if not page.modules:
-        raise NotFound("the recorded step has no modules")
+        raise NotFound("the recorded step has no modules; record one with a model: stepscope.record(model)")
     rows = [
         ["\u2003" * row.level + row.label, row.type, _shapes(row.output), row.params, row.flops]
         for row in page.modules[:_MOST_ROWS]

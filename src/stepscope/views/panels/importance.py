@@ -1,4 +1,4 @@
-"""Which parameter matters for how the runs came out."""
+"""Which parameter matters most for the runs' outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERDICTS = {
 
 class ImportanceOptions(Options, kw_only=True):
     metric: str = ""
-    """What the runs are judged by; without it, what they seem to be."""
+    """The metric to explain; by default the runs' main metric."""
 
 
 def check(bound: Bound) -> None:

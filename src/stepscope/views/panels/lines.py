@@ -19,7 +19,7 @@ class LinesOptions(Options, kw_only=True):
     y: str | list[str] = ""
     """Metrics, or formulas such as `= 1 - val/acc`."""
     right: str | list[str] = ""
-    """Those with the axis on the right."""
+    """Those on the right axis."""
     x: str = "step"
     """step, relative, wall, a metric or a formula."""
     smooth: str = "none"
@@ -30,7 +30,7 @@ def check(bound: Bound) -> None:
     options: LinesOptions = bound.options
     keys = _keys(options)
     if len(keys) > MOST_KEYS:
-        raise UsageError(f"lines draws up to {MOST_KEYS} metrics, not {len(keys)}")
+        raise UsageError(f"lines draws up to {MOST_KEYS} metrics, not {len(keys)}; use several panels")
     known = keys_of(bound)
     for key in [*keys, options.x]:
         if is_formula(key) and key not in known:
@@ -39,7 +39,9 @@ def check(bound: Bound) -> None:
     if plain or not keys:
         need_keys(bound, plain, known, "y")
     if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):
-        raise UsageError(f"x cannot be {options.x!r}; it is step, relative, wall, a metric the runs have, or a formula")
+        raise UsageError(
+            f"x cannot be {options.x!r}; expected step, relative, wall, a metric the runs have, or a formula"
+        )
     smooth_words(options.smooth)
 
 
@@ -50,7 +52,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """A picture for each metric: Markdown has no room for a second axis."""
+    """One image per metric: Markdown has no room for a second axis."""
     options: LinesOptions = bound.options
     same = chart.ChartOptions(key=_keys(options), x=options.x, smooth=options.smooth, log=options.log)
     same.title, same.height = options.title, options.height
@@ -58,7 +60,7 @@ def write(bound: Bound, out: Pictures) -> str:
 
 
 def _keys(options: LinesOptions) -> list[str]:
-    """A key given as text is one key, whatever it holds; several are a list."""
+    """A key given as text is a single key; several are a list."""
     return [
         key
         for given in (options.y, options.right)

@@ -1,4 +1,4 @@
-"""What the runs logged under a key, at a step: pictures, sounds, texts, tables."""
+"""What the runs logged under a key, at a step: images, sounds, texts, tables."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PROJECTION_S = 20.0
 class MediaOptions(Options, kw_only=True):
     key: str = ""
     step: int | None = None
-    """Each run shows its newest at or before this step; without it, its newest."""
+    """Each run shows its newest at or before this step; by default its newest."""
     most_steps: int = 12
-    """How many steps a file carries for the slider."""
+    """Number of steps that a file includes for the slider."""
 
 
 def check(bound: Bound) -> None:
@@ -43,7 +43,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def _pack_projections(bound: Bound, run: str, packing: Packing) -> None:
-    """An embedding as a picture of its points, in the plane and in space."""
+    """An embedding as a scatter plot, in 2D and 3D."""
     found = media(bound.ctx, MediaRequest(runs=[run], key=bound.options.key, step=bound.options.step)).items
     for dims in (2, 3) if found else ():
         request = ProjectionRequest(run=run, key=bound.options.key, step=found[0].step, dims=dims)
@@ -54,13 +54,13 @@ def _pack_projections(bound: Bound, run: str, packing: Packing) -> None:
 
 
 def _only_pca(found: Projection) -> Projection:
-    """What a file can draw: the one method it carries, with as many digits as a screen has places."""
+    """What a file can draw: the one method it includes, with as many digits as a screen can show."""
     x, y, z = ([float(f"{value:.5g}") for value in axis] for axis in (found.x, found.y, found.z))
     return replace(found, x=x, y=y, z=z, methods=["pca"], done=True)
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """The pictures as files, one column for each run; other kinds as text."""
+    """Images as files, one column per run; other kinds as text."""
     options: MediaOptions = bound.options
     found = media(bound.ctx, MediaRequest(runs=bound.runs, key=options.key, step=options.step)).items
     by_run: dict[str, list[MediaItem]] = {}
@@ -108,4 +108,4 @@ def _bytes(bound: Bound, item: MediaItem) -> bytes | None:
         return None
 
 
-PANEL = PanelKind("media", "Whatever was logged under a key, at a step", MediaOptions, pack, write, check)
+PANEL = PanelKind("media", "Anything logged under a key, at a step", MediaOptions, pack, write, check)

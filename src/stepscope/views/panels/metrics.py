@@ -1,4 +1,4 @@
-"""The metrics of the runs side by side, the best marked, and the change against one of them."""
+"""The metrics of the runs side by side, with the best marked and the change against a baseline."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MOST_ROWS = 60
 
 class MetricsOptions(Options, kw_only=True):
     keys: str | list[str] = ""
-    """Some metrics; without them, all."""
+    """Some metrics; by default all."""
     baseline: str = ""
-    """The run the others are measured against; without it, the first."""
+    """The baseline run; by default the first."""
 
 
 def check(bound: Bound) -> None:

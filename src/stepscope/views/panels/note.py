@@ -21,11 +21,11 @@ class NoteOptions(Options, kw_only=True):
 
 def check(bound: Bound) -> None:
     if not bound.options.text:
-        raise UsageError("note needs text")
+        raise UsageError("note needs text; add a line `text: ...`")
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    """Its text is all there is."""
+    """Its text is its whole content."""
 
 
 def write(bound: Bound, out: Pictures) -> str:

@@ -1,4 +1,4 @@
-"""What the runs were set to and how they came out, as lines over parallel axes."""
+"""The runs' settings and outcomes as lines over parallel axes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST_ROWS = 50
 
 class ParallelOptions(Options, kw_only=True):
     columns: str | list[str] = ""
-    """Which axes; without them, the config that differs."""
+    """The axes; by default the config that differs."""
     metric: str = ""
-    """What the runs are judged by; without it, what they seem to be."""
+    """The outcome metric; by default the runs' main metric."""
 
 
 def check(bound: Bound) -> None:
@@ -31,7 +31,7 @@ def check(bound: Bound) -> None:
 
 
 def request(bound: Bound) -> ParametersRequest:
-    """As the page asks: the metric, and those that an axis is."""
+    """The page's request: the metric, and those used as axes."""
     metric = bound.options.metric
     named = [name for key in names_of(bound.options.columns) if (name := metric_of(key)) is not None]
     return ParametersRequest(
@@ -40,7 +40,7 @@ def request(bound: Bound) -> ParametersRequest:
 
 
 def metric_of(key: str) -> str | None:
-    """The metric behind a column's key, as web/src/lib/param-table.ts reads it.
+    """The metric in a column's key, as web/src/lib/param-table.ts reads it.
 
     >>> metric_of("val/loss.min"), metric_of('"odd name".last'), metric_of("config.lr")
     ('val/loss', 'odd name', None)
@@ -57,7 +57,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def alone(found: Parameters) -> Parameters:
-    """Without what is about the whole store."""
+    """Without data about the whole store."""
     return replace(found, version=0)
 
 
@@ -66,7 +66,7 @@ def write(bound: Bound, out: Pictures) -> str:
 
 
 def as_table(found: Parameters, chosen: list[str], out: Pictures) -> str:
-    """The same numbers as a table: what can be read without lines to follow."""
+    """The same numbers as a table."""
     columns = [
         one
         for at, one in enumerate(found.columns)

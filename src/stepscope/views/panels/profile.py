@@ -1,4 +1,4 @@
-"""A profile of the runs: what training is bound by and what to change, or one analysis as a table."""
+"""A profile of the runs: the bottleneck and what to change, or one analysis as a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_RUNS = 4
 
 class ProfileOptions(Options, kw_only=True):
     profile: str = ""
-    """Its id; without it, each run's newest."""
+    """Its id; by default each run's newest."""
     analysis: str = ""
     """One analysis instead of the verdict and the advice."""
     rank: int | None = None

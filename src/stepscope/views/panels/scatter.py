@@ -21,7 +21,7 @@ class ScatterOptions(Options, kw_only=True):
     """A config key or a metric, as the runs table names it: `config.lr`, `val/loss.min`."""
     y: str = ""
     metric: str = ""
-    """What the runs are judged by; without it, what `y` is, or what they seem to be about."""
+    """The runs' main metric; by default that of `y`, or the one they seem to optimize."""
 
 
 def check(bound: Bound) -> None:
@@ -34,7 +34,7 @@ def check(bound: Bound) -> None:
 
 
 def request(bound: Bound) -> ParametersRequest:
-    """As the page asks: the chosen metric, and every other that an axis names."""
+    """The page's request: the chosen metric, and every other used as an axis."""
     options: ScatterOptions = bound.options
     named = [name for key in (options.y, options.x) if key and (name := parallel.metric_of(key)) is not None]
     metric = options.metric or (named[0] if named else "")
@@ -48,13 +48,13 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """Of two columns of numbers a picture; else all of them as a table."""
+    """Two numeric columns as an image; otherwise all columns as a table."""
     found = parameters(bound.ctx, request(bound))
     x, y = (_column(found, name) for name in (bound.options.x, bound.options.y))
     if x is None or y is None:
         chosen = [name for name in (bound.options.x, bound.options.y) if name]
         return parallel.as_table(found, chosen, out)
-    few = len(found.ids) <= 12  # beyond, colors say nothing
+    few = len(found.ids) <= 12  # with more runs, colors are indistinguishable
     points = [
         DrawnPoint(name, out.hues.get(run, 0) % HUES if few else 0, across, up)
         for run, name, across, up in zip(found.ids, found.names, x.values, y.values, strict=True)
@@ -66,7 +66,7 @@ def write(bound: Bound, out: Pictures) -> str:
 
 
 def _column(found: Parameters, name: str) -> ParameterColumn | None:
-    """A column of numbers by its key, or by its bare name."""
+    """A numeric column by its key, or without its prefix."""
     for one in found.columns:
         if name and one.kind == "number" and name in (one.key, one.label, one.key.removeprefix("config.")):
             return one

@@ -21,7 +21,7 @@ MOST_COLUMNS = 40
 
 class TableOptions(Options, kw_only=True):
     columns: str | list[str] = ""
-    """`config.lr, val/acc.max`; without them, the config that differs and the main metrics."""
+    """`config.lr, val/acc.max`; by default the config that differs and the main metrics."""
     sort: str = "created"
     descending: bool = True
 
@@ -30,7 +30,7 @@ def check(bound: Bound) -> None:
     options: TableOptions = bound.options
     names = names_of(options.columns)
     if len(names) > MOST_COLUMNS:
-        raise UsageError(f"a table has up to {MOST_COLUMNS} columns, not {len(names)}")
+        raise UsageError(f"a table has up to {MOST_COLUMNS} columns, not {len(names)}; name fewer")
     for name in [*names, options.sort]:
         try:
             parse_field(name)
@@ -47,7 +47,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def _request(bound: Bound, names: list[str]) -> RunsRequest:
-    """A run that was archived is shown all the same: the report names it."""
+    """Archived runs are shown too: the report names them."""
     options: TableOptions = bound.options
     return RunsRequest(
         runs=bound.runs,
@@ -88,12 +88,12 @@ def _cell(value: Cell, best: float | None, type: str) -> Cell:
 
 
 def without_notes(page: RunsPage) -> RunsPage:
-    """Only what a table shows: notes and the size of the store stay here."""
+    """Only what a table shows: notes and the size of the store are removed."""
     return replace(page, rows=[replace(row, notes="") for row in page.rows], total=page.matched, version=0)
 
 
 def _few_columns(found: Columns) -> Columns:
-    """The columns shown first: a store may have thousands of others."""
+    """The default columns: a store may have thousands of others."""
     return replace(found, columns=[one for one in found.columns if one.key in found.default])
 
 

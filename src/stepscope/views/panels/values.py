@@ -38,7 +38,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """A table of the groups, or of the runs, with how many there are and their mean."""
+    """A table of the groups, or of the runs, with counts and means."""
     value, *by = (parse_field(column) for column in _columns(bound))
     groups: dict[str, list[float]] = {}
     for entry in bound.entries:

@@ -1,4 +1,4 @@
-"""A chart of one's own as a Vega-Lite specification."""
+"""A custom chart as a Vega-Lite specification."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def check(bound: Bound) -> None:
     if not spec:
         raise UsageError("vega needs spec, a Vega-Lite specification as JSON")
     if len(spec) > LARGEST:
-        raise UsageError(f"the specification has {len(spec):,} characters; at most {LARGEST:,} are read")
+        raise UsageError(f"the specification has {len(spec):,} characters; the maximum is {LARGEST:,}")
     try:
         found = msgspec.json.decode(spec)
     except msgspec.DecodeError as error:
-        raise UsageError(f"the specification is not JSON: {error}") from None
+        raise UsageError(f"the specification is not valid JSON: {error}; check it with a JSON validator") from None
     if not isinstance(found, dict):
         raise UsageError('the specification must be a JSON object, such as {"mark": "bar"}')
 
@@ -40,7 +40,7 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """The specification itself: Markdown viewers that know Vega-Lite draw it."""
+    """The specification itself: Markdown viewers that support Vega-Lite draw it."""
     return "\n".join(["```vega-lite", bound.options.spec.replace("```", "'''"), "```", ""])
 
 

@@ -1,1 +1,1 @@
-"""The *Parameters* page: config and metrics as columns, and which parameter matters."""
+"""The *Parameters* page: config and metrics as columns, and parameter importance."""

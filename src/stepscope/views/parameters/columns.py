@@ -1,4 +1,4 @@
-"""Config and metrics of many runs as columns: numbers, or names with the place of each run's in the list of names."""
+"""Config and metrics of many runs as columns: numbers, or names with an index per run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ParameterColumn", "ParameterColumns", "column_of", "is_log", "parame
 
 MAX_COLUMNS = 60
 MAX_NAMES = 200
-"""So many different texts are told apart; what is beyond them is one more, called by how many there are."""
+"""Maximum number of distinct texts; the rest are combined into one."""
 MAX_NAME = 200
 _FEW = 12
 _LOG_SPAN = 8.0
@@ -35,9 +35,9 @@ class ParameterColumn(msgspec.Struct):
     source: Literal["config", "metric"]
     kind: Literal["number", "bool", "text"]
     log: bool
-    """Best drawn on a log scale: positive (or zero) and spread over orders of magnitude."""
+    """Best drawn on a log scale: positive (or zero) over orders of magnitude."""
     values: list[float | None]
-    """Numbers; for the other kinds places in `names`. None where there is none, or where `broken` has the run."""
+    """Numbers; for the other kinds indices into `names`. None if missing or in `broken`."""
     names: list[str]
     broken: list[int]
     """The runs whose value is NaN or infinite."""
@@ -121,7 +121,7 @@ def _float(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond what a float holds
+    except OverflowError:  # an integer too large for a float
         return math.inf if value > 0 else -math.inf
 
 
@@ -143,10 +143,10 @@ def _text(value: Any) -> str:
 
 
 def is_log(values: Sequence[float]) -> bool:
-    """Are these numbers spread over orders of magnitude, so that a log scale shows them better?
+    """Whether these numbers span orders of magnitude, so that a log scale shows them better.
 
-    Zeros may be among them. Few numbers are tested by their steps: 16, 32, 64 grow by a factor, 20, 40, 60 do not.
-    Many are, when their middle lies nearer to the middle of a log scale.
+    Zeros are allowed. Few numbers are judged by their steps: 16, 32, 64 grow by a factor, 20, 40, 60 do not. Many
+    numbers are, if their median is nearer to the middle of a log scale.
 
     >>> is_log([1e-4, 3e-4, 1e-3]), is_log([16, 32, 64, 128]), is_log([10, 20, 40, 60, 80]), is_log([0.0, 1e-4, 1e-2])
     (True, True, False, True)
@@ -167,6 +167,6 @@ def is_log(values: Sequence[float]) -> bool:
 
 
 def _spread(places: Sequence[float]) -> float:
-    """How uneven the gaps are, as a share of the largest."""
+    """How uneven the gaps are, as a fraction of the largest."""
     gaps = [after - before for before, after in pairwise(places)]
     return 1 - min(gaps) / max(gaps)

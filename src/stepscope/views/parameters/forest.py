@@ -1,11 +1,11 @@
 """A small forest of extremely randomized trees in numpy: which parameters a metric depends on, and how.
 
 A tree is grown on a bootstrap sample of the runs, all nodes of a level at once. Each node tries some splits, each at a
-random parameter and at the value of a random run, and takes the one that leaves the least variance. Runs outside a
-tree's sample (out of bag) judge it: how much their error grows with one parameter shuffled is the parameter's
-importance. Everything follows from one seed, so the same runs give the same numbers.
+random parameter and the value of a random run, and takes the one that leaves the least variance. A parameter's
+importance is how much the error on out-of-bag runs grows when it is shuffled. Everything follows from one seed, so the
+same runs give the same numbers.
 
-Few numpy calls on long arrays, not many on short ones: beside a busy thread each call may wait for its turn.
+Few numpy calls on long arrays rather than many on short ones: beside a busy thread each call may wait for the GIL.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ Ints = npt.NDArray[np.int64]
 
 TREES = 120
 MANY_RUNS = 500
-"""Beyond this half as many trees say the same."""
+"""With more runs, half as many trees give the same result."""
 SMALLEST = 6
-"""Fewer runs than this are not split further."""
+"""Nodes with fewer runs are not split further."""
 _DEPTH = 24
 _TRIES = 12
-"""Splits tried in each node."""
+"""Number of splits tried in each node."""
 _SEED = 20261115
 _PARTIAL_TREES = 40
-"""The mean of so many trees is smooth enough for a line."""
+"""The mean of this many trees is smooth enough for a line."""
 _PARTIAL_ROWS = 16_000
-"""So many guesses of each tree in all: with many parameters fewer runs stand behind each of them."""
+"""Maximum predictions per tree in total: with many parameters, fewer runs are used for each."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Nodes as columns; a leaf has feature -1. `codes` is the order this tree sees the values of names in."""
+    """Nodes as columns; a leaf has feature -1. `codes` is this tree's order of category values."""
 
     feature: Ints
     threshold: Floats
@@ -64,7 +64,7 @@ class Tree:
 
 
 def _coded(rows: Floats, codes: dict[int, Floats]) -> Floats:
-    """Names have no order of their own: each tree shuffles them, so that a threshold splits off any set of them."""
+    """Categories have no order: each tree shuffles them, so that a threshold can split off any subset."""
     if not codes:
         return rows
     seen: Floats = rows.copy()
@@ -79,12 +79,12 @@ class Forest:
     rows: Floats
     target: Floats
     r2: float
-    """Of predictions for runs that a tree has not seen; 0 or less means that it explains nothing."""
+    """R² of out-of-bag predictions; 0 or less means that it explains nothing."""
 
 
 @dataclass(frozen=True)
 class Importances:
-    """By how much the error grows when a parameter is shuffled, as a share of the metric's variance."""
+    """How much the error grows when a parameter is shuffled, as a fraction of the metric's variance."""
 
     mean: Floats
     error: Floats
@@ -92,7 +92,7 @@ class Importances:
 
 
 def grow(rows: Floats, target: Floats, names: dict[int, int], trees: int = 0, seed: int = _SEED) -> Forest:
-    """A forest for `target`. `names` says which columns hold places in a list, and how long that list is."""
+    """A forest for `target`. `names` tells which columns are indices into a list, and the list's length."""
     rng = np.random.default_rng(seed)
     count = len(target)
     trees = trees or (TREES if count <= MANY_RUNS else TREES // 2)
@@ -117,8 +117,8 @@ def _tree(rows: Floats, target: Floats, sample: Ints, codes: dict[int, Floats], 
     unseen = np.setdiff1d(np.arange(len(target)), sample)
     x, y = _coded(rows[sample], codes), target[sample]
     feature, threshold, left, right, value = [-1], [0.0], [-1], [-1], [float(y.mean())]
-    node = np.zeros(len(y), np.int64)  # the node of each run of the sample, among those of this level
-    members = np.array([0])  # the level's nodes, by their place in the columns
+    node = np.zeros(len(y), np.int64)  # the node of each sampled run, among those of this level
+    members = np.array([0])  # the level's nodes, by their index in the columns
     for _ in range(_DEPTH):
         found = _best_splits(x, y, node, len(members), rng)
         if not found.split.any():
@@ -153,7 +153,7 @@ class _Splits:
 
 
 def _best_splits(x: Floats, y: Floats, node: Ints, nodes: int, rng: np.random.Generator) -> _Splits:
-    """For every node of a level the best of some random splits, all of them weighed at once."""
+    """The best of some random splits for every node of a level, evaluated at once."""
     size = np.bincount(node, minlength=nodes).astype(np.float64)
     total = np.bincount(node, weights=y, minlength=nodes)
     spread = np.bincount(node, weights=y * y, minlength=nodes) - total * total / np.maximum(size, 1)
@@ -181,7 +181,7 @@ def _best_splits(x: Floats, y: Floats, node: Ints, nodes: int, rng: np.random.Ge
 
 
 def importances(forest: Forest, seed: int = _SEED) -> Importances:
-    """Shuffle one parameter after the other among the runs a tree has not seen."""
+    """Shuffle one parameter after the other among the out-of-bag runs of a tree."""
     rng = np.random.default_rng(seed + 1)
     columns = forest.rows.shape[1]
     variance = float(forest.target.var()) or 1.0
@@ -205,7 +205,7 @@ def importances(forest: Forest, seed: int = _SEED) -> Importances:
 
 
 def partial(forest: Forest, grids: Sequence[Floats]) -> list[Floats]:
-    """What the forest expects on average with a parameter set to each value of its grid, all others as they were.
+    """The forest's mean prediction with a parameter set to each value of its grid, all others unchanged.
 
     One grid per parameter, in the order of the columns.
     """

@@ -1,4 +1,4 @@
-"""Which parameters a metric depends on, and how: what stands behind *Parameters > Importance*."""
+"""Which parameters a metric depends on, and how: the data of *Parameters > Importance*."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stepscope.views.route import route
 __all__ = ["importance"]
 
 FEWEST = 10
-"""Below this no model is made of the runs."""
+"""With fewer runs no model is fitted."""
 MAX_RUNS = 5000
 MAX_PARAMETERS = 40
 _GRID = 24
@@ -33,7 +33,7 @@ _lock = threading.Lock()
 
 
 class Effect(msgspec.Struct):
-    """What the model expects of the metric with the parameter at each value, all others as they were in the runs."""
+    """The model's prediction with the parameter at each value, all others as in the runs."""
 
     x: list[float]
     y: list[float]
@@ -45,16 +45,18 @@ class ParameterImportance(msgspec.Struct):
     kind: str
     """number, bool or text"""
     runs: int
-    """How many runs with a finite metric have this parameter."""
+    """Number of runs with a finite metric that have this parameter."""
     correlation: float | None
-    """Spearman's, of ranks; for text with more than two values the root of epsilon squared of ranks, without a sign."""
+    """Spearman's rank correlation; for text with more than two values the root of epsilon squared of ranks, without a
+    sign.
+    """
     signed: bool
-    """False where `correlation` cannot tell up from down."""
+    """False if `correlation` has no direction."""
     low: float | None
     """The 95% interval of `correlation`, from resampled runs."""
     high: float | None
     importance: float | None
-    """By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance."""
+    """How much the model's error grows when this parameter is shuffled, as a fraction of the metric's variance."""
     error: float | None
     """The standard error of `importance` over the trees."""
     effect: Effect | None
@@ -66,17 +68,17 @@ class Importance(msgspec.Struct):
     log: bool
     """The model is of the metric's logarithm; effects are of the metric itself."""
     runs: int
-    """With a finite metric: what everything here is made of."""
+    """Number of runs with a finite metric: the basis of everything here."""
     left_out: int
-    """Runs that have the metric, but NaN or infinite."""
+    """Runs whose metric is NaN or infinite."""
     unfinished: int
-    """Runs that are left out because they did not finish."""
+    """Runs that are excluded because they did not finish."""
     verdict: Literal["sound", "few", "nothing", "none"]
     """few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs."""
     r2: float | None
-    """Of the model, on runs that its trees have not seen."""
+    """R² of the model on out-of-bag runs."""
     parameters: list[ParameterImportance]
-    """The most important first; without a model by the size of the correlation."""
+    """Most important first; without a model by the size of the correlation."""
 
 
 @route("POST", "/api/importance")
@@ -85,7 +87,7 @@ def importance(ctx: Context, request: ParametersRequest) -> Importance:
     chosen = chosen_runs(ctx, request)
     entries = chosen.entries[:MAX_RUNS]
     asked = (chosen.metric, chosen.stat, chosen.unfinished, tuple((entry.id, entry.version) for entry in entries))
-    # One at a time: pages that ask for the same wait for one answer, and others would only slow each other down.
+    # One at a time: pages with the same request share one answer, and others would only slow each other down.
     with _lock:
         known = _kept.setdefault(ctx.catalogue, OrderedDict())
         if asked not in known:
@@ -144,7 +146,7 @@ def _related(column: ParameterColumn, truth: Floats, weights: Floats) -> Paramet
 
 
 def _model(answer: Importance, columns: Sequence[ParameterColumn], target: Floats) -> None:
-    """A forest of all parameters; a missing or broken value is one below all others, or one more name."""
+    """A forest of all parameters; a missing or broken value becomes one below all others, or an extra category."""
     rows = np.column_stack([_numbers(column) for column in columns])
     names = {at: len(column.names) + 1 for at, column in enumerate(columns) if column.kind == "text"}
     forest = grow(rows, target, names)
@@ -168,7 +170,7 @@ def _numbers(column: ParameterColumn) -> Floats:
 
 
 def _grid(column: ParameterColumn) -> Floats:
-    """The values to ask the model about: all names, and of many numbers some at even shares of the runs."""
+    """The values to evaluate the model at: all categories, and quantiles of many numbers."""
     known = np.array([value for value in column.values if value is not None], np.float64)
     grid = np.unique(known)
     if len(grid) > _GRID and column.kind == "number":

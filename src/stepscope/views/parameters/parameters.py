@@ -1,4 +1,4 @@
-"""The *Parameters* page: what runs were set to and how they came out, as columns of numbers."""
+"""The *Parameters* page: the runs' settings and outcomes, as columns of numbers."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class ParametersRequest(msgspec.Struct):
     runs: list[str] = []
     """Only these; none for all that match the query."""
     metric: str = ""
-    """What the runs are judged by; none for what they seem to be."""
+    """The outcome metric; none for the runs' main metric."""
     stat: str = "best"
-    """best (the least or greatest, as the goal says; else the last), last, min, max or mean"""
+    """best (minimum or maximum, by the goal; else the last), last, min, max or mean"""
     goal: Goal | None = None
-    """Which way is good, where neither the runs nor the name say."""
+    """The goal, if neither the runs nor the name tell."""
     metrics: list[str] = []
-    """More metrics to have as columns."""
+    """More metrics as columns."""
     unfinished: bool = False
-    """Also runs that failed, were stopped or still run: what they reached so far says little of their settings."""
+    """Also failed, stopped or running runs, whose results so far say little about their settings."""
 
 
 class Parameters(msgspec.Struct):
-    """All runs, column by column: the place in a list is the run."""
+    """All runs, column by column; the list index is the run."""
 
     ids: list[str]
     names: list[str]
@@ -54,26 +54,26 @@ class Parameters(msgspec.Struct):
     columns: list[ParameterColumn]
     """The chosen metric first, then config that differs, then more metrics."""
     metric: str | None
-    """The chosen metric, or None when the runs have none."""
+    """The chosen metric, or None if the runs have none."""
     stat: str
-    """What of it: last, min, max or mean."""
+    """Its statistic: last, min, max or mean."""
     goal: Goal | None
-    """Which way is good; None when nobody said and the name does not tell."""
+    """Its goal; None if it is neither defined nor evident from the name."""
     metrics: list[str]
-    """All that could be chosen, what matters first."""
+    """All available metrics, most important first."""
     alike: int
-    """Config keys that have one value in all runs."""
+    """Config keys with one value in all runs."""
     unique: list[str]
-    """Config keys of text that is different in nearly every run: they name a run and explain nothing."""
+    """Text config keys that differ in nearly every run: they name a run and explain nothing."""
     omitted: int
-    """How many more runs match than a page can hold; the newest are here."""
+    """Number of matching runs beyond the page's limit; the newest are here."""
     unfinished: int
-    """How many runs are left out because they did not finish."""
+    """Number of runs excluded because they did not finish."""
     version: int
 
 
 class Chosen(msgspec.Struct):
-    """The runs and the metric that a request means."""
+    """The runs and the metric of a request."""
 
     entries: list[RunEntry]
     metrics: list[str]
@@ -89,7 +89,7 @@ class Chosen(msgspec.Struct):
 
 @route("POST", "/api/parameters")
 def parameters(ctx: Context, request: ParametersRequest) -> Parameters:
-    """What differs between the runs, and the metric they are judged by."""
+    """What differs between the runs, and their main metric."""
     version = ctx.catalogue.version
     chosen = chosen_runs(ctx, request)
     entries = chosen.entries[:MAX_RUNS]
@@ -123,7 +123,7 @@ def parameters(ctx: Context, request: ParametersRequest) -> Parameters:
 
 
 def chosen_runs(ctx: Context, request: ParametersRequest) -> Chosen:
-    """The runs a request asks for, newest first, and the metric it means."""
+    """The runs of a request, newest first, and its metric."""
     entries = ctx.catalogue.entries(request.query)
     if request.runs:
         wanted = set(request.runs)
@@ -141,18 +141,18 @@ def chosen_runs(ctx: Context, request: ParametersRequest) -> Chosen:
 
 
 def _finished(entries: list[RunEntry]) -> list[RunEntry]:
-    """Those that came to their end; all of them where none did, as there would be nothing to see."""
+    """The runs that finished; all of them if none did, as there would be nothing to see."""
     return [entry for entry in entries if entry.status == "finished"] or entries
 
 
 def goal_for(metric: str, entries: Sequence[RunEntry]) -> Goal | None:
-    """Which way a metric is good: as the newest run that has a word on it says, else as its name says."""
+    """A metric's goal: as defined by the newest run, else as its name suggests."""
     said = next((entry.goals[metric] for entry in entries if metric in entry.goals), None)
     return said or goal_of(metric)
 
 
 def _metric_counts(entries: Sequence[RunEntry]) -> dict[str, int]:
-    """How many runs have each metric; runs with the same metrics share one tuple of names."""
+    """Number of runs with each metric; runs with the same metrics share one tuple of names."""
     tuples: dict[int, tuple[tuple[str, ...], int]] = {}
     for entry in entries:
         names = entry.metrics.names
@@ -165,7 +165,7 @@ def _metric_counts(entries: Sequence[RunEntry]) -> dict[str, int]:
 
 
 def _judged_by(names: Sequence[str], counts: dict[str, int], said: set[str]) -> str | None:
-    """What a person gave a goal, else what was measured on held-out data and has one, else what stands first."""
+    """A metric with a user-defined goal, else one measured on held-out data, else the first."""
     usual = [name for name in names if counts[name] * 2 >= max(counts.values())]
     given = next((name for name in usual if name in said), None)
     held_out = (name for name in usual if goal_of(name) and _HELD_OUT & set(name.lower().replace("_", "/").split("/")))

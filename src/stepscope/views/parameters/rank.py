@@ -1,4 +1,4 @@
-"""How a metric goes with one parameter: Spearman's rank correlation, with an interval from resampled runs."""
+"""How a metric relates to one parameter: Spearman's rank correlation, with an interval from resampled runs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000
 _MOST_CELLS = 1_000_000
-"""Of the table of resamples by runs: with very many runs fewer resamples do, as the interval is narrow anyway."""
+"""Maximum size of the resampling table: with very many runs fewer resamples do, as the interval is narrow anyway."""
 _SEED = 20261115
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A correlation with its 95% interval. For names it has no sign: it is the root of the share of the rank variance
-    that lies between them, less what chance alone would put there (epsilon squared)."""
+    """A correlation with its 95% interval. For categories it has no sign: it is the root of the share of the rank
+    variance between them, less what chance alone would give (epsilon squared)."""
 
     value: float
     low: float
@@ -29,7 +29,7 @@ class Relation:
 
 
 def ranks(values: Floats) -> Floats:
-    """Places from 1 up; equal values share the mean of theirs.
+    """Ranks from 1 up; equal values share their mean rank.
 
     >>> ranks(np.array([10.0, 30.0, 20.0, 30.0]))
     array([1. , 3.5, 2. , 3.5])
@@ -41,16 +41,16 @@ def ranks(values: Floats) -> Floats:
 
 
 def draws(count: int) -> Floats:
-    """How often each run is drawn, one row per resample: made once, and used for every parameter."""
+    """How often each run is drawn, one row per resample: computed once for all parameters."""
     resamples = int(max(200, min(RESAMPLES, _MOST_CELLS // max(1, count))))
     rng = np.random.default_rng(_SEED)
     return rng.multinomial(count, np.full(count, 1 / count), resamples).astype(np.float64)
 
 
 def relation(x: Floats, y: Floats, weights: Floats, names: int = 0) -> Relation | None:
-    """The correlation of the ranks of x and y, which are finite; with `names`, x holds places in a list of so many.
+    """The rank correlation of x and y, which are finite; with `names`, x has indices into a list of that length.
 
-    `weights` are the columns of `draws` for these runs. None where either does not vary or there are too few runs.
+    `weights` are the columns of `draws` for these runs. None if either is constant or there are too few runs.
     """
     count = len(x)
     if count < 3 or np.ptp(y) == 0 or np.ptp(x) == 0:
@@ -62,7 +62,7 @@ def relation(x: Floats, y: Floats, weights: Floats, names: int = 0) -> Relation 
     else:
         own = _correlation(ranks(x), of_y, np.ones((1, count)))
         found = _correlation(ranks(x), of_y, weights)
-    found = found[np.isfinite(found)]  # a resample may hold one value only
+    found = found[np.isfinite(found)]  # a resample may contain a single value
     if not len(found):
         return None
     low, high = np.quantile(found, (0.025, 0.975)).tolist()
@@ -70,7 +70,7 @@ def relation(x: Floats, y: Floats, weights: Floats, names: int = 0) -> Relation 
 
 
 def _correlation(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Of each row of weights, which says how often a run was drawn."""
+    """The weighted correlation for each row of weights, which count how often a run was drawn."""
     x, y = x - x.mean(), y - y.mean()  # no digits are lost to large means
     total = np.maximum(weights.sum(axis=1), 1)
     mean_x, mean_y = weights @ x / total, weights @ y / total

@@ -1,7 +1,7 @@
-"""What a profile says in one look: what training is bound by, and what to change.
+"""A profile's verdict: the bottleneck, and what to change.
 
-The lines of source come from the run folder alone (see findings.py): a profile may come from anywhere and name any
-file of this machine.
+Source lines come from the run folder alone (see findings.py): a profile may come from anywhere and name any file
+on this machine.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ __all__ = ["profile_advice"]
 
 
 class ShownAdvice(msgspec.Struct):
-    """One thing to change."""
+    """One suggested change."""
 
     finding: ShownFinding
     gain: str
-    """What it would gain: measured where it was tried, else estimated."""
+    """Its gain: measured if it was tried, else estimated."""
     share: float
-    """The part of the step that it is about, 0 to 1."""
+    """The fraction of the step it affects, 0 to 1."""
     saving_ns: int
     how: str
-    """Where the estimate comes from."""
+    """The basis of the estimate."""
     shares_with: str
-    """The advice above that is about the same part of the step; both together save less than their sum."""
+    """Earlier advice about the same part of the step; both together save less than their sum."""
 
 
 class ProfileAdvice(msgspec.Struct):
     headline: str
     kind: str
-    """What training is bound by: input, communication, copy, sync, launch, compute, optimizer, script; none."""
+    """The bottleneck: input, communication, copy, sync, launch, compute, optimizer, script; none."""
     step_ns: int
     saving_ns: int
-    """What all of it together would save of a step; what two tips share is counted once."""
+    """The total savings as a fraction of a step; overlaps count once."""
     advice: list[ShownAdvice]
     notes: list[str]
     why: str = ""
-    """Why there is no verdict: what was recorded cannot be read."""
+    """Why there is no verdict: the recorded data cannot be read."""
 
 
 @route("POST", "/api/profile/advice")
@@ -62,7 +62,7 @@ def profile_advice(ctx: Context, request: ProfileRequest) -> ProfileAdvice:
         return ProfileAdvice(headline="", kind="none", step_ns=0, saving_ns=0, advice=[], notes=[], why=found.why)
     run = ctx.runs.get(request.run)
     findings = _with_kept_source(found.findings, run.findings)
-    shown = [shown_findings([one], run.meta.cwd)[0] for one in findings]  # one by one: the order is the advice's own
+    shown = [shown_findings([one], run.meta.cwd)[0] for one in findings]  # one by one: in the advice's own order
     return ProfileAdvice(
         headline=found.headline.text,
         kind=found.headline.kind,

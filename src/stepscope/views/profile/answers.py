@@ -1,4 +1,4 @@
-"""What the analyses answer, as a page can take it: kinds, sizes, and sheets with plain cells."""
+"""Results of the analyses in a form for the page: kinds, sizes, and sheets with plain cells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kind_of(answer: object) -> AnswerKind:
 
 
 def size_of(answer: object) -> int:
-    """How many rows, steps, points or frames there are."""
+    """Number of rows, steps, points or frames."""
     if isinstance(answer, Sheet):
         return len(answer.rows)
     if isinstance(answer, StepParts):
@@ -43,7 +43,7 @@ def size_of(answer: object) -> int:
 
 
 def shown_sheet(sheet: Sheet) -> Sheet:
-    """The sheet with at most `MAX_ROWS` rows, its cells as JSON and a browser carry them."""
+    """The sheet with at most `MAX_ROWS` rows, its cells as plain JSON values."""
     rows = [[_cell(cell) for cell in row] for row in sheet.rows[:MAX_ROWS]]
     return replace(sheet, rows=rows, levels=sheet.levels[:MAX_ROWS])
 

@@ -1,4 +1,4 @@
-"""Two profiles beside each other: what got slower, where, beyond the noise."""
+"""Two profiles side by side: what got slower, where, beyond the noise."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class ProfileRef(msgspec.Struct):
 
 class DiffRequest(msgspec.Struct):
     a: ProfileRef
-    """What it is compared with: the one before."""
+    """The profile to compare with: the earlier one."""
     b: ProfileRef
     rank: int | None = None
 
 
 @route("POST", "/api/profile/diff")
 def profile_diff(ctx: Context, request: DiffRequest) -> ProfileDiff:
-    """What a step takes in `b` beside `a`, as `stepscope profile --diff` prints it."""
+    """Step times in `b` compared with `a`, as `stepscope profile --diff` prints them."""
     from stepscope.profile.diff import diff_profiles
 
     a, b = (profile_of(ctx, one.run, one.profile) for one in (request.a, request.b))
@@ -44,7 +44,7 @@ def profile_diff(ctx: Context, request: DiffRequest) -> ProfileDiff:
 
 
 def _names(ctx: Context, request: DiffRequest) -> tuple[str, str]:
-    """The runs' names where they differ, else the profiles'."""
+    """The runs' names if they differ, else the profiles'."""
     runs = [ctx.runs.get(one.run).name for one in (request.a, request.b)]
     if runs[0] != runs[1]:
         return runs[0], runs[1]

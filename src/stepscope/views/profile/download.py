@@ -1,4 +1,4 @@
-"""A profile, or one of its tables, as a file of other tools."""
+"""A profile, or one of its tables, as a file for other tools."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class ProfileDownloadRequest(msgspec.Struct):
     """csv: one table · tables: all of them, zipped · chrome: the timeline, for Perfetto · speedscope: the Python call
     tree · prof: cProfile's statistics."""
     analysis: str = ""
-    """Whose table, for csv."""
+    """The analysis whose table to download, for csv."""
     rank: int | None = None
 
 
 @route("GET", "/api/profile/download/{run}/{profile}/{kind}")
 def profile_download(ctx: Context, request: ProfileDownloadRequest) -> Download:
-    """The file, to be saved."""
+    """The file, as a download."""
     if not is_run_id(request.run):
-        raise NotFound("there is no such run")
+        raise NotFound("there is no such run; reload the page")
     opened = profile_of(ctx, request.run, request.profile)
     rank = opened.rank(request.rank)
     name = _NOT_IN_NAMES.sub("-", f"{ctx.runs.get(request.run).name}-{request.profile}").strip("-.") or "profile"
@@ -73,7 +73,7 @@ def _table(opened: OpenProfile, analysis: str, rank: int) -> bytes:
     if isinstance(answer, Failed):
         raise BadData(answer.why)
     if answer is None:
-        raise NotFound(f"{analysis} has nothing to say of this profile")
+        raise NotFound(f"{analysis} has no data for this profile; choose another table")
     return sheet_csv(answer)
 
 
@@ -91,7 +91,7 @@ def _tables(opened: OpenProfile, rank: int) -> bytes:
 
 
 def _recorded_trace(opened: OpenProfile, rank: int) -> Path | None:
-    """What torch.profiler wrote, where it is kept and nothing of our own was joined to it."""
+    """The original torch.profiler file, if it was stored and no other data was merged into it."""
     traces, tables = opened.profile.files("trace", rank), opened.profile.files("events", rank)
     alone = all(file.name == f"rank{rank}.events" for file in tables)
     path = opened.profile.path(traces[0]) if len(traces) == 1 and alone else None

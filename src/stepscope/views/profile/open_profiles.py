@@ -1,4 +1,4 @@
-"""Profiles that were opened stay open: their tables, what the analyses answered, and what other views made of them."""
+"""Profiles that stay open: their tables, the analyses' results, and what views derived from them."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ log = logging.getLogger("stepscope.views")
 
 MOST_PROFILES = 8
 MOST_BYTES = 256 << 20
-"""Of the files behind the open profiles; unpacked in memory they are a few times that."""
+"""Maximum size of the files of open profiles; in memory they take a few times that."""
 
 FROM_DATA = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, MemoryError, OSError)
-"""What code that reads somebody's trace raises when the trace is not what it seemed. One analysis that cannot take it
-must not take the page with it."""
+"""Exceptions that reading an unexpected trace may raise. One failing analysis must not break the
+page."""
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """In the place of an answer: why there is none."""
+    """In place of a result: why there is none."""
 
     why: str
 
 
 class OpenProfile:
-    """One profile, and all that was computed of it. Safe to use from several threads."""
+    """One profile and everything computed from it. Thread-safe."""
 
     def __init__(self, profile: Profile, size: int) -> None:
         self.profile = profile
@@ -52,7 +52,7 @@ class OpenProfile:
         self._kept: dict[Hashable, Any] = {}
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, made once and kept as long as the profile is open; one thread makes, the others wait."""
+        """The result of `make`, cached as long as the profile is open; one thread computes, the others wait."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
@@ -60,7 +60,7 @@ class OpenProfile:
             return found
 
     def rank(self, rank: int | None) -> int:
-        """The rank asked for, if the profile has it; None for its first."""
+        """The requested rank, if the profile has it; None for its first."""
         ranks = self.profile.ranks
         if rank is None:
             return ranks[0]
@@ -69,7 +69,7 @@ class OpenProfile:
         return rank
 
     def answer(self, id: str, rank: int) -> Answer | Failed | None:
-        """What an analysis has to say of a rank; `Failed` when the data is damaged, None when it has nothing."""
+        """The result of an analysis for a rank; `Failed` if the data is damaged, None if it has no data."""
         from stepscope.profile.analyses.analysis import analysis_named
 
         found = analysis_named(id)
@@ -79,7 +79,7 @@ class OpenProfile:
 
 
 def guarded(what: str, make: Callable[[], T]) -> T | Failed:
-    """What `make` gives, or the reason why the profile's data did not allow it."""
+    """The result of `make`, or why the profile's data did not allow it."""
     try:
         return make()
     except StepscopeError as fault:
@@ -90,7 +90,7 @@ def guarded(what: str, make: Callable[[], T]) -> T | Failed:
 
 
 class OpenProfiles:
-    """Opens profile folders and keeps those that were asked for last; a folder that changed is opened again."""
+    """Opens profile folders and caches the most recently used; a changed folder is reopened."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -100,7 +100,7 @@ class OpenProfiles:
         return len(self._open)
 
     def get(self, folder: Path) -> OpenProfile:
-        """The profile in this folder as it is now."""
+        """The profile in this folder, up to date."""
         seen = _fingerprint(folder)
         with self._lock:
             known = self._open.get(folder)
@@ -110,7 +110,7 @@ class OpenProfiles:
         profile = Profile.load(folder)
         for file in profile.meta.files:
             if profile.path(file).is_symlink():
-                raise BadData(f"{file.name} of the profile is a link; only files that lie in its folder are read")
+                raise BadData(f"{file.name} of the profile is a symbolic link; only plain files in its folder are read")
         made = OpenProfile(profile, sum(size for _, _, size in seen))
         with self._lock:
             self._open[folder] = (seen, made)
@@ -124,21 +124,23 @@ class OpenProfiles:
 
 def _fingerprint(folder: Path) -> Fingerprint:
     try:
-        # a trace's column cache appears because we have read the trace: that is no change of the profile
+        # a trace's column cache appears because we read the trace: that is not a change of the profile
         files = [(path.name, path.lstat()) for path in folder.iterdir() if path.suffix != SUFFIX]
     except FileNotFoundError:
-        raise NotFound(f"there is no profile {folder.name!r} any more") from None
+        raise NotFound(f"the profile {folder.name!r} no longer exists; reload the page") from None
     except OSError as fault:
         raise BadData(f"the profile {folder.name!r} cannot be read: {fault}") from None
     return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in files))
 
 
 def profiles_folder(ctx: Context, run: str) -> Path:
-    """Where the profiles of a run lie; never outside its folder."""
+    """The folder of a run's profiles; never outside the run's folder."""
     inside = ctx.runs.get(run).path
     folder = inside / PROFILES
     if folder.is_symlink():
-        raise BadData(f"the folder {PROFILES} of the run is a link; only what lies in the run's folder is read")
+        raise BadData(
+            f"the folder {PROFILES} of the run is a symbolic link; only plain folders in the run's folder are read"
+        )
     return folder
 
 
@@ -146,5 +148,5 @@ def profile_of(ctx: Context, run: str, profile: str) -> OpenProfile:
     """A profile of a run, by their ids."""
     folder = profiles_folder(ctx, run) / profile
     if Path(profile).name != profile or not is_profile_folder(folder):
-        raise NotFound(f"the run has no profile {profile[:100]!r}")
+        raise NotFound(f"the run has no profile {profile[:100]!r}; reload the page")
     return ctx.profiles.get(folder)

@@ -1,4 +1,4 @@
-"""The *Profile* page: the profiles of a run, which tabs each has something for, and what the analyses answered."""
+"""The *Profile* page: the profiles of a run, the tabs with data, and the analyses' results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ProfilesRequest(msgspec.Struct):
 
 
 class ShownProfile(msgspec.Struct):
-    """One profile of a run, as `profile.json` tells of it."""
+    """One profile of a run, as described in `profile.json`."""
 
     id: str
     kind: Literal["simple", "advanced", "pytorch", "opened"] = "simple"
@@ -43,35 +43,35 @@ class ShownProfile(msgspec.Struct):
     world: int = 1
     ranks: list[int] = []
     kinds: list[str] = []
-    """Of its files: events, trace, prof, stacks ..."""
+    """The kinds of its files: events, trace, prof, stacks ..."""
     bytes: int = 0
     overhead: str = ""
-    """What taking it has cost, in words."""
+    """The cost of recording it, in words."""
     notes: list[str] = []
     error: str | None = None
-    """It cannot be read, and why."""
+    """Why it cannot be read."""
 
 
 class RunProfiles(msgspec.Struct):
     profiles: list[ShownProfile]
-    """In the order they were taken, newest last."""
+    """In the order recorded, newest last."""
     omitted: int
-    """How many older ones are not listed."""
+    """Number of older ones not listed."""
     waiting_s: float | None
-    """A person has asked for one so long ago, and the run has not taken it yet; None: nobody has."""
+    """Seconds since a profile was requested that the run has not started yet; None: no request."""
     why_no_request: str
-    """Why the next steps cannot be profiled from here; empty when they can."""
+    """Why the next steps cannot be profiled from here; empty if they can."""
 
 
 class ProfileRequest(msgspec.Struct):
     run: str
     profile: str
     rank: int | None = None
-    """None: the first rank there is."""
+    """None: the first rank."""
 
 
 class OfferedAnswer(msgspec.Struct):
-    """An analysis that has something to say, or that could not read what was recorded."""
+    """An analysis that has data, or that could not read what was recorded."""
 
     id: str
     title: str
@@ -80,14 +80,14 @@ class OfferedAnswer(msgspec.Struct):
     size: int
     """Rows, steps, points or frames."""
     why: str = ""
-    """Of one that failed."""
+    """The error of one that failed."""
 
 
 class ProfileTab(msgspec.Struct):
     id: str
     answers: list[OfferedAnswer]
     why: str
-    """Why there is nothing; empty when there is something."""
+    """Why there is no data; empty if there is some."""
 
 
 class ProfilePage(msgspec.Struct):
@@ -95,7 +95,7 @@ class ProfilePage(msgspec.Struct):
     rank: int
     tabs: list[ProfileTab]
     damaged: str = ""
-    """Why the rank's events cannot be read; what does not need them is in the tabs."""
+    """Why the rank's events cannot be read; tabs that do not need them still work."""
 
 
 class AnswerRequest(msgspec.Struct):
@@ -106,7 +106,7 @@ class AnswerRequest(msgspec.Struct):
 
 
 class ProfileAnswer(msgspec.Struct):
-    """What one analysis answered: the field that its kind names is set."""
+    """The result of one analysis, in the field named by its kind."""
 
     id: str
     kind: AnswerKind
@@ -114,7 +114,7 @@ class ProfileAnswer(msgspec.Struct):
     parts: StepParts | None = None
     curve: Curve | None = None
     rows: int = 0
-    """Of the whole sheet; the page gets at most 20,000 of them."""
+    """Rows of the whole sheet; the page gets at most 20,000 of them."""
     why: str = ""
 
 
@@ -133,7 +133,7 @@ def profiles(ctx: Context, request: ProfilesRequest) -> RunProfiles:
 
 @route("POST", "/api/profile")
 def profile(ctx: Context, request: ProfileRequest) -> ProfilePage:
-    """One profile: what it is, and what each tab has of it."""
+    """One profile: its description, and the contents of each tab."""
     opened = profile_of(ctx, request.run, request.profile)
     rank = opened.rank(request.rank)
     tabs, damaged = opened.keep(("tabs", rank), lambda: _tabs(opened, rank))
@@ -142,7 +142,7 @@ def profile(ctx: Context, request: ProfileRequest) -> ProfilePage:
 
 @route("POST", "/api/profile/answer")
 def profile_answer(ctx: Context, request: AnswerRequest) -> ProfileAnswer:
-    """What one analysis has to say of a profile."""
+    """The result of one analysis of a profile."""
     opened = profile_of(ctx, request.run, request.profile)
     answer = opened.answer(request.analysis, opened.rank(request.rank))
     found = ProfileAnswer(id=request.analysis, kind=kind_of(answer), rows=size_of(answer))
@@ -158,7 +158,7 @@ def profile_answer(ctx: Context, request: AnswerRequest) -> ProfileAnswer:
 
 
 def _listed(path: Path) -> ShownProfile:
-    """From its description alone: a list of profiles opens none of them."""
+    """From its description alone: listing profiles opens none of them."""
     try:
         found = Profile.load(path)
         return _shown(found.meta, found)
@@ -188,7 +188,7 @@ def _shown(meta: ProfileMeta, found: Profile) -> ShownProfile:
 
 
 def _tabs(opened: OpenProfile, rank: int) -> tuple[list[ProfileTab], str]:
-    """What each tab has, and why the events cannot be read: said once, not by every analysis."""
+    """The contents of each tab, and why the events cannot be read: reported once, not per analysis."""
     from stepscope.profile.analyses.analysis import all_analyses
 
     trace = guarded("the timeline", lambda: opened.profile.trace(rank))

@@ -1,4 +1,4 @@
-"""The button *Profile the next steps*: asks a run that is going on, by a file in its folder."""
+"""The *Profile the next steps* button: requests a profile from a live run, through a file in its folder."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Asked(msgspec.Struct):
 
 @route("POST", "/api/profile/request")
 def profile_request(ctx: Context, request: AskRequest) -> Asked:
-    """Ask a running script for a profile of its next steps."""
+    """Request a profile of a live run's next steps."""
     refused = why_no_request(ctx, request.run)
     if refused:
         raise Forbidden(refused)
-    folder = profiles_folder(ctx, request.run)  # which is no link
+    folder = profiles_folder(ctx, request.run)  # and not a symbolic link
     try:
         request_window(folder.parent)
     except OSError as fault:
@@ -40,7 +40,7 @@ def profile_request(ctx: Context, request: AskRequest) -> Asked:
 
 
 def waiting_s(folder: Path) -> float | None:
-    """How long a request lies there that the run has not taken yet; None when there is none."""
+    """The age of a request that the run has not answered yet; None if there is none."""
     try:
         return max(0.0, time.time() - (folder / REQUEST).lstat().st_mtime)
     except OSError:
@@ -48,10 +48,10 @@ def waiting_s(folder: Path) -> float | None:
 
 
 def why_no_request(ctx: Context, run: str) -> str:
-    """Why the next steps cannot be profiled from here, in words; empty when they can."""
+    """Why the next steps cannot be profiled from here, in words; empty if they can."""
     entry = ctx.catalogue.entry(run)
     if entry.status != "running":
-        return "Only a run that is going on can be profiled; this one has ended."
+        return "Only a live run can be profiled; this one has ended."
     if ctx.read_only:
         return "This server was started read-only."
     return "" if is_writable(entry.path) else "The folder of the run is read-only for this user."

@@ -1,4 +1,4 @@
-"""The *Python* tab of the Profile page: call trees, whole, for the icicle and flame pictures."""
+"""The *Python* tab of the Profile page: complete call trees, for the icicle and flame charts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StackSources(msgspec.Struct):
 class StackPage(msgspec.Struct):
     stack: Stack
     packages: list[str]
-    """Of each name whose code it is: `torch`, `your code`, `Python`, `built in`."""
+    """Whose code each name is: `torch`, `your code`, `Python`, `built in`."""
 
 
 class StackRequest(msgspec.Struct):
@@ -75,7 +75,7 @@ def stacks(ctx: Context, request: StacksRequest) -> StackSources:
 
 @route("POST", "/api/stack")
 def stack(ctx: Context, request: StackRequest) -> StackPage:
-    """One call tree, cut down to its largest parts where it has more than a browser wants to hold."""
+    """One call tree, reduced to its largest parts if it is too large for a browser."""
     opened = profile_of(ctx, request.run, request.profile)
     rank = opened.rank(request.rank)
     return opened.keep(("stack", request.id, rank), lambda: _read(opened, request.id, rank))
@@ -86,13 +86,13 @@ def _read(opened: OpenProfile, id: str, rank: int) -> StackPage:
     if isinstance(answer, Failed):
         raise BadData(answer.why)
     if not isinstance(answer, Stack):
-        raise NotFound(f"the profile has no call tree {id[:100]!r}")
+        raise NotFound(f"the profile has no call tree {id[:100]!r}; reload the page")
     tree = msgspec.structs.replace(cut_down(_checked(answer), MOST_NODES), by_line=[])
     return StackPage(stack=tree, packages=[package_of(file) for file in tree.files])
 
 
 def _same(one: Stack, other: Stack) -> bool:
-    """A `.prof` is kept as statistics and as a tree, and two analyses answer with it; nobody wants to choose there."""
+    """A `.prof` is stored as statistics and as a tree, and two analyses return it; show it once."""
     return one.parent == other.parent and one.names == other.names and one.total == other.total
 
 
@@ -117,19 +117,19 @@ def package_of(file: str) -> str:
 
 
 def _checked(tree: Stack) -> Stack:
-    """A tree whose columns fit together, so that the page need not ask."""
+    """A tree with consistent columns, so that the page need not check."""
     nodes, names = len(tree.parent), len(tree.names)
     sizes = [len(tree.name), len(tree.total), len(tree.own), len(tree.calls) if tree.calls else nodes]
     if sizes != [nodes] * 4 or not len(tree.files) == len(tree.lines) == names:
         raise BadData("the call tree is damaged: its columns have different lengths")
     parent, name = np.array(tree.parent, np.int64), np.array(tree.name, np.int64)
     if nodes and ((parent >= np.arange(nodes)) | (parent < -1) | (name < 0) | (name >= names)).any():
-        raise BadData("the call tree is damaged: a node hangs under one that comes after it, or has no name")
+        raise BadData("the call tree is damaged: a node comes before its parent, or has no name")
     return tree
 
 
 def cut_down(tree: Stack, most: int) -> Stack:
-    """The `most` largest nodes and those above them. What a node loses stays in its own time, as a note says."""
+    """The `most` largest nodes and their ancestors. Removed time becomes the parent's own time, as a note explains."""
     if len(tree.parent) <= most:
         return tree
     total = np.array(tree.total, float)

@@ -1,4 +1,4 @@
-"""The tabs of the *Profile* page, and what a tab says when a profile has nothing for it."""
+"""The tabs of the *Profile* page, and the message of a tab without data."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 __all__ = ["VIEWS", "in_order", "why_empty"]
 
 VIEWS = ("overview", "operators", "kernels", "modules", "python", "timeline", "memory", "data", "ranks")
-"""In the order of the page. Diff is a tab too, but it is about two profiles."""
+"""In page order. Diff is a tab too, but it compares two profiles."""
 
 _FIRST = (
     "run-phases", "phases", "steps", "lines", "critical-path", "operators", "operators-by-shape", "flops", "kernels",
     "kernel-kinds", "launches", "modules", "python", "python-profile", "memory-curve", "memory-peak", "memory-events",
     "memory-operators", "data-stages", "data-starvation", "ranks", "stragglers", "communication", "overlap",
 )  # fmt: skip
-"""What a tab begins with; analyses that are not named here follow by their ids."""
+"""The first analyses of a tab; those not listed here follow by id."""
 
 _HOW = {
     "overview": "No steps were recorded in it.",
@@ -36,15 +36,15 @@ _HOW = {
 
 
 def why_empty(view: str, profile: Profile, has_device: bool) -> str:
-    """Why there is nothing, and how to take a profile that has something."""
+    """Why there is no data, and how to record a profile that has some."""
     if view == "kernels" and not has_device and profile.files("events"):
         return "No work on a GPU was recorded: this ran on the CPU."
     if view == "operators" and profile.meta.kind == "advanced":
         return "This is a Python profile. Operators come with `--profiler pytorch`."
-    return _HOW.get(view, "There is nothing of that in this profile.")
+    return _HOW.get(view, "This profile has no such data.")
 
 
 def in_order(analyses: Iterable[Analysis]) -> list[Analysis]:
-    """The most asked for first."""
+    """The most used first."""
     place = {id: at for at, id in enumerate(_FIRST)}
     return sorted(analyses, key=lambda one: (place.get(one.id, len(place)), one.id))

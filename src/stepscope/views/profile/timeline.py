@@ -1,4 +1,4 @@
-"""The *Timeline* tab of the Profile page: lanes, tiles of what a screen shows, search, one event, a selection."""
+"""The *Timeline* tab of the Profile page: lanes, tiles, search, one event, a selection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["event", "find", "names", "selection", "tiles", "timeline"]
 NAMES_PAGE = 20_000
 MOST_NAMES = 200_000
 MOST_LETTERS = 400
-"""Of a name; kernels of templates have several thousand, and the event's own page shows them all."""
+"""Maximum characters of a name; template kernels have several thousand, and the event's details show all of them."""
 
 
 class TimelineRequest(msgspec.Struct):
@@ -29,7 +29,7 @@ class TimelineRequest(msgspec.Struct):
     profile: str
     rank: int | None = None
     together: bool = False
-    """Several ranks are shown on one axis: their clocks are brought together."""
+    """Several ranks on one axis: their clocks are aligned."""
 
 
 class TimelineStep(msgspec.Struct):
@@ -40,24 +40,24 @@ class TimelineStep(msgspec.Struct):
 
 
 class TimelinePage(msgspec.Struct):
-    """What is fetched once; everything else comes as tiles."""
+    """Fetched once; everything else comes as tiles."""
 
     rank: int
     ranks: list[int]
     base_ns: str
-    """Unix time of 0 on the axis; as text, since a browser rounds numbers that large."""
+    """Unix time of 0 on the axis; as text, since a browser rounds numbers this large."""
     span_ns: float
     begin_ns: float
-    """Where the program itself begins and ends, on the axis."""
+    """Start and end of the program itself, on the axis."""
     end_ns: float
     tile: int
-    """Pixels of a tile."""
+    """Width of a tile in pixels."""
     events: int
     lanes: list[Lane]
     groups: list[LaneGroup]
     steps: list[TimelineStep]
     names: int
-    """How many there are; they come in pages."""
+    """Number of names; they come in pages."""
     notes: list[str]
 
 
@@ -90,10 +90,10 @@ class FindRequest(msgspec.Struct):
     profile: str
     rank: int
     names: list[int]
-    """Numbers of the names that match; the browser has them all and does the matching."""
+    """Indices of the matching names; the browser has all names and does the matching."""
     index: int | None = None
     after_ns: float = 0
-    """Without an index: the first hit that begins after this."""
+    """Without an index: the first match that begins after this."""
 
 
 class EventRequest(msgspec.Struct):
@@ -147,7 +147,7 @@ def timeline(ctx: Context, request: TimelineRequest) -> TimelinePage:
 
 @route("POST", "/api/timeline/names")
 def names(ctx: Context, request: NamesRequest) -> NamesPage:
-    """The names of events, a page at a time."""
+    """The names of events, page by page."""
     made = _of(ctx, request.run, request.profile, request.rank)
     all_names = made.trace.events.names[:MOST_NAMES]
     end = max(0, request.first) + NAMES_PAGE
@@ -160,7 +160,7 @@ def names(ctx: Context, request: NamesRequest) -> NamesPage:
 
 @route("POST", "/api/timeline/tiles")
 def tiles(ctx: Context, request: TilesRequest) -> Download:
-    """Blocks as packed columns; `profile/timeline/tiles.py` says how."""
+    """Blocks as packed columns; see `profile/timeline/tiles.py`."""
     made = _of(ctx, request.run, request.profile, request.rank)
     packed = made.tiles(level=request.level, first=request.first, count=request.count, lanes=request.lanes)
     return Download("application/octet-stream", body=packed)
@@ -168,14 +168,14 @@ def tiles(ctx: Context, request: TilesRequest) -> Download:
 
 @route("POST", "/api/timeline/find")
 def find(ctx: Context, request: FindRequest) -> FoundEvents:
-    """How many events have one of these names, and one of them in full."""
+    """Number of events with one of these names, and one of them in full."""
     made = _of(ctx, request.run, request.profile, request.rank)
     return made.finder.find(request.names, request.index, request.after_ns)
 
 
 @route("POST", "/api/timeline/event")
 def event(ctx: Context, request: EventRequest) -> PickedEvent:
-    """All that is known of one event."""
+    """All details of one event."""
     return _of(ctx, request.run, request.profile, request.rank).pick(request.event)
 
 
@@ -183,7 +183,7 @@ def event(ctx: Context, request: EventRequest) -> PickedEvent:
 def selection(ctx: Context, request: RangeRequest) -> Selection:
     """What happened between two times."""
     if not request.begin_ns < request.end_ns:
-        raise UsageError("a selection ends after it begins")
+        raise UsageError("a selection must end after it begins")
     made = _of(ctx, request.run, request.profile, request.rank)
     begin, end = max(0, int(request.begin_ns)), min(int(request.end_ns), made.lines.span_ns + 1)
     return made.select(begin, max(begin, end), request.lanes)

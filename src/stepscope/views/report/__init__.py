@@ -1,1 +1,1 @@
-"""Reports: their texts as blocks, what a shared file carries, and who may see it."""
+"""Reports: their texts as blocks, the contents of a shared file, and access."""

@@ -1,4 +1,4 @@
-"""A report's text with its panels bound to runs: what the page draws, the file carries and the command writes."""
+"""A report's text with its panels bound to runs, for the page, the file and the command."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ReportProblem(msgspec.Struct):
 class ReportPreviewRequest(msgspec.Struct):
     text: str
     runs: list[str] = []
-    """For panels, when neither they nor the front matter name any."""
+    """For panels, if neither they nor the front matter name any."""
 
 
 class ReportPreview(msgspec.Struct):
@@ -72,12 +72,12 @@ class ReportPreview(msgspec.Struct):
 
 @dataclass(frozen=True)
 class BoundReport:
-    """A report whose panels know their runs."""
+    """A report with its panels bound to runs."""
 
     text: ReportText
     blocks: list[MarkdownBlock | PanelBlock]
     bound: dict[int, Bound]
-    """The panels that can be drawn, by their place among the blocks."""
+    """The panels that can be drawn, by their index among the blocks."""
     problems: list[ReportProblem]
     entries: list[RunEntry]
     """The runs of all panels, each once."""
@@ -94,20 +94,20 @@ def preview(ctx: Context, request: ReportPreviewRequest) -> ReportPreview:
     from stepscope.report.text import cut
 
     if len(request.text) > MAX_BYTES:
-        raise UsageError(f"the text has {len(request.text):,} characters; a report has at most {MAX_BYTES:,}")
+        raise UsageError(f"the text has {len(request.text):,} characters; the maximum is {MAX_BYTES:,}")
     found = bind(ctx, cut(request.text), request.runs)
     return ReportPreview(title=found.text.title, project=found.project, blocks=found.blocks, problems=found.problems)
 
 
 def project_of(text: ReportText, entries: Sequence[RunEntry]) -> str:
-    """What the front matter says, else the project all its runs belong to."""
+    """The project in the front matter, else the one that all its runs share."""
     said = str(text.front.get("project") or "").strip()
     projects = {entry.project for entry in entries}
     return said or (projects.pop() if len(projects) == 1 else "")
 
 
 def bind(ctx: Context, text: ReportText, runs: Sequence[str] = ()) -> BoundReport:
-    """Find the runs of every panel and check its options. A panel that cannot be drawn says so in its place."""
+    """Find the runs of every panel and check its options. A panel that cannot be drawn shows the reason instead."""
     binder = _Binder(ctx, text, runs)
     blocks: list[MarkdownBlock | PanelBlock] = []
     bound: dict[int, Bound] = {}
@@ -210,7 +210,7 @@ class _Binder:
         return self._kept["query", query, most]
 
     def _named(self, names: Sequence[str]) -> list[RunEntry]:
-        """Runs by id or name. One that is gone is told and left out; if all are, the panel cannot be drawn."""
+        """Runs by id or name. Deleted ones are reported and skipped; if all are, the panel cannot be drawn."""
         found: dict[str, RunEntry] = {}
         wrong = []
         every = self._every

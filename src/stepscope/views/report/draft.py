@@ -1,4 +1,4 @@
-"""The text a report starts from: what is worth telling of some runs, as blocks a person goes on from."""
+"""A draft for a report: the interesting facts about some runs, as blocks to edit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ReportDraft(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Template:
-    """A way to begin."""
+    """A template."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class Template:
 
 @dataclass(frozen=True)
 class _About:
-    """The runs a draft is about, and what they have."""
+    """The runs of a draft, and what they have."""
 
     ctx: Context
     entries: list[RunEntry]
@@ -76,7 +76,7 @@ class _About:
         return found
 
     def scalars(self, most: int) -> list[str]:
-        """The metrics worth seeing first. A counter is drawn only where there is nothing else."""
+        """The most important metrics. A counter is drawn only if there is nothing else."""
         goals = {name for entry in self.entries for name in entry.goals}
         found = metrics_in_order(
             (one.key for one in self.panels if one.kind == "scalar" and one.section != "system"), goals
@@ -87,14 +87,14 @@ class _About:
 
 @route("POST", "/api/report/draft")
 def draft(ctx: Context, request: DraftRequest) -> ReportDraft:
-    """A text to begin with, about some runs or the runs of a query."""
+    """A draft about some runs or the runs of a query."""
     return draft_text(ctx, request.runs, request.query, request.template, request.title)
 
 
 def draft_text(
     ctx: Context, runs: Sequence[str] = (), query: str = "", template: str = "", title: str = ""
 ) -> ReportDraft:
-    """The same for the command."""
+    """The same, for the command."""
     chosen = next((one for one in TEMPLATES if one.name == (template or "runs")), None)
     if chosen is None:
         names = ", ".join(one.name for one in TEMPLATES)
@@ -143,7 +143,7 @@ def _title(about: _About, chosen: Template) -> str:
 
 
 def _name(entry: RunEntry) -> str:
-    """What a run is called, at a length that can be read."""
+    """A run's name, shortened if necessary."""
     name = clean(entry.name).strip() or entry.id
     return name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…"
 
@@ -265,7 +265,7 @@ def _findings(about: _About) -> str:
 
 
 def _last_words(about: _About) -> str:
-    """What a run that broke off printed at its end."""
+    """The last output of a run that ended abnormally."""
     broken = about.entries[0].status in ("failed", "killed", "lost")
     return _section("Last words", _block("console", lines=30)) if len(about.entries) == 1 and broken else ""
 
@@ -296,7 +296,7 @@ def _profile(about: _About) -> str:
 
 
 def _has(look: Callable[[], bool]) -> bool:
-    """A run that cannot be looked into has nothing to show."""
+    """An unreadable run has nothing to show."""
     try:
         return look()
     except StepscopeError:

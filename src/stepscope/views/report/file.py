@@ -1,4 +1,4 @@
-"""A report as a file to keep or send: one HTML page, Markdown with pictures, or PDF."""
+"""A report as a file to store or send: one HTML page, Markdown with images, or PDF."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["FileFormat", "MadePage", "made_page", "made_pictures", "made_zip", "
 
 FileFormat = Literal["html", "zip", "md", "pdf"]
 MAX_BYTES = 5_000_000
-"""Of a whole page, unless somebody asks for more."""
+"""Default maximum size of a page."""
 LEAST_MB, MOST_MB = 0.5, 500.0
 _MIME = {"html": "text/html", "zip": "application/zip", "pdf": "application/pdf", "md": "text/markdown"}
 
@@ -38,12 +38,12 @@ class ReportFileRequest(msgspec.Struct):
 
 @dataclass(frozen=True)
 class MadePage:
-    """A self-contained page, and what it had to leave out."""
+    """A self-contained page, and what it had to omit."""
 
     data: bytes
     left_out: list[str]
     faults: list[str]
-    """What went wrong, for who made it."""
+    """What went wrong, for its author."""
 
 
 @route("GET", "/api/report/file")
@@ -67,14 +67,14 @@ def report_file(ctx: Context, request: ReportFileRequest) -> Download:
 
 
 def page_of(ctx: Context, found: store.Found, number: int | None = None, most: int = MAX_BYTES) -> MadePage:
-    """A kept report as a page."""
+    """A stored report as a page."""
     version = found.version(number)
     report = bind(ctx, cut(store.read(version)))
     return made_page(ctx, report, version.number, most)
 
 
 def made_page(ctx: Context, report: BoundReport, version: int = 0, most: int = MAX_BYTES) -> MadePage:
-    """A report as one HTML file of about `most` bytes or less. It names an author only if the text does."""
+    """A report as one HTML file of at most about `most` bytes. It names an author only if the text does."""
     author = str(report.text.front.get("author") or "")
     packing = Packing(ctx)
     pack = pack_report(ctx, report, version, author, max(0, most - template_bytes()), packing)
@@ -82,12 +82,12 @@ def made_page(ctx: Context, report: BoundReport, version: int = 0, most: int = M
 
 
 def made_pictures(report: BoundReport) -> Pictures:
-    """A report as Markdown and the files it shows."""
+    """A report as Markdown with its files."""
     return write_markdown(report)
 
 
 def made_zip(report: BoundReport) -> bytes:
-    """The same in one file. Its times are fixed: the same report gives the same bytes."""
+    """The same in one file. Its timestamps are fixed: the same report gives the same bytes."""
     made = made_pictures(report)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -100,5 +100,5 @@ def made_zip(report: BoundReport) -> bytes:
 
 
 def _file_name(id: str) -> str:
-    """The report's name without the letters that make its id unique."""
+    """The report's name without its unique suffix."""
     return re.sub(r"-[a-z0-9]{6}$", "", id) or id

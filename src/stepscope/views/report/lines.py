@@ -1,4 +1,4 @@
-"""The lines a self-contained report carries: fine enough to zoom into, small enough to mail."""
+"""The lines in a self-contained report: fine enough to zoom, small enough to email."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LineWish(NamedTuple):
 
 
 class PackedLine(msgspec.Struct, omit_defaults=True):
-    """A `Line` in fewer letters: what follows from the rest is left out."""
+    """A compact `Line`: values that follow from others are omitted."""
 
     run: str
     key: str
@@ -47,7 +47,7 @@ class PackedLine(msgspec.Struct, omit_defaults=True):
     x: list[float] | None = None
     x0: int | None = None
     dx: list[int] | None = None
-    """In the place of `x` where it has whole numbers: the first, and the way to each next one."""
+    """In place of `x` if it has integers: the first, and the differences."""
     low: list[float] | None = None
     high: list[float] | None = None
     """None: the same as `value`."""
@@ -57,20 +57,20 @@ class PackedLine(msgspec.Struct, omit_defaults=True):
     inf_x: list[float] = []
     last: float | None = None
     relative: list[float] | None = None
-    """Seconds since the run began, at each place."""
+    """Seconds since the run started, at each position."""
     started: float | None = None
     smoothed: dict[str, list[float]] = {}
-    """Smoothed lines, made over all points, by their option (`ema:0.6`)."""
+    """Smoothed lines, computed over all points, by their option (`ema:0.6`)."""
     bands: dict[str, tuple[list[float], list[float]]] = {}
-    """Of a group: the least and the greatest around each of these smoothed lines."""
+    """For a group: the minimum and maximum around each of these smoothed lines."""
     group: list[str] | None = None
-    """Of a line that stands for several runs: which. It has no `run` then, and a band from `low` to `high`."""
+    """For a line of several runs: their ids. It then has no `run`, and a band from `low` to `high`."""
 
 
 def packed_lines(
     ctx: Context, wishes: Sequence[LineWish], budget: int, leave_out: Callable[[str], None]
 ) -> list[PackedLine]:
-    """All lines at one fineness: the finest of a few that fits the budget."""
+    """All lines at one resolution: the finest that fits the budget."""
     buckets = BUCKETS
     while True:
         found = _lines(ctx, wishes, buckets)
@@ -80,14 +80,14 @@ def packed_lines(
     coarse = sum(line.points > 3 * buckets for line in found)
     if coarse and buckets < BUCKETS:
         leave_out(
-            f"To keep this file small, {coarse} {'line has' if coarse == 1 else 'lines have'} {buckets} places each; "
-            "their lowest and highest values are all there."
+            f"To keep this file small, {coarse} {'line has' if coarse == 1 else 'lines have'} "
+            f"{buckets} positions each; their minima and maxima are preserved."
         )
     return found
 
 
 def packed_group(line: Line, smoothed: Line | None, runs: Sequence[str], axis: str, smooth: str) -> PackedLine:
-    """The line of a group as `/api/compare/lines` gives it: as it is, and asked for again with the smoothing."""
+    """The line of a group from `/api/compare/lines`, requested raw and with the smoothing."""
     found = PackedLine(
         run="",
         key=line.key,
@@ -111,7 +111,7 @@ def _numbers(values: Sequence[float | None]) -> Floats:
 
 
 def smoothing_of(text: str) -> Smoothing:
-    """`ema:0.6` as the charts' own setting; what cannot be read smooths nothing.
+    """`ema:0.6` as the charts' own setting; invalid text means no smoothing.
 
     >>> smoothing_of("ema:0.6")
     Smoothing(kind='ema', amount=0.6)
@@ -144,7 +144,7 @@ def _lines(ctx: Context, wishes: Sequence[LineWish], buckets: int) -> list[Packe
 
 
 def _places(series: Series, buckets: int) -> int:
-    """Three numbers stand for a bucket and one for a point: up to so many, all points cost no more."""
+    """A bucket takes three numbers and a point one: up to this many, all points cost no more."""
     return len(series) if buckets < len(series) <= 3 * buckets else buckets
 
 
@@ -186,7 +186,7 @@ def _relative(series: Series, seen: Buckets) -> list[float]:
     if not len(places):
         return []
     since = times[places] - series.start
-    digits = 6 - math.ceil(math.log10(max(float(np.abs(since).max()), 1e-3)))  # a chart has fewer than 10**6 places
+    digits = 6 - math.ceil(math.log10(max(float(np.abs(since).max()), 1e-3)))  # a chart has fewer than 10**6 positions
     return np.round(since, max(0, digits)).tolist()  # type: ignore[no-any-return]
 
 
@@ -195,7 +195,7 @@ def _same(a: Floats, b: Floats) -> bool:
 
 
 def _short(values: Floats, digits: int = _DIGITS) -> list[float]:
-    """As many digits as anybody can see. What is no number leaves as null.
+    """Rounded to visible digits. Non-numbers become null.
 
     >>> _short(np.array([0.1234567891, 0.0, -98765432.1, 1e-300, np.inf]))
     [0.1234568, 0.0, -98765430.0, 1e-300, nan]

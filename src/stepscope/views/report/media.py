@@ -1,4 +1,4 @@
-"""The pictures, sounds and texts that a self-contained report carries, at some of their steps."""
+"""The images, sounds and texts in a self-contained report, at some of their steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stepscope.views.media.shown import SHOWN_MEDIA
 __all__ = ["MediaWish", "PackedMedia", "packed_media"]
 
 LARGEST = 2 << 20
-"""Of one medium. A video is worth its bytes to the one who asks for it, not to everybody who gets the file."""
+"""Maximum size of one medium. A large video is worth its bytes to some readers, not to all."""
 
 
 class MediaWish(NamedTuple):
@@ -26,23 +26,23 @@ class MediaWish(NamedTuple):
     run: str
     key: str
     wanted: frozenset[int | None]
-    """Steps that have to be there; None for the newest."""
+    """Required steps; None for the newest."""
     steps: int
-    """How many in all, if there is room."""
+    """Total number of steps, if there is room."""
 
 
 class PackedMedia(msgspec.Struct):
     run: str
     key: str
     steps: list[int]
-    """Those that are in the file."""
+    """The steps in the file."""
     items: list[MediaItem]
 
 
 def packed_media(
     ctx: Context, wishes: Sequence[MediaWish], budget: int, leave_out: Callable[[str], None]
 ) -> tuple[list[PackedMedia], dict[str, str]]:
-    """What has to be there first, for every run; then other steps, a step of every run in turn, as long as they fit."""
+    """First the required steps of every run; then other steps, one per run in turn, as long as they fit."""
     plans = [(_packed(wish), *_plan(ctx, wish)) for wish in wishes]
     blobs: dict[str, str] = {}
     spent, full = 0, False
@@ -72,7 +72,7 @@ def _packed(wish: MediaWish) -> PackedMedia:
 
 
 def _plan(ctx: Context, wish: MediaWish) -> tuple[list[int], int]:
-    """The steps in the order they matter, and how many there are in all."""
+    """The steps by priority, and their total number."""
     found = media(ctx, MediaRequest(runs=[wish.run], key=wish.key, step=None)).steps
     every = sorted(found[0].steps) if found else []
     if not every:
@@ -84,7 +84,7 @@ def _plan(ctx: Context, wish: MediaWish) -> tuple[list[int], int]:
 
 
 def _spread(steps: list[int], most: int) -> list[int]:
-    """The last, the first, the middle, and so on: whatever the budget cuts off, what is there is spread evenly."""
+    """The last, the first, the middle, and so on: wherever the budget ends, the included steps are evenly spread."""
     if len(steps) > most:
         steps = [steps[round(at * (len(steps) - 1) / max(1, most - 1))] for at in range(most)]
     order, spans = [len(steps) - 1, 0], [(0, len(steps) - 1)]
@@ -98,7 +98,7 @@ def _spread(steps: list[int], most: int) -> list[int]:
 
 
 def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tuple[dict[str, str], int]:
-    """The bytes of the items that are not there yet, as `data:` addresses, and what everything will take."""
+    """The new bytes of the items, as `data:` URLs, and the resulting total size."""
     found: dict[str, str] = {}
     size = len(msgspec.json.encode(items)) // 3
     for item in items:
@@ -117,7 +117,7 @@ def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tup
 
 
 def _is_carried(item: MediaItem) -> bool:
-    """What the viewer shows from its bytes. Texts travel as text; a logged page is run by no file of ours."""
+    """What the viewer shows from bytes. Texts are included as text; logged HTML is never executed."""
     return item.mime in SHOWN_MEDIA
 
 
@@ -131,11 +131,11 @@ def _bytes(ctx: Context, run: str, sha256: str, item: MediaItem) -> bytes:
 
 
 def _told(item: MediaItem, blobs: dict[str, str]) -> MediaItem:
-    """The item, with a word where its bytes are not in the file."""
+    """The item, with a note if its bytes are not in the file."""
     place = _place(item)
     if place is not None and place not in blobs and item.text is None and item.error is None:
         item.url = None
-        if item.kind != "embedding":  # which is carried as its projection
+        if item.kind != "embedding":  # which is included as its projection
             item.error = "Too large for this file." if _is_carried(item) else "Only the app shows this."
     return item
 

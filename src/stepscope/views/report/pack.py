@@ -1,6 +1,6 @@
-"""What a self-contained report carries: the answers its panels will ask for, within a budget of bytes.
+"""The data of a self-contained report: the API responses its panels need, within a byte budget.
 
-Lines travel finely enough to zoom into; media at some of their steps. What did not fit is said in the file itself.
+Lines are fine enough to zoom into; media come at some of their steps. The file lists what did not fit.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from stepscope.views.runs import RunRow
 __all__ = ["Pack", "PackedAnswer", "Packing", "pack_report"]
 
 LINES_SHARE = 0.6
-"""Of what is left of the budget when media want some too."""
+"""Fraction of the remaining budget for lines if there are media."""
 
 
 class PackedAnswer(msgspec.Struct):
-    """What a route answered. A call fits if it agrees in every field that `request` names."""
+    """A route's response. A call matches if it agrees in every field of `request`."""
 
     route: str
     request: dict[str, Any]
@@ -40,7 +40,7 @@ class PackedAnswer(msgspec.Struct):
 
 
 class Pack(msgspec.Struct):
-    """Everything a file carries."""
+    """Everything in a file."""
 
     title: str
     made: float
@@ -61,7 +61,7 @@ class Pack(msgspec.Struct):
 
 
 class Packing:
-    """Collects what the panels of one report want to carry."""
+    """Collects the data for the panels of one report."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
@@ -71,7 +71,7 @@ class Packing:
         self.media: dict[tuple[str, str], MediaWish] = {}
         self.left_out: list[str] = []
         self.faults: list[str] = []
-        """What went wrong, in full: for who makes the file, not for who reads it."""
+        """Errors in full, for the author of the file, not its readers."""
         self._panel = ""
         self._answers: dict[tuple[str, bytes], PackedAnswer] = {}
         self._routes: dict[str, Route] = {route.name: route for route in all_routes()}
@@ -84,10 +84,10 @@ class Packing:
         fits: Collection[str] | None = None,
         needed: bool = True,
     ) -> Any:
-        """Record what a route answers; the answer, or None when it refused (the panel then says so in the file).
+        """Record a route's response; returns it, or None if it failed (the panel then says so in the file).
 
-        `hide` takes out what is nobody else's business: paths, hosts, users. `fits` names the fields a call has to
-        agree in; without it, all that do not stand at their default. What is not `needed` may be missing.
+        `hide` removes private data: paths, hosts, users. `fits` names the fields a call must agree in; by default
+        all that differ from their default. What is not `needed` may be missing.
         """
         about = (
             _given(request) if fits is None else {name: msgspec.to_builtins(getattr(request, name)) for name in fits}
@@ -106,18 +106,18 @@ class Packing:
         return answer
 
     def line(self, run: str, key: str, x: str = "step", smooth: str = "none") -> None:
-        """Carry a run's series."""
+        """Include a run's series."""
         axis = "step" if x in ("relative", "wall") else x
         self.lines[LineWish(run, key, axis, smooth)] = None
 
     def medium(self, run: str, key: str, step: int | None = None, steps: int = 12) -> None:
-        """Carry what a run logged under a key, at the step (else the newest) and at some of the others."""
+        """Include what a run logged under a key, at the step (default: the newest) and at some others."""
         known = self.media.get((run, key))
         wanted = {*(known.wanted if known else ()), step}
         self.media[run, key] = MediaWish(run, key, frozenset(wanted), max(steps, known.steps if known else 0))
 
     def panel(self, bound: Bound) -> None:
-        """Take in what one panel needs."""
+        """Collect what one panel needs."""
         self._panel = bound.kind.name
         try:
             bound.kind.pack(bound, self)
@@ -140,7 +140,7 @@ class Packing:
 def pack_report(
     ctx: Context, report: BoundReport, version: int, author: str, budget: int, packing: Packing | None = None
 ) -> Pack:
-    """The pack of a report, at most about `budget` bytes of the file."""
+    """The data of a report, at most about `budget` bytes of the file."""
     packing = packing or Packing(ctx)
     for bound in report.bound.values():
         packing.panel(bound)
@@ -167,14 +167,14 @@ def pack_report(
 
 
 def _public(block: MarkdownBlock | PanelBlock) -> MarkdownBlock | PanelBlock:
-    """What is wrong with a panel may name other runs: that is for who wrote it."""
+    """A panel's error may name other runs, so only the author sees it."""
     if isinstance(block, PanelBlock) and block.error is not None:
         return replace(block, error=CANNOT_DRAW)
     return block
 
 
 def _given(request: msgspec.Struct) -> dict[str, Any]:
-    """The fields of a request that say something: what stands at its default is left out."""
+    """The fields of a request that differ from their default."""
     found: dict[str, Any] = {}
     for one in msgspec.structs.fields(request):
         value = getattr(request, one.name)
@@ -184,7 +184,7 @@ def _given(request: msgspec.Struct) -> dict[str, Any]:
 
 
 def _rows(ctx: Context, ids: Iterable[str]) -> list[RunRow]:
-    """Names, colors and small lines of the runs; not their tags and notes, which a person keeps for themself."""
+    """Names, colors and sparklines of the runs; not their tags and notes, which may be private."""
     of_run = hues(ctx.catalogue)
     found = []
     for id in ids:

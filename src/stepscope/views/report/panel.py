@@ -1,4 +1,4 @@
-"""What every kind of panel is: its options, its checks, and what it becomes outside of the app."""
+"""The interface of a panel kind: its options, its checks, and its form outside the app."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Choice = Literal["step", "relative", "wall"]
 
 
 class Options(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What every kind of panel understands."""
+    """Options of every kind of panel."""
 
     runs: str | list[str] = ""
-    """Ids or names of runs; without them, and without a query, those of the report."""
+    """Ids or names of runs; without them and without a query, the report's runs."""
     query: str = ""
     most: int | None = None
-    """How many runs of a query, newest first; without it as many as the report says, or 10."""
+    """Maximum number of runs of a query, newest first; default: the report's setting, or 10."""
     title: str = ""
     caption: str = ""
     height: int | None = None
@@ -43,7 +43,7 @@ class Options(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Bound:
-    """A panel with its options read and its runs found."""
+    """A panel with parsed options and resolved runs."""
 
     ctx: Context
     kind: PanelKind
@@ -62,7 +62,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class PanelKind:
-    """One kind of panel. `pack` says what a file carries for it, `write` what Markdown says in its place."""
+    """One kind of panel. `pack` collects the data for a file, `write` writes its Markdown."""
 
     name: str
     about: str
@@ -70,13 +70,13 @@ class PanelKind:
     pack: Callable[[Bound, Packing], None]
     write: Callable[[Bound, Pictures], str]
     check: Callable[[Bound], None] = lambda bound: None
-    """Refuses, with a `UsageError`, what cannot be drawn of these runs."""
+    """Raises a `UsageError` for options that cannot be drawn for these runs."""
     needs_runs: int = 1
 
 
 @lru_cache
 def all_panels() -> dict[str, PanelKind]:
-    """Every kind by its name, which is the name of its file."""
+    """Every kind by its name, which is its file name."""
     named = {module.__name__.rpartition(".")[2]: module for module in modules_in("stepscope.views.panels")}
     return {name: module.PANEL for name, module in named.items() if not name.startswith("_")}
 
@@ -91,7 +91,7 @@ def panel_named(name: str) -> PanelKind:
 
 
 def read_options(kind: PanelKind, given: dict[str, Any]) -> Options:
-    """The options as the kind's own struct, or what is wrong with one of them."""
+    """The options as the kind's own struct; raises if one is invalid."""
     hints = get_type_hints(kind.options)
     fields = {one.encode_name: one for one in msgspec.structs.fields(kind.options)}
     read: dict[str, Any] = {}
@@ -106,16 +106,16 @@ def read_options(kind: PanelKind, given: dict[str, Any]) -> Options:
             read[name] = msgspec.convert(_as_meant(value, hints[name]), hints[name], strict=False)
         except msgspec.ValidationError:
             raise UsageError(
-                f"{kind.name} cannot take `{name}: {_shown(value)}`; it is {_wanted(hints[name])}"
+                f"{kind.name} cannot take `{name}: {_shown(value)}`; expected {_wanted(hints[name])}"
             ) from None
     missing = [name for name, one in fields.items() if one.required and name not in read]
     if missing:
-        raise UsageError(f"{kind.name} needs {' and '.join(missing)}")
+        raise UsageError(f"{kind.name} needs {' and '.join(missing)}; add a line for each")
     return kind.options(**read)
 
 
 def _as_meant(value: Any, wanted: Any) -> Any:
-    """A number or a yes where text is wanted was meant as text: `title: 12`."""
+    """Convert a number or boolean to text where text is expected: `title: 12`."""
     takes = get_args(wanted) or (wanted,)
     if isinstance(value, (bool, int, float)) and str in takes and type(value) not in takes:
         return json.dumps(value)

@@ -1,4 +1,4 @@
-"""A report as Markdown with pictures: what stands where a panel was, for readers without our app."""
+"""A report as Markdown with images, for readers without the app."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from stepscope.views.report.panel import Bound
 __all__ = ["Marked", "Pictures", "cell_text", "markdown_text", "told", "write_markdown"]
 
 CANNOT_DRAW = "This panel could not be drawn when the file was made."
-"""Why is for who wrote the report: it may name other runs, and folders."""
+"""The reason is only for the author of the report: it may name other runs, and folders."""
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~])")
 _MOST_LETTERS = 200
 _NAMES = re.compile(r"[^a-z0-9]+")
 
 
 class Marked(str):
-    """Text that is Markdown already."""
+    """Text that is already Markdown."""
 
 
 @dataclass
 class Pictures:
-    """The text so far, and the files it names."""
+    """The text so far, and the files it refers to."""
 
     text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     hues: dict[str, int] = field(default_factory=dict)
 
     def add(self, name: str, ending: str, data: bytes) -> str:
-        """Keep a file under a name made from `name`; the path to write into the text."""
+        """Store a file under a name derived from `name`; returns the path for the text."""
         base = _NAMES.sub("-", name.lower()).strip("-")[:50] or "picture"
         path, number = f"images/{base}.{ending}", 1
         while path in self.files and self.files[path] != data:
@@ -44,11 +44,11 @@ class Pictures:
         return path
 
     def picture(self, name: str, ending: str, data: bytes, words: str) -> str:
-        """A picture, and the Markdown that shows it."""
+        """Store an image; returns the Markdown that shows it."""
         return f"![{markdown_text(words)}]({self.add(name, ending, data)})\n"
 
     def table(self, head: list[str], rows: list[list[Any]], numbers: set[int] = frozenset()) -> str:  # type: ignore[assignment]
-        """A table; the columns in `numbers` are set to the right."""
+        """A table; the columns in `numbers` are right-aligned."""
         lines = ["| " + " | ".join(markdown_text(one) for one in head) + " |"]
         lines.append("|" + "|".join(" ---: " if at in numbers else " --- " for at in range(len(head))) + "|")
         for row in rows:
@@ -81,7 +81,7 @@ def _panel(bound: Bound, out: Pictures) -> str:
         body = bound.kind.write(bound, out)
     except StepscopeError:
         body = f"> {CANNOT_DRAW}\n"
-    drawn = body.startswith("![")  # with its title in the picture
+    drawn = body.startswith("![")  # with its title in the image
     title = f"**{markdown_text(bound.title)}**\n\n" if bound.title and not drawn else ""
     caption = f"\n*{markdown_text(bound.options.caption)}*\n" if bound.options.caption else ""
     return f"{title}{body}{caption}"
@@ -94,7 +94,7 @@ def _has_heading(report: BoundReport) -> bool:
 
 
 def markdown_text(text: str) -> str:
-    r"""Text from a run, so that it stays text.
+    r"""Escape text from a run, so that it stays text.
 
     >>> markdown_text("a|b *c* <img>")
     'a\\|b \\*c\\* \\<img\\>'
@@ -103,7 +103,7 @@ def markdown_text(text: str) -> str:
 
 
 def told(text: str) -> str:
-    r"""Our own words about a run: code between backticks stays code.
+    r"""Escape Stepscope's own text about a run: code between backticks stays code.
 
     >>> told("call `zero_grad()` *before* it")
     'call `zero_grad()` \\*before\\* it'
@@ -113,7 +113,7 @@ def told(text: str) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A cell of a table in few letters.
+    """A short table cell.
 
     >>> [cell_text(value) for value in (0.123456789, 12.0, True, None, 1234567.0, 1e-9)]
     ['0.123457', '12', 'yes', '', '1.23457e+06', '1e-09']

@@ -1,4 +1,4 @@
-"""The *Reports* page: the list, one report with its versions, and saving. Where they lie: `report/store.py`."""
+"""The *Reports* page: the list, one report with its versions, and saving. `report/store.py` stores them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class ReportRow(msgspec.Struct):
     """The newest."""
     author: str
     shares: int
-    """How many view-only links lead to it."""
+    """Number of view-only links to it."""
     error: str | None = None
     """Why its text cannot be read."""
 
 
 class ReportTemplate(msgspec.Struct):
-    """A text to begin with."""
+    """A template for a new report."""
 
     name: str
     title: str
@@ -46,12 +46,12 @@ class ReportTemplate(msgspec.Struct):
 
 class Reports(msgspec.Struct):
     reports: list[ReportRow]
-    """The last changed first."""
+    """Last changed first."""
     templates: list[ReportTemplate]
     read_only: bool
     """Nothing can be saved, deleted or shared."""
     pdf: bool
-    """A browser was found that prints reports."""
+    """A browser for PDF export is available."""
 
 
 class ReportRequest(msgspec.Struct):
@@ -89,7 +89,7 @@ class SaveReportRequest(msgspec.Struct):
     id: str | None = None
     """None: a new report."""
     base: int = 0
-    """The version the text was made from. If there is a newer one, nothing is written: status 409."""
+    """The version the text is based on. If there is a newer one, nothing is written: status 409."""
 
 
 class SavedReport(msgspec.Struct):
@@ -149,7 +149,7 @@ def report(ctx: Context, request: ReportRequest) -> ReportPage:
 
 @route("POST", "/api/report/save")
 def save_report(ctx: Context, request: SaveReportRequest) -> SavedReport:
-    """Keep a text as the next version, or as a new report."""
+    """Save a text as the next version, or as a new report."""
     refuse_read_only(ctx)
     refuse_secret("the report", request.text, "reword it")
     found, version = store.save(ctx.catalogue.stores, request.text, cut(request.text).title, request.id, request.base)
@@ -158,14 +158,14 @@ def save_report(ctx: Context, request: SaveReportRequest) -> SavedReport:
 
 @route("POST", "/api/report/delete")
 def delete_report(ctx: Context, request: ReportIdRequest) -> ReportMoved:
-    """Put a report where it can be brought back from. Links to it stop working at once."""
+    """Delete a report so that it can be restored. Links to it stop working at once."""
     refuse_read_only(ctx)
     return ReportMoved(id=store.delete(ctx.catalogue.stores, request.id).id)
 
 
 @route("POST", "/api/report/restore")
 def restore_report(ctx: Context, request: ReportIdRequest) -> ReportMoved:
-    """Bring a deleted report back."""
+    """Restore a deleted report."""
     refuse_read_only(ctx)
     return ReportMoved(id=store.restore(ctx.catalogue.stores, request.id).id)
 
@@ -176,7 +176,7 @@ def refuse_read_only(ctx: Context) -> None:
 
 
 def _row(known: dict[str, RunEntry], found: store.Found) -> ReportRow:
-    """From the newest text, without binding its panels: a list of reports asks nothing of any run but its project."""
+    """From the newest text, without binding its panels: a list of reports reads no run except for its project."""
     version = found.version()
     row = ReportRow(
         id=found.id,

@@ -1,4 +1,4 @@
-"""View-only links: the same self-contained page as the download, under an address nobody can guess."""
+"""View-only links: the self-contained page of the download, under an unguessable address."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["share_report", "shared", "shares_of_report", "unshare_report"]
 
 _KEPT = 4
 FRESH_S = 20.0
-"""While runs go on a page is made anew at most this often, however many people open it."""
+"""While runs are live, a page is rebuilt at most this often, however many people open it."""
 _made: OrderedDict[tuple[object, ...], tuple[int, float, bytes]] = OrderedDict()
-"""Pages that were asked for last: the catalogue's version, when, and the bytes."""
+"""Recently requested pages: the catalog's version, the time, and the bytes."""
 _lock = threading.Lock()
 
 
 class ShareReportRequest(msgspec.Struct):
     id: str
     label: str = ""
-    """Whom it is for."""
+    """The recipient."""
     days: float | None = None
-    """How long it is good; None: until it is revoked."""
+    """Seconds until it expires; None: valid until revoked."""
 
 
 class ReportShare(msgspec.Struct):
@@ -42,7 +42,7 @@ class ReportShare(msgspec.Struct):
 class MadeShare(msgspec.Struct):
     share: ReportShare
     url: str
-    """Below this server's address. It is told once: only its hash is kept."""
+    """Relative to this server's address. It is shown once: only its hash is stored."""
 
 
 class ReportShares(msgspec.Struct):
@@ -60,7 +60,7 @@ class SharedRequest(msgspec.Struct):
 
 @route("POST", "/api/report/share")
 def share_report(ctx: Context, request: ShareReportRequest) -> MadeShare:
-    """Make a link to one report."""
+    """Create a link to one report."""
     refuse_read_only(ctx)
     made, token = shares.make_share(store.find(ctx.catalogue.stores, request.id), request.label, request.days)
     return MadeShare(share=_shown(made), url=f"/shared/{token}")
@@ -68,14 +68,14 @@ def share_report(ctx: Context, request: ShareReportRequest) -> MadeShare:
 
 @route("POST", "/api/report/shares")
 def shares_of_report(ctx: Context, request: ReportIdRequest) -> ReportShares:
-    """The links that open a report now."""
+    """The valid links to a report."""
     found = store.find(ctx.catalogue.stores, request.id)
     return ReportShares(shares=[_shown(one) for one in shares.active_shares(found)])
 
 
 @route("POST", "/api/report/unshare")
 def unshare_report(ctx: Context, request: UnshareReportRequest) -> ReportShares:
-    """Close a link, at once."""
+    """Revoke a link, at once."""
     refuse_read_only(ctx)
     shares.revoke_share(store.find(ctx.catalogue.stores, request.id), request.share)
     return shares_of_report(ctx, ReportIdRequest(id=request.id))
@@ -83,20 +83,22 @@ def unshare_report(ctx: Context, request: UnshareReportRequest) -> ReportShares:
 
 @route("GET", "/shared/{token}")
 def shared(ctx: Context, request: SharedRequest) -> Download:
-    """The report that a link leads to, and nothing else."""
+    """The report behind a link, and nothing else."""
     found = shares.report_of_token(ctx.catalogue.stores, request.token)
     if found is None:
-        raise NotFound("this link leads nowhere: it was revoked, has expired, or never was")
+        raise NotFound(
+            "this link does not work: it was revoked, has expired, or never existed; ask its sender for a new one"
+        )
     return Download("text/html", body=_page(ctx, found), document=True)
 
 
 def _page(ctx: Context, found: store.Found) -> bytes:
-    """Made anew when the report has changed, and now and then while its runs do."""
+    """Rebuilt when the report changes, and now and then while its runs do."""
     from stepscope.views.report.file import page_of
 
     version, now = found.version(), ctx.catalogue.version
     key = (version.path, version.time, id(ctx.catalogue))
-    with _lock:  # of several who come at once, one has the page made and the others wait for it
+    with _lock:  # of several concurrent requests, one builds the page and the others wait for it
         known = _made.get(key)
         if known is not None and (known[0] == now or time.monotonic() - known[1] < FRESH_S):
             page = known[2]

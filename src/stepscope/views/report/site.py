@@ -1,4 +1,4 @@
-"""A project as a folder of pages that any web server shows: runs, charts, a page for each run, its reports."""
+"""A project as a folder of static pages: runs, charts, a page per run, its reports."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = ["Site", "site_of", "site_pages"]
 
 MOST_COLUMNS = 12
 CHARTED = 20
-"""Runs on the page of charts: the newest."""
+"""Number of runs on the charts page: the newest."""
 
 
 @dataclass
 class Site:
-    """What a site is made from, and what could not be part of it."""
+    """What a site is built from, and what could not be included."""
 
     title: str
     entries: list[RunEntry]
@@ -47,12 +47,12 @@ def site_of(ctx: Context, query: str, title: str, most_runs: int, most_bytes: in
     projects = sorted({entry.project for entry in entries})
     site = Site(title or ", ".join(projects[:3]), entries, most_runs, most_bytes)
     if len(entries) > most_runs:
-        site.left_out.append(f"The newest {most_runs} of {len(entries)} runs have a page of their own.")
+        site.left_out.append(f"The newest {most_runs} of {len(entries)} runs have their own page.")
     return site
 
 
 def site_pages(ctx: Context, site: Site, told: Callable[[str], None] = lambda _: None) -> Iterator[tuple[str, bytes]]:
-    """Every file of the site, by its path; the first page comes last, when all that it leads to is there."""
+    """Every file of the site, by path; the index page comes last, after everything it links to."""
     pages: dict[str, str] = {}
     for entry in site.entries[: site.most_runs]:
         told(entry.name)
@@ -68,7 +68,7 @@ def site_pages(ctx: Context, site: Site, told: Callable[[str], None] = lambda _:
             yield f"reports/{found.id}.html", page_of(ctx, found, most=site.most_bytes).data
             reports.append(SiteReport(title, f"reports/{found.id}.html"))
         except StepscopeError as error:
-            site.left_out.append(f"The report {found.id} could not be made: {error}")
+            site.left_out.append(f"The report {found.id} could not be written: {error}")
     newest = [entry.id for entry in site.entries[:CHARTED]]
     yield "charts.html", _page(ctx, site, draft_text(ctx, newest, title=f"{site.title}: charts").text)
     yield ".nojekyll", b""
@@ -79,7 +79,7 @@ def _run_page(ctx: Context, site: Site, entry: RunEntry) -> bytes | None:
     try:
         return _page(ctx, site, draft_text(ctx, [entry.id], title=entry.name or entry.id).text)
     except StepscopeError as error:
-        site.left_out.append(f"The page of {entry.name} could not be made: {str(error).splitlines()[0]}")
+        site.left_out.append(f"The page of {entry.name} could not be written: {str(error).splitlines()[0]}")
         return None
 
 

@@ -1,1 +1,1 @@
-"""The *Model* page and the part *Step*: one recorded step, op by op."""
+"""The *Model* page and the *Step* part: one recorded step, op by op."""

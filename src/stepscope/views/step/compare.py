@@ -1,8 +1,8 @@
 """Two recordings side by side: which op's output changed most.
 
-Ops are matched by what they are (phase, module, call, name, and the how-manieth of those), so a step that took another
-path is compared where both went. How far an output moved is the larger of two: by how many standard deviations its mean
-moved, and how often its standard deviation doubled or halved. What was finite and is not any more comes first.
+Ops are matched by identity (phase, module, call, name, and occurrence), so a step that took a different path is
+compared where both overlap. An output's change is the larger of two: how many standard deviations its mean moved, and
+how often its standard deviation doubled or halved. Outputs that are no longer finite come first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["change_between", "step_compare"]
 
 MAX_ROWS = 300
 _LEAST = 1e-12
-"""Below this a standard deviation says nothing."""
+"""A smaller standard deviation is not meaningful."""
 
 
 class StepCompareRequest(msgspec.Struct):
@@ -37,7 +37,9 @@ class StepCompareRequest(msgspec.Struct):
     before_run: str | None = None
     """None: the same run."""
     part: Literal["", "forward", "backward", "optimizer"] = ""
-    """Only ops of this part of the step; forward holds the loss and all that is neither of the others."""
+    """Only ops of this part of the step; forward includes the loss and everything that is neither backward nor
+    optimizer.
+    """
 
 
 class OpChange(msgspec.Struct):
@@ -46,13 +48,13 @@ class OpChange(msgspec.Struct):
     before: TensorStats
     after: TensorStats
     amount: float | None
-    """How far it moved; None: it was finite and is not any more, or the other way round."""
+    """How far it moved; None: it was finite and no longer is, or vice versa."""
     said: str
 
 
 class StepComparison(msgspec.Struct):
     changes: list[OpChange]
-    """The largest first."""
+    """Largest first."""
     compared: int
     """Ops with statistics in both."""
     matched: int
@@ -64,7 +66,7 @@ class StepComparison(msgspec.Struct):
 
 @route("POST", "/api/step/compare")
 def step_compare(ctx: Context, request: StepCompareRequest) -> StepComparison:
-    """What the ops of one recording made, beside what they made in another."""
+    """The outputs of one recording's ops compared with those of another."""
     folder = ctx.runs.get(request.run)
     other = folder if request.before_run is None else ctx.runs.get(request.before_run)
     after = ctx.steps.get(folder, request.key, request.step)
@@ -137,7 +139,7 @@ def _pairs(old: Op, new: Op) -> Iterable[tuple[TensorStats, TensorStats]]:
 
 
 def change_between(was: TensorStats, now: TensorStats) -> float:
-    """How far an output moved; infinite where one of the two is not finite.
+    """How far an output moved; infinite if one of the two is not finite.
 
     >>> change_between(TensorStats(numel=4, mean=0.0, std=1.0), TensorStats(numel=4, mean=0.5, std=4.0))
     2.0
@@ -154,7 +156,7 @@ def _mean_moved(was: TensorStats, now: TensorStats) -> float:
     spread = max(was.std or 0.0, now.std or 0.0)
     if spread > _LEAST:
         return moved / spread
-    largest = max(abs(was.mean), abs(now.mean))  # a single number has no spread: by how much of itself it moved
+    largest = max(abs(was.mean), abs(now.mean))  # a single number has no spread: use its relative change
     return moved / largest if largest > _LEAST else 0.0
 
 

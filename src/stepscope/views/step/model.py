@@ -39,9 +39,9 @@ class RecordedStep(msgspec.Struct):
 
 class RecordedSteps(msgspec.Struct):
     steps: list[RecordedStep]
-    """In the order they were logged, newest last."""
+    """In the order logged, newest last."""
     omitted: int = 0
-    """How many older ones are not listed."""
+    """Number of older ones not listed."""
 
 
 class ModelRequest(msgspec.Struct):
@@ -55,14 +55,14 @@ class ModelRequest(msgspec.Struct):
 
 
 class ModuleRow(msgspec.Struct, omit_defaults=True):
-    """One line of the table of modules."""
+    """One row of the module table."""
 
     path: str
     label: str
     level: int
     type: str = ""
     mark: str = ""
-    """Said of it in a word or two: 3 calls, shared, not called, failed."""
+    """Remarks: 3 calls, shared, not called, failed."""
     input: list[list[int]] = []
     output: list[list[int]] = []
     dtype: str | None = None
@@ -86,7 +86,7 @@ class ModelPage(msgspec.Struct):
     graph: GraphData
     modules: list[ModuleRow]
     wall_us: float
-    """How long the recorded step took, recording included."""
+    """Duration of the recorded step, including recording."""
     ops: int
     """In the whole step, drawn or not."""
 

@@ -1,4 +1,4 @@
-"""One op of a recorded step as the page shows it, and the story of where a value stopped being finite."""
+"""One op of a recorded step as the page shows it, and the trace of where a value stopped being finite."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_CHAIN = 6
 
 
 class TensorStats(msgspec.Struct, omit_defaults=True):
-    """What a tensor held; minimum to norm are over its finite values."""
+    """The contents of a tensor; minimum to norm are over its finite values."""
 
     numel: int
     nan: int = 0
@@ -47,12 +47,12 @@ class OpTensor(msgspec.Struct, omit_defaults=True):
     bytes: int = 0
     stats: TensorStats | None = None
     made_by: int | None = None
-    """The op it comes from, for an input."""
+    """For an input: the op that produced it."""
     made_by_name: str = ""
 
 
 class OpRow(msgspec.Struct, omit_defaults=True):
-    """One line of the table of ops."""
+    """One row of the op table."""
 
     index: int
     name: str
@@ -72,9 +72,9 @@ class OpRow(msgspec.Struct, omit_defaults=True):
     mark: str = ""
     """in place, view"""
     bad: str = ""
-    """nan or inf: what its output held"""
+    """nan or inf: what its output contained"""
     born: bool = False
-    """Here values stopped being finite, and it mattered."""
+    """Where values stopped being finite, with consequences."""
     error: str = ""
 
 
@@ -104,7 +104,7 @@ def op_row(opened: OpenStep, index: int, bad: str, birth: Birth | None) -> OpRow
 
 
 def tensors_of(opened: OpenStep, view: OpView, which: Literal["inputs", "outputs"]) -> list[OpTensor]:
-    """The tensors an op read or wrote, with what they held and where they come from."""
+    """The tensors an op read or wrote, with their contents and origins."""
     op = view.op
     refs = op.inputs if which == "inputs" else op.outputs
     stats = (op.input_stats if which == "inputs" else op.output_stats) or ()
@@ -133,7 +133,7 @@ def tensors_of(opened: OpenStep, view: OpView, which: Literal["inputs", "outputs
 
 
 def _makers(opened: OpenStep, op: Op) -> dict[int, int]:
-    """By tensor, the latest op before this one that made it."""
+    """By tensor, the latest op before this one that produced it."""
     found: dict[int, int] = {}
     for maker in opened.lookup.sources.get(op.index, ()):
         for ref in opened.record.ops[maker].outputs:
@@ -166,7 +166,7 @@ def stats_of(stats: Stats | None) -> TensorStats | None:
 
 
 class ChainLink(msgspec.Struct):
-    """An op on the way to where it happened, or after it."""
+    """An op before or after the one where it happened."""
 
     index: int
     name: str
@@ -178,7 +178,7 @@ class ChainLink(msgspec.Struct):
 
 
 class BirthStory(msgspec.Struct):
-    """One op that made NaN or Inf out of finite values, or the first that read them from outside."""
+    """One op that made NaN or Inf from finite values, or the first that read them from outside."""
 
     index: int
     headline: str
@@ -187,13 +187,13 @@ class BirthStory(msgspec.Struct):
     function: str
     kind: str
     reaches: str
-    """the loss, the gradient of fc.weight ...; empty: it arrives nowhere, as with a mask."""
+    """the loss, the gradient of fc.weight ...; empty: it reaches nothing, as with a mask."""
     behind: bool
-    """Not where it began to hurt, but what made that possible."""
+    """Not where the damage began, but what made it possible."""
     read: list[OpTensor]
     made: OpTensor | None
     chain: list[ChainLink]
-    """From what it was made of, over the op itself, to what it spoiled."""
+    """From its inputs, through the op itself, to what it affected."""
 
 
 def birth_story(opened: OpenStep, birth: Birth) -> BirthStory:
@@ -217,7 +217,7 @@ def birth_story(opened: OpenStep, birth: Birth) -> BirthStory:
 
 
 def _chain(opened: OpenStep, index: int) -> list[int]:
-    """Ops before and after one: backwards along its first input, forwards along what is no longer finite."""
+    """Ops before and after one: backward along its first input, forward along what is no longer finite."""
     before: list[int] = []
     at = index
     while len(before) < MAX_CHAIN:
@@ -254,5 +254,5 @@ def _chain_link(opened: OpenStep, index: int, birth: int) -> ChainLink:
 
 
 def is_bad_stats(stats: TensorStats | None) -> bool:
-    """Whether a tensor held anything that is not finite."""
+    """Whether a tensor contained a non-finite value."""
     return stats is not None and bool(stats.nan or stats.inf)

@@ -1,4 +1,4 @@
-"""Recorded steps that stay open between requests, with what the *Step* page asks of them again and again."""
+"""Recorded steps that stay open between requests, with cached results for the *Step* page."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ __all__ = ["OpLine", "OpenStep", "OpenSteps", "recordings_of"]
 MAX_BYTES = 256 << 20
 _MOST_STEPS = 6
 _MOST_OPS = 600_000
-"""Of all open steps together."""
+"""Maximum size of all open steps together."""
 
 
 class OpLine(NamedTuple):
-    """What the table of ops is filtered and sorted by."""
+    """What the op table is filtered and sorted by."""
 
     op: int
-    """Its place in the step."""
+    """Its index in the step."""
     name: str
     phase: str
     module: str | None
     words: str
-    """Lower case: what a search looks at."""
+    """Lower case, for searching."""
     time_us: float | None
     flops: int | None
     saved_bytes: int
     bad: str
-    """nan, inf or "": what its outputs held."""
+    """nan, inf or "": what its outputs contained."""
 
 
 class OpenStep:
-    """One recorded step. What is expensive to know of it is worked out once."""
+    """One recorded step. Expensive results are computed once."""
 
     def __init__(self, record: StepRecord, media: Media) -> None:
         self.record = record
@@ -55,7 +55,7 @@ class OpenStep:
         self.step = Step(record)
         self.lock = threading.RLock()
         self.found: dict[object, list[OpLine]] = {}
-        """The ops that passed the filters asked for last, in their order."""
+        """The ops that passed the last filters, in order."""
 
     @property
     def has_stats(self) -> bool:
@@ -90,7 +90,7 @@ class OpenStep:
 
     @cached_property
     def readers(self) -> dict[int, list[int]]:
-        """Op -> the ops that read what it made."""
+        """Op -> the ops that read its outputs."""
         found: dict[int, list[int]] = {}
         for reader, makers in self.lookup.sources.items():
             for maker in makers:
@@ -113,14 +113,14 @@ def recordings_of(folder: RunFolder) -> list[Media]:
 
 
 class OpenSteps:
-    """Opens recordings and keeps those that were asked for last. Safe to use from several threads."""
+    """Opens recordings and caches the most recently used. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: OrderedDict[tuple[str, str, int, float], OpenStep] = OrderedDict()
 
     def get(self, folder: RunFolder, key: str | None, step: int | None) -> OpenStep:
-        """The recording of that key and step; the newest of the run when none is named."""
+        """The recording with that key and step; the newest of the run if none is given."""
         media = _chosen(folder, key, step)
         known_as = (folder.id, media.key, media.step, media.time)
         with self._lock:
@@ -153,7 +153,7 @@ def _chosen(folder: RunFolder, key: str | None, step: int | None) -> Media:
 
 
 def _checked(record: StepRecord, key: str) -> StepRecord:
-    """A record whose ops are numbered by their place, as all that walks through it expects."""
+    """A record whose ops are numbered by index, as all code that walks it expects."""
     if any(op.index != place for place, op in enumerate(record.ops)):
         raise BadData(f"the recording {key!r} is damaged: its ops are not in order; record the step again")
     return record

@@ -1,4 +1,4 @@
-"""The *Step* of a run: one recorded step, op by op, with values, costs, and where one first was not finite."""
+"""The *Step* of a run: one recorded step, op by op, with values, costs, and the first non-finite value."""
 
 from __future__ import annotations
 
@@ -48,27 +48,27 @@ class StepHead(msgspec.Struct):
     wall_us: float
     ops: int
     has_stats: bool
-    """Whether the values were looked at."""
+    """Whether values were recorded."""
     time_us: float | None
     flops: int | None
     saved_bytes: int
     parameters: int
     phases: list[Named]
     kinds: list[Named]
-    """Names of ops, the most frequent first."""
+    """Names of ops, most frequent first."""
     modules: list[str]
     """Paths, to filter by."""
     bad: int
-    """Ops with an output that is not finite."""
+    """Ops with a non-finite output."""
     births: list[BirthStory]
     notes: list[str]
-    """What the numbers leave out, and what was not seen."""
+    """What the numbers exclude, and what was not seen."""
     error: str | None
 
 
 @route("POST", "/api/step")
 def recorded(ctx: Context, request: RecordedRequest) -> StepHead:
-    """What one recording is, and where it went wrong if it did."""
+    """The description of one recording, and where it went wrong, if it did."""
     opened = ctx.steps.get(ctx.runs.get(request.run), request.key, request.step)
     with opened.lock:
         record = opened.record
@@ -107,7 +107,7 @@ def _counted(names: list[str]) -> list[Named]:
 
 
 class StepOpsRequest(msgspec.Struct):
-    """Some of the ops that pass the filters, in an order."""
+    """Some of the ops that pass the filters, sorted."""
 
     run: str
     key: str
@@ -117,12 +117,12 @@ class StepOpsRequest(msgspec.Struct):
     search: str = ""
     """Words that must all occur in name, module, source or arguments; `!word` must not."""
     module: str = ""
-    """This module and those inside it."""
+    """This module and its children."""
     phase: str = ""
     kind: str = ""
     """The name of the op."""
     bad: bool = False
-    """Only ops with an output that is not finite."""
+    """Only ops with a non-finite output."""
     sort: SortBy = "order"
     descending: bool = False
 
@@ -131,11 +131,11 @@ class StepOps(msgspec.Struct):
     start: int
     rows: list[OpRow]
     total: int
-    """How many pass the filters."""
+    """Number of ops that pass the filters."""
     time_us: float | None
     flops: int | None
     saved_bytes: int
-    """Of all that pass."""
+    """Totals over all that pass."""
     max_time_us: float = 0.0
     max_flops: int = 0
     max_saved_bytes: int = 0
@@ -144,7 +144,7 @@ class StepOps(msgspec.Struct):
 
 @route("POST", "/api/step/ops")
 def step_ops(ctx: Context, request: StepOpsRequest) -> StepOps:
-    """A window of the table of ops."""
+    """A page of the op table."""
     opened = ctx.steps.get(ctx.runs.get(request.run), request.key, request.step)
     with opened.lock:
         found = _found(opened, request)
@@ -166,14 +166,14 @@ def step_ops(ctx: Context, request: StepOpsRequest) -> StepOps:
 
 
 def _both(sums: Tally) -> int | None:
-    """FLOPs forward and backward; None where nothing is known."""
+    """FLOPs forward and backward; None if unknown."""
     if sums.flops is None and sums.backward_flops is None:
         return None
     return (sums.flops or 0) + (sums.backward_flops or 0)
 
 
 def _found(opened: OpenStep, request: StepOpsRequest) -> list[OpLine]:
-    """What passes, in order; kept, because a person who scrolls asks for the same again and again."""
+    """The ops that pass, in order; cached for scrolling."""
     key = (request.search, request.module, request.phase, request.kind, request.bad, request.sort, request.descending)
     if key not in opened.found:
         while len(opened.found) >= 4:
@@ -202,7 +202,7 @@ def _filtered(lines: list[OpLine], request: StepOpsRequest) -> list[OpLine]:
 
 
 def _ordered(lines: list[OpLine], sort: SortBy, descending: bool) -> list[OpLine]:
-    """In the order wanted; what is not known comes last either way."""
+    """Sorted; unknown values come last in either direction."""
     if sort == "order":
         return lines[::-1] if descending else lines
     if sort in ("name", "module"):
@@ -242,11 +242,11 @@ class OpDetail(msgspec.Struct):
     file: str
     line: int | None
     excerpt: list[ExcerptLine]
-    """The lines of that file that the recording knows, around the op's own."""
+    """The recorded lines of that file, around the op's own."""
     inputs: list[OpTensor]
     outputs: list[OpTensor]
     readers: list[OpLink]
-    """Who reads what it made."""
+    """The ops that read its outputs."""
     forward: OpLink | None
     """For a backward op: the op it differentiates."""
     backward: list[OpLink]
@@ -286,7 +286,7 @@ def _link(opened: OpenStep, index: int) -> OpLink:
 
 
 def _excerpt(opened: OpenStep, file: str, line: int) -> list[ExcerptLine]:
-    """Only what was recorded is shown: the file that a run names may be anybody's."""
+    """Only recorded lines are shown: the file a run names may belong to anyone."""
     known = {site.line: site.text for site in opened.record.sites if site.file == file and site.text}
     near = [number for number in sorted(known) if abs(number - line) <= 12]
     at = near.index(line) if line in near else 0
@@ -329,7 +329,7 @@ class StepCosts(msgspec.Struct):
 
 @route("POST", "/api/step/costs")
 def step_costs(ctx: Context, request: StepCostsRequest) -> StepCosts:
-    """The costs summed up: by module as a tree, by line of source, by kind of op, or by phase."""
+    """Total costs: by module as a tree, by source line, by kind of op, or by phase."""
     opened = ctx.steps.get(ctx.runs.get(request.run), request.key, request.step)
     with opened.lock:
         table = opened.step.table(by=request.by)

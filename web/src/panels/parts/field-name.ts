@@ -1,4 +1,7 @@
-/** `lr` means the config's `lr`; `config.lr`, `group` and `val/loss.min` mean themselves. The server reads it the same way. */
+/**
+ * `lr` means the config's `lr`; `config.lr`, `group` and `val/loss.min` mean themselves. The server reads it the same
+ * way.
+ */
 const OF_RUN = new Set([
   "name",
   "project",

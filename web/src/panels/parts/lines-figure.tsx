@@ -158,7 +158,10 @@ function sceneOf(
   });
 }
 
-/** One run: a colour for each metric. Several runs: their own colours, and a dash for each metric where there are several. */
+/**
+ * One run: a colour for each metric. Several runs: their own colours, and a dash for each metric where there are
+ * several.
+ */
 function lookOfLine(line: DrawnLine["line"], n: number, single: boolean, several: boolean): DrawnLine {
   const own = single && several ? lookOf(n, isDark.value) : lookOfRun(line.run);
   const look = single || !several ? own : { ...own, dash: DASHES[n % DASHES.length] ?? [] };

@@ -1,6 +1,7 @@
 /**
- * Asks for the lines of the first screen as soon as it is known which panels there are, before the panels are built: the answer
- * comes while they are. A wrong guess costs one request and shows nothing wrong, because panels ask for what they need anyway.
+ * Asks for the lines of the first screen as soon as it is known which panels there are, before the panels are built:
+ * the answer comes while they are. A wrong guess costs one request and shows nothing wrong, because panels ask for what
+ * they need anyway.
  */
 
 import type { Need } from "../../lib/chart-plan";

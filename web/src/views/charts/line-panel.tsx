@@ -36,7 +36,10 @@ export interface PanelScene extends Scene {
   fit: Range | null;
 }
 
-/** How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them again. */
+/**
+ * How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them
+ * again.
+ */
 export function sceneOf(
   scope: ChartScope,
   info: PanelInfo,

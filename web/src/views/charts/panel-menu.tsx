@@ -11,6 +11,7 @@ import {
   DownloadIcon,
   EyeOffIcon,
   MoreIcon,
+  PencilIcon,
   PlusIcon,
   ReportIcon,
   TableIcon,
@@ -28,14 +29,16 @@ import { hideAutomatic, type OwnPanel, removePanel } from "../../lib/workspace";
 import { formatHash, list } from "../../lib/url";
 import { standsAlone } from "../../panels/parts/standing";
 import { place } from "../../router";
-import { nameOf } from "../../state";
+import { nameOf, signedIn } from "../../state";
 import { NEW_SECTION, put } from "../workspace/drag";
 import { change, space } from "../workspace/space";
+import { held, hover } from "./hover";
 import type { PanelHandle } from "./line-panel";
 import { type ChartScope, useScope } from "./scope";
 import type { ChartSettings } from "./settings";
 import { runName } from "./words";
 
+const ChartComments = lazily(() => import("../comments/dialog").then((chunk) => chunk.ChartComments));
 const AddToReport = lazily(() => import("../reports/add").then((chunk) => chunk.AddToReport));
 
 export interface PanelMenuProps {
@@ -49,11 +52,15 @@ export function PanelMenu({ info, own, handle, onRange }: PanelMenuProps) {
   const scope = useScope();
   const { settings } = scope;
   const [adding, setAdding] = useState(false);
+  const [commenting, setCommenting] = useState(false);
   const about: MenuItem[] = standsAlone()
     ? []
     : [
         linkItem(scope, info),
         { key: "report", label: "Add to report…", icon: <ReportIcon size={14} />, onPick: () => setAdding(true) },
+        ...(signedIn.value
+          ? [{ key: "comments", label: "Comments…", icon: <PencilIcon size={14} />, onPick: () => setCommenting(true) }]
+          : []),
       ];
   const items: MenuItem[] =
     info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), ...about] : about;
@@ -65,8 +72,22 @@ export function PanelMenu({ info, own, handle, onRange }: PanelMenuProps) {
       {adding ? (
         <AddToReport {...reportPanel(settings, info)} runs={scope.drawnRuns.peek()} onClose={() => setAdding(false)} />
       ) : null}
+      {commenting ? (
+        <ChartComments
+          chart={info.key}
+          runs={scope.drawnRuns.peek()}
+          step={settings.mark.peek() || heldStep()}
+          onClose={() => setCommenting(false)}
+        />
+      ) : null}
     </>
   );
+}
+
+/** The step at which a click holds the crosshairs. */
+function heldStep(): string {
+  const at = hover.peek();
+  return held.peek() && at?.axis === "step" ? String(Math.round(at.value)) : "";
 }
 
 /** Where the panel stands: all that dragging does, for who does not drag. */

@@ -71,7 +71,9 @@ export function VideoView({ item }: { item: MediaItem }) {
   return <video controls preload="metadata" src={item.url} />;
 }
 
-/** A logged page, in a frame that may neither run scripts nor fetch anything: the server's policy for it says so too. */
+/**
+ * A logged page, in a frame that may neither run scripts nor fetch anything: the server's policy for it says so too.
+ */
 export function HtmlView({ item }: { item: MediaItem }) {
   if (!item.url?.startsWith("/api/blob/")) return <Missing what="page" />;
   return (

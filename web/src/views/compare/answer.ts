@@ -1,4 +1,7 @@
-/** An answer of the server that follows what is asked, and the runs it is about. What was there stays until the new comes. */
+/**
+ * An answer of the server that follows what is asked, and the runs it is about. What was there stays until the new
+ * comes.
+ */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAsker } from "../../components/use-asker";

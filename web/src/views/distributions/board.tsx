@@ -1,4 +1,6 @@
-/** The layers of some runs, one row each: weights, gradients and activations side by side, or one of them for each run. */
+/**
+ * The layers of some runs, one row each: weights, gradients and activations side by side, or one of them for each run.
+ */
 
 import { useEffect, useState } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";

@@ -18,7 +18,9 @@ import "../../style/distributions.css";
 
 const ROWS = 40;
 const BINS = 64;
-/** Of a panel with a range of its own, so much of a histogram may lie beyond: a few far values do not squeeze the rest. */
+/**
+ * Of a panel with a range of its own, so much of a histogram may lie beyond: a few far values do not squeeze the rest.
+ */
 const TAILS = 0.004;
 
 export interface DistributionPanelProps {

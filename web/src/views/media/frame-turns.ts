@@ -1,4 +1,6 @@
-/** Frames start one after the other: each is a page with five megabytes of script, and together they would stand still. */
+/**
+ * Frames start one after the other: each is a page with five megabytes of script, and together they would stand still.
+ */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -30,7 +30,10 @@ export function isSmall(item: MediaItem): boolean {
   return item.kind !== "figure" && side > 0 && side <= SMALL_PX;
 }
 
-/** Its proportions, so that it has its place before its bytes are there. Text, not an object: Preact would write a number as pixels. */
+/**
+ * Its proportions, so that it has its place before its bytes are there. Text, not an object: Preact would write a
+ * number as pixels.
+ */
 export function shapeOf(item: MediaItem): string | undefined {
   const ratio = numberOf(item.meta.width) / numberOf(item.meta.height);
   return ratio > 0 && Number.isFinite(ratio) ? `aspect-ratio: ${Math.max(0.4, Math.min(3, ratio))}` : undefined;

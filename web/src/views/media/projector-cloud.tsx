@@ -1,4 +1,7 @@
-/** The cloud itself: drag turns it (or moves it in the plane), the wheel zooms, a click chooses, shift and drag picks many. */
+/**
+ * The cloud itself: drag turns it (or moves it in the plane), the wheel zooms, a click chooses, shift and drag picks
+ * many.
+ */
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { drawCloud } from "../../charts/draw-cloud";

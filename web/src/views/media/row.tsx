@@ -1,4 +1,7 @@
-/** One key of the board: its name, and what the runs logged under it at the step. Fetched only while it is on the screen. */
+/**
+ * One key of the board: its name, and what the runs logged under it at the step. Fetched only while it is on the
+ * screen.
+ */
 
 import { useRef } from "preact/hooks";
 import { Button, Skeleton } from "../../components";

@@ -157,7 +157,8 @@ function Animated({ item, url, clock }: { item: MediaItem; url: string; clock: C
   const open = clip !== null && typeof clip !== "string" ? clip : null;
   const frame = open ? Math.floor(clock.part.value * open.frames) : 0;
   useEffect(() => {
-    if (open && canvas.current) open.paint(frame, canvas.current).catch(() => undefined); // closed meanwhile, or damaged from here on: the frame before stays
+    // closed meanwhile, or damaged from here on: the frame before stays
+    if (open && canvas.current) open.paint(frame, canvas.current).catch(() => undefined);
   }, [open, frame]);
   if (clip === "play")
     return (

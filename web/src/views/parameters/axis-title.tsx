@@ -1,4 +1,7 @@
-/** An axis's name: drag it to move the axis, click it for exact ranges, the scale, and more. All of it with the keyboard too. */
+/**
+ * An axis's name: drag it to move the axis, click it for exact ranges, the scale, and more. All of it with the keyboard
+ * too.
+ */
 
 import { useRef, useState } from "preact/hooks";
 import { Button, Checkbox, Popover, TextInput, Toggle } from "../../components";

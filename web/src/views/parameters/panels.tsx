@@ -1,4 +1,7 @@
-/** Parallel coordinates, a scatter plot and importance as panels of their own, for reports: each with its own runs and brushes. */
+/**
+ * Parallel coordinates, a scatter plot and importance as panels of their own, for reports: each with its own runs and
+ * brushes.
+ */
 
 import { computed, signal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";

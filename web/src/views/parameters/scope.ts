@@ -1,4 +1,7 @@
-/** What every view of the parameters needs from around it: the runs, the brushes all views share, who is under the mouse. */
+/**
+ * What every view of the parameters needs from around it: the runs, the brushes all views share, who is under the
+ * mouse.
+ */
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Brush, type Brushes, countPassing, NO_BRUSH, passing, withBrush } from "../../lib/param-brush";

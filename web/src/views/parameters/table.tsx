@@ -1,4 +1,6 @@
-/** Every number: sorted by a click, filtered by the brushes of all views, saved as CSV. Only rows on the screen exist. */
+/**
+ * Every number: sorted by a click, filtered by the brushes of all views, saved as CSV. Only rows on the screen exist.
+ */
 
 import { useRef, useState } from "preact/hooks";
 import { saveText } from "../../charts/download";

@@ -1,4 +1,7 @@
-/** The Python calls of a profile as an icicle or a flame, with the functions beside it. docs/python_views.md is its manual. */
+/**
+ * The Python calls of a profile as an icicle or a flame, with the functions beside it. docs/python_views.md is its
+ * manual.
+ */
 
 import { Segments } from "../../components/segments";
 import { useSignal } from "@preact/signals";

@@ -22,7 +22,8 @@ interface RowProps {
 
 export function SheetRow({ sheet, row, top, columns, most, sorted, depth, open, chosen, onToggle, onPick }: RowProps) {
   const cells = sheet.rows[row] ?? [];
-  const clear = cells[sheet.columns.findIndex((column) => column.key === "clear")] !== false; // of a diff: beyond the noise
+  // of a diff: beyond the noise
+  const clear = cells[sheet.columns.findIndex((column) => column.key === "clear")] !== false;
   return (
     <div
       class="sheet-row"

@@ -1,4 +1,6 @@
-/** A table that knows what its numbers are: sort, filter, choose columns, open a tree, export. Ten thousand rows scroll. */
+/**
+ * A table that knows what its numbers are: sort, filter, choose columns, open a tree, export. Ten thousand rows scroll.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

@@ -1,4 +1,7 @@
-/** A report as it is read: text in a comfortable measure, panels a little wider. The same in the app and in a shared file. */
+/**
+ * A report as it is read: text in a comfortable measure, panels a little wider. The same in the app and in a shared
+ * file.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useErrorBoundary, useLayoutEffect, useMemo, useRef } from "preact/hooks";

@@ -40,7 +40,8 @@ export function ReportList() {
       ),
     );
   useEffect(() => void load(), [deleted]);
-  const found = kept?.of === deleted ? kept.found : null; // deleted ones are never shown as if they were not, nor the other way round
+  // deleted ones are never shown as if they were not, nor the other way round
+  const found = kept?.of === deleted ? kept.found : null;
   useActions([{ id: "report.new", title: "New report", words: "write tell share", run: () => beginReport() }]);
   if (fault && !found) return <ErrorState error={fault} onRetry={() => void load()} />;
   const rows = found?.reports.filter((row) => matches(row, find.value, project.value)) ?? [];
@@ -175,7 +176,10 @@ function Act({ row, deleted, onChange }: { row: ReportRow; deleted: boolean; onC
   );
 }
 
-/** A deleted report can be brought back, so deleting does not ask; what cannot is a link that was given away, so that is told. */
+/**
+ * A deleted report can be brought back, so deleting does not ask; what cannot is a link that was given away, so that is
+ * told.
+ */
 async function moved(
   route: "POST /api/report/delete" | "POST /api/report/restore",
   row: ReportRow,

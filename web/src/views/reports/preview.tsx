@@ -140,7 +140,10 @@ function blockElements(scroller: HTMLElement): HTMLElement[] {
   return [...scroller.querySelectorAll<HTMLElement>(".report > .report-text, .report > .report-place")];
 }
 
-/** Before which line something dropped here would go. Inside a text, between its paragraphs is not known: before or after it. */
+/**
+ * Before which line something dropped here would go. Inside a text, between its paragraphs is not known: before or
+ * after it.
+ */
 function lineUnder(scroller: HTMLElement, shown: readonly Shown[], y: number): number {
   const elements = blockElements(scroller);
   for (const [at, element] of elements.entries()) {

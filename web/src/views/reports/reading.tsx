@@ -11,6 +11,8 @@ import type { ReportPage } from "../../lib/schema";
 import { useKeys } from "../../keys";
 import { lightOnPaper } from "../../report/printing";
 import { linkTo } from "../../router";
+import { signedIn } from "../../state";
+import { Comments } from "../comments/comments";
 import { ReportBody, useShown } from "./body";
 import { Contents } from "./contents";
 import { ShareMenu } from "./share";
@@ -76,6 +78,14 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
             {beginsWithTitle(shown) ? null : <h1 class="report-title isolate">{visibleText(page.title)}</h1>}
             <Byline page={page} />
             <ReportBody shown={shown} />
+            {signedIn.value ? (
+              <section class="card comments-card" aria-label="Comments">
+                <header class="card-head">
+                  <h2>Comments</h2>
+                </header>
+                <Comments report={page.id} />
+              </section>
+            ) : null}
           </article>
         </div>
       </div>

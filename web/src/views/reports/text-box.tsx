@@ -1,4 +1,6 @@
-/** The text of a report in a plain text field: undo is the browser's own, and `/` at the start of a line offers panels. */
+/**
+ * The text of a report in a plain text field: undo is the browser's own, and `/` at the start of a line offers panels.
+ */
 
 import type { Ref } from "preact";
 import { useImperativeHandle } from "preact/compat";
@@ -160,7 +162,9 @@ function Problems({ problems, onGo }: { problems: ReadonlyMap<number, string>; o
   );
 }
 
-/** Under the line that the slash is on, or above it where there is no room; long lines are wrapped as in the text field. */
+/**
+ * Under the line that the slash is on, or above it where there is no room; long lines are wrapped as in the text field.
+ */
 function slashPlace(box: HTMLTextAreaElement | null, from: number): { top?: string; bottom?: string } {
   if (!box) return {};
   const mirror = document.createElement("div");

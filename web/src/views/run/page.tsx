@@ -1,4 +1,7 @@
-/** A run's page: its head, its tabs, and the part that is chosen. Each part is a file in `parts/`, fetched when first shown. */
+/**
+ * A run's page: its head, its tabs, and the part that is chosen. Each part is a file in `parts/`, fetched when first
+ * shown.
+ */
 
 import type { ComponentType } from "preact";
 import { useEffect, useErrorBoundary } from "preact/hooks";

@@ -62,7 +62,10 @@ export function leavePart(): void {
 
 const AIR = 12;
 
-/** Scrolls the part, and only the part, until an element is at its top. `scrollIntoView` would move the page's frames too. */
+/**
+ * Scrolls the part, and only the part, until an element is at its top. `scrollIntoView` would move the page's frames
+ * too.
+ */
 export function bringUp(element: Element | null | undefined): void {
   const frame = element?.closest(".part-scroll");
   if (element && frame)

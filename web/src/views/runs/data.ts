@@ -1,4 +1,6 @@
-/** The rows of the Runs page: fetched by windows, kept by id, renewed in place when the server says that runs changed. */
+/**
+ * The rows of the Runs page: fetched by windows, kept by id, renewed in place when the server says that runs changed.
+ */
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { ApiError, call, isAbort } from "../../lib/api";
@@ -144,7 +146,9 @@ function refuse(now: Question, fault: unknown): void {
   failure.value = fault;
 }
 
-/** A wrong query empties nothing: the runs of the last good one stay, or all of them, in the columns and order of now. */
+/**
+ * A wrong query empties nothing: the runs of the last good one stay, or all of them, in the columns and order of now.
+ */
 async function showWithoutQuery(now: Question): Promise<void> {
   const typed = answered?.typed ?? "";
   const good: Question = { ...now, ...inProject(project.peek(), typed), typed };

@@ -114,7 +114,9 @@ export const pinnedLeft = (key: string): number | undefined => pinnedPlaces.valu
 
 export const shownColumns = computed<readonly RunColumn[]>(() => shownKeys.value.map(columnOf));
 
-/** A column by its key; one that the server does not know now is still shown, empty, because the address asks for it. */
+/**
+ * A column by its key; one that the server does not know now is still shown, empty, because the address asks for it.
+ */
 export function columnOf(key: string): RunColumn {
   return byKey.value.get(key) ?? { key, label: key, source: "metric", type: "number", distinct: 0 };
 }

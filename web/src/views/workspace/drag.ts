@@ -1,4 +1,7 @@
-/** A panel taken by its heading and dropped somewhere else: with a mouse or a pen at once, with a finger after a short rest. */
+/**
+ * A panel taken by its heading and dropped somewhere else: with a mouse or a pen at once, with a finger after a short
+ * rest.
+ */
 
 import type { PanelInfo } from "../../lib/schema";
 import { addPanel, addSection, movePanel, type Spot } from "../../lib/workspace";

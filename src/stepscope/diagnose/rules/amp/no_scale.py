@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from stepscope.diagnose import edits
+from stepscope.diagnose.crash.hidden_state import in_loop
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import Source, SourceFile
@@ -42,12 +43,15 @@ def no_scale(run: Evidence) -> Iterator[Proof]:
             related=[(crash.site, "the scaler finds out here")],
         )
     elif crash.says(r"unscale_\(\) (has already been|is being) called", r"step\(\) has already been called since"):
+        looped = next((frame for frame in reversed(crash.own) if in_loop(frame)), None)
+        where = crash.site if looped is None else looped.site
         yield Proof(
-            where=crash.site,
+            where=where,
             message="the scaler was called twice in one step: update() is missing, or unscale_() is called again",
             label="called again before update()",
             evidence={"error": crash.message[:200]},
             fix="call scaler.update() once at the end of every step, and unscale_() at most once before it",
+            related=[(crash.site, "the scaler finds out here")] if where is not crash.site else [],
         )
 
 

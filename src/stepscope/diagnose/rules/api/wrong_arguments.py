@@ -10,6 +10,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.crash import Callee
+from stepscope.records.step import Site
 
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
@@ -52,15 +53,35 @@ def wrong_arguments(run: Evidence) -> Iterator[Proof]:
         )
         return
     message, fix = _in_words(crash, callee)
+    key = _in_dict(run, crash)
     signature = f"{callee.name}({', '.join(callee.parameters)})" if callee.parameters else callee.name
     yield Proof(
-        where=crash.site,
+        where=key or crash.site,
         message=message,
         label=f"takes {', '.join(callee.parameters)}" if callee.parameters else "",
         evidence={"function": callee.name, "signature": signature},
         fix=fix,
-        related=[(callee.site, "it is defined here")] if callee.site is not None else [],
+        related=[
+            *([(crash.site, "it is passed on here")] if key is not None else []),
+            *([(callee.site, "it is defined here")] if callee.site is not None else []),
+        ],
     )
+
+
+def _in_dict(run: Evidence, crash: Crash) -> Site | None:
+    """The entry of a dict that became an unknown argument through `**config`."""
+    unknown = _UNKNOWN.search(crash.text)
+    call = None if crash.last is None else crash.last.running
+    if unknown is None or not isinstance(call, ast.Call) or all(word.arg is not None for word in call.keywords):
+        return None
+    names = [
+        file.site(key)
+        for file in run.source.files()
+        for one in file.walk(ast.Dict)
+        for key in one.keys
+        if isinstance(key, ast.Constant) and key.value == unknown[1]
+    ]
+    return names[0] if len(names) == 1 and unknown[1] not in {word.arg for word in call.keywords} else None
 
 
 def _without_self(callee: Callee) -> str:

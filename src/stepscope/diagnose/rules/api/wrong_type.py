@@ -76,7 +76,7 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     kind = describe(suspect.value) if is_value else f"a {suspect.kind}"
     same = made.site.file == suspect.frame.file and made.site.line == suspect.frame.line
     where, fix = made.site, _fix(suspect, made)
-    if fix and _is_at_use(suspect):
+    if fix and _is_at_use(suspect, made):
         made, same, where = Made(suspect.frame.file, suspect.node, suspect.frame), True, suspect.frame.site
     looped = made.binding is not None and isinstance(made.binding.statement, (ast.For, ast.AsyncFor))
     if looped and fix == "":
@@ -91,8 +91,10 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _is_at_use(suspect: Suspect) -> bool:
+def _is_at_use(suspect: Suspect, made: Made) -> bool:
     """Whether the value is right, and only used in the wrong way: the line to change is the one that uses it."""
+    if suspect.kind == "method" and isinstance(made.node, ast.Attribute) and made.node is not suspect.node:
+        return False  # a name was bound to a method that was not called
     kinds = ("method", "function", "builtin_function_or_method", "Size")
     return suspect.kind in kinds or isinstance(suspect.value, Module) or suspect.name in ("to", "cuda")
 
@@ -114,7 +116,7 @@ def _fix(suspect: Suspect, made: Made) -> str:
     text, kind, use = suspect.text, suspect.kind, suspect.what
     node: Any = made.node
     if kind in ("method", "function", "builtin_function_or_method") and use != "is not callable":
-        return f"call it: `{text}()`"
+        return f"call it: `{made.text if isinstance(node, ast.Attribute) else text}()`"
     if isinstance(suspect.value, Module) and use == "is not iterable":
         return f"pass `{text}.parameters()`"
     if suspect.name in ("to", "cuda") and kind in ("list", "tuple"):

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from stepscope.common.syntax import said
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
-from stepscope.diagnose.crash.value_origin import argument_in, describe, origin_of
+from stepscope.diagnose.crash.given import given_line
+from stepscope.diagnose.crash.hidden_state import hanging_line
+from stepscope.diagnose.crash.value_origin import argument_in, describe, given_by_function, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.stored.known_errors import ERRORS, known
@@ -45,7 +47,13 @@ def raised(run: Evidence) -> Iterator[Proof]:
     if meaning is not None and meaning.value:
         places = [one for one in places if not parts[one[1].split("`")[1]].startswith("a module")]
     where = places[0][0] if meaning is not None and meaning.value and len(places) == 1 else frame.site
-    if where is not frame.site:
+    if meaning is not None and meaning.value:
+        where = given_by_function(crash) or where
+    if meaning is not None and meaning.argument:
+        where = given_line(run.source, crash, meaning.argument) or where
+    if crash.says(r"support the deepcopy protocol"):
+        where = hanging_line(crash) or where
+    if where.line != frame.site.line:
         places = [(frame.site, "it fails here")]
     yield Proof(
         where=where,

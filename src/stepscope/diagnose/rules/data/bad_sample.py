@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.batch_parts import getitem_of
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.classes import values_returned
-from stepscope.diagnose.crash.value_origin import article
+from stepscope.diagnose.crash.value_origin import article, none_returned
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 _FOUND = re.compile(
-    r"batch must contain tensors.*; found <class '([\w.]+)'>|object of type '(NoneType)' has no len", re.I
+    r"batch must contain tensors.*; found <class '([\w.]+)'>|object of type '(NoneType)' has no len"
+    r"|expected Tensor as element \d+ in argument 0, but got ([\w.]+)",
+    re.I,
 )
 _FIXES = {
     "NoneType": "return a sample on every path; remove bad samples from the dataset, or drop None in a collate_fn",
@@ -43,13 +45,14 @@ def bad_sample(run: Evidence) -> Iterator[Proof]:
     told = _FOUND.search(crash.text)
     if told is None or not inside:
         return
-    kind = (told[1] or told[2]).rpartition(".")[2]
+    kind = (told[1] or told[2] or told[3]).rpartition(".")[2]
     found = next((one for one in map(getitem_of, crash.datasets) if one is not None), None)
     where, paths = crash.site, ""
     if found is not None:
         file, function = found
         returns = [one for one in values_returned(file, function) if one is not None]
         where = node_site(file, function if kind == "NoneType" or not returns else returns[-1])
+        where = (none_returned(file, function) if kind == "NoneType" else None) or where
         paths = " on one of its paths" if kind == "NoneType" and returns else ""
     given = "None" if kind == "NoneType" else f"{article(kind)} {kind}"
     yield Proof(

@@ -17,6 +17,8 @@ _LABELS = re.compile(
     r"^(y|t|lab|labels?|targets?|classes|gold|ys|answers?|out(puts?)?)(_|\d|$)|_(y|labels?|targets?)$", re.I
 )
 _ORDERS = ("permutation", "randperm")
+_CLASHING = 0.3
+_FEWEST_SAMPLES = 20
 
 
 @rule("data.label-misaligned", severity="error", needs="steps, source, end")
@@ -29,9 +31,9 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
     function that sorts must sort samples and labels together.
 
     How it is found: the random draw that picked the rows is not the one that picked the targets; or all rows were put
-    into a random order and their targets into none; or the source
-    shuffles two arrays one after the other; or a batch from `collate_fn` has its samples in another order than its
-    labels.
+    into a random order and their targets into none; or the source shuffles two arrays one after the other; or it
+    shuffles one array alone, and the same samples come with other labels in a later pass; or a batch from `collate_fn`
+    has its samples in another order than its labels.
 
     Bad:
         x, y = x[torch.randperm(n)], y[torch.randperm(n)]
@@ -61,6 +63,13 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
             for one, other in _apart_in_source(file):
                 yield _proof(file.site(other), "samples and labels are shuffled one after the other, in two orders",
                              [(file.site(one), "the first order")])  # fmt: skip
+    for target in run.targets.all if run.over else ():
+        if target.clashes > _CLASHING * max(target.samples, _FEWEST_SAMPLES):
+            seen = f"{target.clashes} of {target.samples} samples came with two different labels"
+            said = f"the samples are shuffled, but not their labels: {seen}"
+            for file in run.source.files():
+                for alone in _shuffled_alone(file):
+                    yield _proof(file.site(alone), said, [(target.place, "the loss compares with the labels here")])
     for delivery in run.loader_output.all:
         known = function_at(run, delivery.loader.collate) if delivery.misplaced else None
         if known is not None:
@@ -94,6 +103,17 @@ def _apart_in_source(file: SourceFile) -> Iterator[tuple[ast.AST, ast.AST]]:
                 continue
             if not _seeded_between(scope, first, second):
                 yield first, second
+
+
+def _shuffled_alone(file: SourceFile) -> Iterator[ast.stmt]:
+    """Statements that put samples into a random order which no labels are put into."""
+    for scope in file.walk(ast.Module, ast.FunctionDef):
+        orders = [found for node in _own_statements(scope) if (found := _order(file, node)) is not None]
+        if any(_LABELS.search(name) for name, _, _ in orders):
+            continue
+        for name, _, statement in orders:
+            if name:
+                yield statement
 
 
 def _own_statements(scope: ast.AST) -> list[ast.stmt]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from stepscope.common.syntax import said
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.classes import own_class, values_returned
+from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor
@@ -37,10 +38,10 @@ def length_wrong(run: Evidence) -> Iterator[Proof]:
     node, owner = frame.running, frame.locals.get("self")
     if not isinstance(node, ast.Subscript) or not isinstance(owner, Held) or not owner.is_a("Dataset"):
         return
-    index, size = frame.value_of(node.slice), _size(frame.value_of(node.value))
-    if type(index) is not int or size is None or index < size or len(frame.arguments) < 2:
-        return
-    if said(node.slice) != frame.arguments[1]:  # `rows[i + 1]`: the length may be right
+    asked = frame.locals.get(frame.arguments[1]) if len(frame.arguments) > 1 else None
+    size = _size(frame.value_of(node.value))
+    index = _index(frame, node.slice)
+    if type(asked) is not int or index is None or size is None or index < size:
         return
     found = own_class(crash, owner.type)
     length = None if found is None else found.methods.get("__len__")
@@ -48,14 +49,34 @@ def length_wrong(run: Evidence) -> Iterator[Proof]:
         return
     returned = [one for one in values_returned(found.file, length) if one is not None]
     held = said(node.value)
+    ahead = index - asked  # `rows[i + width]` reads further than its own number
+    if ahead < 0 or (ahead == 0 and asked < size):
+        return
     yield Proof(
         where=node_site(found.file, returned[-1] if returned else length),
         message=f"`__len__` promises more samples than `{held}` has: index {index} was asked of {size}",
         label=f"`{held}` has {size}",
         evidence={"index": index, "samples": size, "container": held},
-        fix=f"return len({held})",
+        fix=f"return len({held})" + (f" - {_ahead(node.slice, frame.arguments[1]) or ahead}" if ahead else ""),
         related=[(frame.site, "it fails here")],
     )
+
+
+def _index(frame: Frame, node: ast.AST) -> int | None:
+    """The number that an index of plain sums comes to."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        left, right = _index(frame, node.left), _index(frame, node.right)
+        if left is None or right is None:
+            return None
+        return left + right if isinstance(node.op, ast.Add) else left - right
+    value = frame.value_of(node)
+    return value if type(value) is int else None
+
+
+def _ahead(node: ast.AST, name: str) -> str:
+    """`width` of `i + width`."""
+    plain = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and said(node.left) == name
+    return said(node.right) if plain and isinstance(node, ast.BinOp) else ""
 
 
 def _size(value: object) -> int | None:

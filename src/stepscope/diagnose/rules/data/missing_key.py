@@ -46,11 +46,16 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
         said_ = f'`{owner}` has no key "{missing.name}"{there}'
         fix = f'use an existing key, or {owner}.get("{missing.name}", default)'
     moved = made is not None and made.binding is not None and made.site.line != crash.last.line
+    filled = moved and isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant) and not near
     yield Proof(
-        where=crash.site,
+        where=made.site if filled and made is not None else crash.site,
         message=said_,
         label=f'no "{missing.name}"',
         evidence={"key": missing.name, "similar": near, "keys": missing.there},
         fix=fix,
-        related=[(made.site, f"`{owner}` comes from here")] if made is not None and moved else [],
+        related=[(crash.site, "it fails here")]
+        if filled
+        else [(made.site, f"`{owner}` comes from here")]
+        if made is not None and moved
+        else [],
     )

@@ -3,9 +3,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.common.syntax import said
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.source import SourceFile
+from stepscope.diagnose.source import SourceFile, called_name
 
 _SAYS = (
     r"torch not compiled with cuda enabled",
@@ -36,13 +37,21 @@ def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is not None:
         if crash.says(*_SAYS):
+            named = [
+                file.site(node)
+                for file in run.source.files()
+                for node in file.walk(ast.Call)
+                if _hardcoded(node) and called_name(node) == "device" and not _is_chosen(file, node)
+            ]
+            here = crash.last is not None and "cuda" in said(crash.last.running)
             yield Proof(
-                where=crash.site,
-                message="this line requests a CUDA device, but there is none",
+                where=named[0] if len(named) == 1 and not here else crash.site,
+                message="a CUDA device is requested, but there is none",
                 label=crash.text.split("\n")[0][:80],
                 evidence={"error": crash.text[:200]},
                 fix='.to(device), with device = "cuda" if torch.cuda.is_available() else "cpu"',
                 severity="error",
+                related=[(crash.site, "it fails here")] if len(named) == 1 and not here else [],
             )
         return
     for file in run.source.files():

@@ -33,16 +33,23 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
     if crash is None:
         yield from _silent(run)
         return
-    from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
+    from stepscope.diagnose.crash.dtypes import dtype_fault
     from stepscope.diagnose.crash.provenance import MAKERS
+    from stepscope.diagnose.crash.turning_point import turning_point
 
     fault = dtype_fault(crash)
     if fault is None or fault.kind != "ce-float-target":
         return
     kind, shape = fault.tensor.dtype, list(fault.tensor.shape)
-    made = source_of(crash, fault.tensor, *MAKERS, "float", "to", "one_hot", "int")
+    wide = fault.tensor.ndim if fault.tensor.dtype == "int64" else 0
+    made = turning_point(
+        crash,
+        fault.tensor,
+        lambda dtype, axes: dtype == kind and axes >= wide,
+        *(*MAKERS, "float", "to", "one_hot", "int", "reshape", "view", "unsqueeze"),
+    )
     yield Proof(
-        where=crash.site,
+        where=made or crash.site,
         message=f"the labels are {kind} of shape {shape}; {fault.op} takes int64 class numbers, one per sample",
         label=f"labels: {kind} {shape}",
         evidence={"target": f"{kind} {shape}", "input": f"{fault.other.dtype} {list(fault.other.shape)}"},
@@ -50,7 +57,7 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
         if _mend(fault).startswith("convert the labels")
         else None,
         fix=_mend(fault),
-        related=[] if made is None else [(made.site, f"the labels become {kind} here")],
+        related=[] if made is None else [(crash.site, "it fails here")],
     )
 
 

@@ -20,7 +20,7 @@ _ADVANTAGE = re.compile(
 _DIFFERENCES = frozenset({"sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"})
 
 
-@rule("grad.missing-detach", severity="info")
+@rule("grad.missing-detach", severity="warning")
 def missing_detach(run: Evidence) -> Iterator[Proof]:
     """A target, an advantage or a fake sample is not detached, so the gradient goes where it should not.
 
@@ -60,6 +60,7 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
         fate = "its optimizer steps with them" if mixed else "they are discarded"
         yield Proof(
             where=visit.place,
+            severity=None if mixed else "info",
             message=f"the input of {visit.type} is not detached: backward also computes gradients for what made it, "
             f"and {fate}",
             label=f"{len(reaches)} times: gradients of a loss it is not trained for",

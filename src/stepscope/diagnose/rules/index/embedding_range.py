@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
+from stepscope.diagnose.crash.written_sizes import size_written
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -26,12 +27,13 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "embedding-range" or fault.tensor is None:
         return
     site = None if fault.root is None else own_line(crash, fault.root, fault.path)
+    written = size_written(run.source, site, "num_embeddings", fault.size)
     kind = "" if fault.module is None else fault.module.type
     name = "the embedding" if fault.module is None else f"{fault.path} ({kind})" if fault.path else kind
     bad = f"{fault.low}" if fault.low < 0 else f"{fault.high}"
     right = fault.high + 1
     yield Proof(
-        where=fault.site if fault.low < 0 else site or fault.site,
+        where=fault.site if fault.low < 0 else written or fault.site,
         message=f"{name} has {fault.size} rows, 0 to {fault.size - 1}, but row {bad} was requested",
         label=f"ids {fault.low} to {fault.high}, table of {fault.size}",
         evidence={
@@ -43,5 +45,5 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
         fix="ids must not be negative; mask or shift them first"
         if fault.low < 0
         else f"num_embeddings must be at least {right} for these ids, or the ids must stay below {fault.size}",
-        related=[(fault.site, "the ids come in here")],
+        related=[*([(site, f"{name} is built here")] if written != site else []), (fault.site, "the ids come in here")],
     )

@@ -7,6 +7,7 @@ from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.provenance import MAKERS, story, tensors_of
 from stepscope.diagnose.crash.ranges import RangeFault, range_fault
+from stepscope.diagnose.crash.written_sizes import size_written
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -59,14 +60,18 @@ def label_range(run: Evidence) -> Iterator[Proof]:
         )
         return
     path, site = layer
+    written = size_written(run.source, site, "out_features", fault.size)
     yield Proof(
-        where=site,
+        where=written,
         message=f"labels go up to {high}, but the last layer, {path}, has {fault.size} outputs",
         label=f"{high + 1} classes need {high + 1} outputs",
         evidence=evidence,
-        edit=layers.sized(site, "out_features", high + 1),
+        edit=layers.sized(site, "out_features", high + 1, at_source=True),
         fix=f"give the last layer {high + 1} outputs, or keep the labels below {fault.size}",
-        related=[(labels, f"labels {low} to {high} are made here")] if labels is not None else [],
+        related=[
+            *([(site, f"{path} is built here")] if written != site else []),
+            *([(labels, f"labels {low} to {high} are made here")] if labels is not None else []),
+        ],
     )
 
 

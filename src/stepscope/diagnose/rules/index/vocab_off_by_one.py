@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
+from stepscope.diagnose.crash.written_sizes import size_written
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -36,15 +37,16 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "vocab-off-by-one" or fault.tensor is None:
         return
     built = None if fault.root is None else own_line(crash, fault.root, fault.path)
+    written = size_written(run.source, built, "num_embeddings", fault.size, counted=True)
     made = _inclusive(crash, fault.tensor, fault.size)
     yield Proof(
-        where=made or built or fault.site,
+        where=made or written or fault.site,
         message=f"the ids go up to {fault.high}, and a table of {fault.size} rows ends at {fault.size - 1}",
         label=f"ids {fault.low} to {fault.high}",
         evidence={"rows": fault.size, "smallest_id": fault.low, "largest_id": fault.high},
         edit=None if made is not None else layers.one_more_row(built),
         fix=f"make ids below {fault.size}, or build the table with {fault.size + 1} rows",
-        related=[(built, f"a table of {fault.size} rows")] if built is not None and made is not None else [],
+        related=[(built, f"a table of {fault.size} rows")] if built is not None and (made or written) != built else [],
     )
 
 

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.edits.syntax import find
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.optimizers import Made
+from stepscope.records.step import Site
 
 _KEYS = re.compile(r'"([^"]+)"')
 _SIZE = re.compile(r"size mismatch for (\S+): copying a param with shape torch\.Size\(\[([\d, ]*)\]\) .*?"
@@ -29,12 +33,16 @@ def load_mismatch(run: Evidence) -> Iterator[Proof]:
         model.load_state_dict(weights)
     """
     crash = run.crash
-    if crash is None or not crash.says(r"error\(s\) in loading state_dict"):
+    if crash is None:
+        return
+    if crash.says(r"different number of parameter groups|parameter group that doesn't match the size"):
+        yield from _groups(run, crash)
+    if not crash.says(r"error\(s\) in loading state_dict"):
         return
     text = crash.text
     sizes = _SIZE.findall(text)
     if sizes:
-        yield _sizes(crash, sizes)
+        yield _sizes(run, crash, sizes)
         return
     missing, unexpected = _listed(text, "Missing"), _listed(text, "Unexpected")
     evidence: dict[str, Any] = {"missing": missing[:8], "unexpected": unexpected[:8]}
@@ -42,13 +50,16 @@ def load_mismatch(run: Evidence) -> Iterator[Proof]:
     if prefix is not None:
         added, where = prefix
         change = f"k.removeprefix('{added}')" if where == "file" else f"'{added}' + k"
+        saved = _saved(run) if where == "file" else None
+        wrapped = f"save the model inside the wrapper: model.{added}state_dict(); or " if added == "module." else ""
         yield Proof(
-            where=crash.site,
+            where=saved or crash.site,
             message=f"the names in the {'checkpoint' if where == 'file' else 'model'} begin with '{added}', "
             f"those in the {'model' if where == 'file' else 'checkpoint'} do not",
             label=f"{len(unexpected)} names do not fit",
             evidence=evidence,
-            fix=f"rename the keys: {{{change}: v for k, v in state.items()}}",
+            fix=f"{wrapped}rename the keys: {{{change}: v for k, v in state.items()}}",
+            related=[] if saved is None else [(crash.site, "loaded here")],
         )
         return
     yield Proof(
@@ -60,10 +71,47 @@ def load_mismatch(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _sizes(crash: Crash, sizes: list[tuple[str, str, str]]) -> Proof:
+def _groups(run: Evidence, crash: Crash) -> Iterator[Proof]:
+    """The state of an optimizer that was made over other parameters."""
+    made = [one for one in run.optimizers.made if one.place is not None]
+    if not made or made[-1].place is None:
+        return
+    last = made[-1]
+    held = f"{len(last.parameters)} parameters in {last.groups} group{'s' if last.groups != 1 else ''}"
+    saved = next((one for one in reversed(made[:-1]) if (len(one.parameters), one.groups) != _size(last)), None)
+    other = "" if saved is None else f", not {len(saved.parameters)} in {saved.groups} as the one that was saved"
+    yield Proof(
+        where=last.place,
+        message=f"this optimizer holds {held}{other}, so the saved state does not fit it",
+        label=held,
+        evidence={"parameters": len(last.parameters), "groups": last.groups},
+        fix="build the optimizer as it was when its state was saved: the same parameters, in the same groups",
+        related=[
+            (crash.site, "the state is loaded here"),
+            *([(saved.place, "the saved one was made here")] if saved is not None else []),
+        ],
+    )
+
+
+def _size(made: Made) -> tuple[int, int]:
+    return len(made.parameters), made.groups
+
+
+def _saved(run: Evidence) -> Site | None:
+    """Where this script has saved the file that it read last."""
+    read = run.checkpoints.reads[-1].path if run.checkpoints.reads else None
+    places = [one.place for one in run.checkpoints.writes if one.path == read and one.place is not None]
+    return places[-1].site if places else None
+
+
+def _sizes(run: Evidence, crash: Crash, sizes: list[tuple[str, str, str]]) -> Proof:
     name, saved, built = sizes[0]
     model = next((frame.module for frame in crash.frames if frame.function == "load_state_dict" and frame.module), None)
     site = None if model is None else built_at(crash.modules, model, name.rpartition(".")[0])
+    seen = None if model is None else crash.modules.get(model)
+    made = None if seen is None else seen.sites.get("")
+    if made is not None and made.file in crash.own_files and site is not None:
+        site = made if _is_passed_on(run, site) else site
     kind = "" if model is None else model.type
     return Proof(
         where=site or crash.site,
@@ -73,6 +121,17 @@ def _sizes(crash: Crash, sizes: list[tuple[str, str, str]]) -> Proof:
         fix="build the layer with the saved size, or do not load it",
         related=[(crash.site, "loaded here")],
     )
+
+
+def _is_passed_on(run: Evidence, built: Site) -> bool:
+    """Whether a layer takes its sizes from the arguments of its class: then the line that made the model chose them."""
+    found = find(run.source, built)
+    if found is None or not isinstance(found[1], ast.Call):
+        return False
+    function = found[0].enclosing(found[1], ast.FunctionDef)
+    names = set() if function is None else {one.arg for one in (*function.args.args, *function.args.kwonlyargs)}
+    parts = (part for argument in found[1].args for part in ast.walk(argument))
+    return any(isinstance(part, ast.Name) and part.id in names for part in parts)
 
 
 def _listed(text: str, kind: str) -> list[str]:

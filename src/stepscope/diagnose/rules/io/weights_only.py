@@ -26,10 +26,14 @@ def weights_only(run: Evidence) -> Iterator[Proof]:
         return
     if crash.says(r"unsupported operand|invalid load key|ran out of input"):  # the file is not a checkpoint at all
         return
+    places = {one.place for one in run.checkpoints.writes if one.place is not None}
+    saved = places.pop().site if len(places) == 1 else None
     yield Proof(
-        where=crash.site,
+        where=saved or crash.site,
         message="the file contains pickled objects, and torch.load accepts only tensors by default",
         label="weights_only is True by default",
         evidence={"error": crash.message[:200]},
-        fix="save state_dict() instead of the object; or, for a file you trust, pass weights_only=False",
+        fix="save state_dict() and plain values instead of the object (a config as a dict: asdict(config)); or, for a "
+        "file you trust, pass weights_only=False",
+        related=[] if saved is None else [(crash.site, "torch.load refuses it here")],
     )

@@ -1,21 +1,28 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
+from stepscope.common.syntax import said, statement_at, tree_of
 from stepscope.diagnose.crash.bindings import node_site
-from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import Frame
-from stepscope.diagnose.crash.value_origin import bound, origin_of
+from stepscope.diagnose.crash.turning_point import made_line
+from stepscope.diagnose.crash.value_origin import origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.records.step import Site
 
+_LOSS = re.compile(r"loss|cross_entropy|kl_div")
+_SIGNS = (
+    r"grad can be implicitly created only for scalar outputs",
+    r"a tensor with \d+ elements cannot be converted to scalar|only one element tensors can be converted",
+)
+
 
 @rule("loss.not-scalar", severity="error", needs="crash")
 def not_scalar(run: Evidence) -> Iterator[Proof]:
-    """`backward` was called on several numbers instead of one.
+    """`backward` or `item` was called on several numbers instead of one.
 
     Why it matters: a gradient is that of one number. Losses with `reduction="none"`, and losses written without a final
     `mean()`, give one number per sample.
@@ -30,38 +37,49 @@ def not_scalar(run: Evidence) -> Iterator[Proof]:
         loss.backward()
     """
     crash = run.crash
-    if crash is None or crash.last is None or not crash.says(r"grad can be implicitly created only for scalar outputs"):
+    if crash is None or crash.last is None or not crash.says(*_SIGNS):
         return
     frame, node = crash.last, crash.last.running
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not isinstance(node, ast.Call):
         return
-    owner = node.func.value if not node.args else node.args[0]
+    method = isinstance(node.func, ast.Attribute) and not node.args
+    owner = node.func.value if method and isinstance(node.func, ast.Attribute) else (node.args or [node.func])[0]
     value = frame.value_of(owner)
-    made = origin_of(crash, frame, owner)
-    unreduced = _unreduced(crash, frame, made.node)
-    name = ast.unparse(owner)
+    backward = crash.says(_SIGNS[0])
+    unreduced = _unreduced(value) if isinstance(value, HeldTensor) else None
+    if not backward and unreduced is None:
+        return
+    where = unreduced or (made_line(value) if isinstance(value, HeldTensor) else None)
+    where = where or origin_of(crash, frame, owner).site
+    name, use = ast.unparse(owner), "backward" if backward else f"`{said(node.func)}`"
     shape = list(value.shape) if isinstance(value, HeldTensor) else None
     held = "several numbers" if shape is None else f"numbers of shape {shape}"
+    reduced = f"{name}.mean().{'backward' if backward else 'item'}()"
     yield Proof(
-        where=unreduced or made.site,
-        message=f"`{name}` holds {held}, and backward needs one number",
+        where=where,
+        message=f"`{name}` holds {held}, and {use} needs one number",
         label='reduction="none" keeps one loss per sample' if unreduced is not None else f"shape {shape}",
         evidence={"name": name, "shape": shape},
-        fix=f"reduce it first: {name}.mean().backward()"
-        + (', or leave out reduction="none"' if unreduced is not None else ""),
-        related=[(frame.site, "backward is called here")] if frame.line != (unreduced or made.site).line else [],
+        fix=f"reduce it first: {reduced}" + (', or leave out reduction="none"' if unreduced is not None else ""),
+        related=[(frame.site, f"{use} is called here")] if frame.line != where.line else [],
     )
 
 
-def _unreduced(crash: Crash, frame: Frame, node: ast.AST) -> Site | None:
-    """Where a loss was told not to reduce: in this call, or when the loss function was made."""
-    for call in [one for one in ast.walk(node) if isinstance(one, ast.Call)]:
+def _unreduced(tensor: HeldTensor) -> Site | None:
+    """Where the loss that gave this tensor was told not to reduce: in its call, or when the loss was made."""
+    made = made_line(tensor)
+    statement = None if made is None else statement_at(made.file, made.line)
+    if made is None or statement is None or tensor.origin is None or not _LOSS.search(tensor.origin.op):
+        return None
+    for call in [one for one in ast.walk(statement) if isinstance(one, ast.Call)]:
         if _says_none(call):
-            return node_site(frame.file, call)
-        if isinstance(call.func, (ast.Name, ast.Attribute)):
-            binding = bound(frame, ast.unparse(call.func), frame.value_of(call.func))
-            if binding is not None and isinstance(binding.value, ast.Call) and _says_none(binding.value):
-                return binding.site
+            return node_site(made.file, call)
+        name = ast.unparse(call.func)
+        for one in ast.walk(tree_of(made.file) or ast.Module([], [])):
+            bound = [ast.unparse(target) for target in one.targets] if isinstance(one, ast.Assign) else []
+            value = one.value if isinstance(one, ast.Assign) and name in bound else None
+            if isinstance(value, ast.Call) and _says_none(value):
+                return node_site(made.file, value)
     return None
 
 

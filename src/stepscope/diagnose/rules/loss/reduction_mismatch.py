@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_sign import divergences
-from stepscope.diagnose.loss_terms import Term, reduces_all, terms
+from stepscope.diagnose.loss_sign import Divergence, divergences
+from stepscope.diagnose.loss_terms import Term, axes_of, reduces_all, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES
 from stepscope.evidence.origins import Origin
@@ -13,6 +14,10 @@ from stepscope.records.place import Place
 
 _RATIO = 10.0
 _SMALLEST_BATCH = 8
+_LATEST, _TRAINED = 12, 20
+_HEAVY, _PIXELS = 4.0, 16
+_VANISHED = 0.05
+"""Nats per latent dimension."""
 
 
 @rule("loss.reduction-mismatch", severity="warning", follows=("num.*", "loss.kl-sign", "loss.broadcast"))
@@ -26,7 +31,8 @@ def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
 
     How it is found: the loss is taken apart into its terms. One is a sum over the whole batch with no factor that would
     make up for it, one is a mean over the same batch, and the first is at least ten times the second, or is the KL
-    divergence of a variational autoencoder.
+    divergence of a variational autoencoder. Or the divergence is a sum over the latent dimensions, the reconstruction a
+    mean over all pixels, and the divergence has gone to 0: the latent code says nothing any more.
 
     Bad:
         loss = F.mse_loss(recon, x) - 0.5 * torch.sum(1 + logvar - mu**2 - logvar.exp())
@@ -34,6 +40,7 @@ def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
         kl = -0.5 * torch.sum(1 + logvar - mu**2 - logvar.exp(), dim=1)
         loss = F.mse_loss(recon, x, reduction="none").sum(1).mean() + kl.mean()
     """
+    yield from _collapsed(run)
     reductions = {call.result: call.reduction for call in run.losses.calls if call.result is not None}
     found: dict[Place | None, list[tuple[_Part, _Part]]] = {}
     for backward in list(run.steps.backwards)[:30]:
@@ -62,6 +69,55 @@ def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
             fix="reduce both the same way: sum over a sample's elements, then mean over the batch",
             related=[(summed.origin.place, "summed over the batch"), (mean.origin.place, "averaged over the batch")],
         )
+
+
+def _collapsed(run: Evidence) -> Iterator[Proof]:
+    """An autoencoder whose reconstruction is averaged over pixels and whose divergence is not, and has vanished."""
+    means = {call.result: call for call in run.losses.calls if call.result is not None and call.reduction == "mean"}
+    found: list[tuple[float, float, Origin]] = []
+    for backward in list(run.steps.backwards)[-_LATEST:]:
+        loss = backward.origin
+        if loss is None or backward.step < _TRAINED:
+            continue
+        built = [(term, means[term.origin]) for term in terms(loss, most=40) if term.origin in means]
+        for divergence in divergences(loss):
+            if not built or not divergence.exponential.reductions:
+                continue
+            term, call = built[0]
+            shape = call.shapes.get("input", ())
+            pixels = math.prod(shape[1:])
+            weight = _per_sample(divergence, shape[0]) * pixels / term.factor if shape and term.factor else 0.0
+            value, latent = _divergence_value(divergence)
+            if weight >= _HEAVY and pixels >= _PIXELS and value is not None and value < _VANISHED * latent:
+                found.append((weight, value, term.origin))
+            break
+    if len(found) < 2:
+        return
+    weight, value, rebuilt = found[-1]
+    yield Proof(
+        where=rebuilt.place,
+        message=f"the reconstruction is averaged over all elements, the KL divergence is summed: it counts "
+        f"{weight:.0f} times as much as it should, and has gone to {value:.2g} (the latent code says nothing)",
+        label="a mean over every element",
+        evidence={"times": round(weight, 1), "divergence": [one[1] for one in found[-4:]]},
+        fix='sum the reconstruction over each sample as well: F.mse_loss(out, x, reduction="sum") / len(x)',
+    )
+
+
+def _per_sample(divergence: Divergence, batch: int) -> float:
+    """Its weight in the loss, per sample and summed over the latent dimensions; 0 where it is averaged over those."""
+    weight = abs(divergence.factor) / 0.5
+    kinds = [(one.op, axes_of(one)) for one in divergence.exponential.reductions]
+    if any(op == "sum" and axes and 0 not in axes for op, axes in kinds):
+        return weight if any(op == "mean" for op, _ in kinds) else 0.0
+    return weight * batch if kinds[0][0] == "sum" and not kinds[0][1] else 0.0
+
+
+def _divergence_value(divergence: Divergence) -> tuple[float | None, int]:
+    """What it amounts to now, and the number of latent dimensions."""
+    outer, inner = divergence.exponential.reductions[0], divergence.exponential.reductions[-1]
+    shape = inner.inputs[0].shape if inner.inputs else ()
+    return (None if outer.value is None else abs(outer.value)), (shape[-1] if shape else 1)
 
 
 @dataclass

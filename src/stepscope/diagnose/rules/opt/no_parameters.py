@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from stepscope.common.syntax import said
-from stepscope.diagnose.crash.bindings import node_site
+from stepscope.diagnose.crash.bindings import bindings_in, node_site
 from stepscope.diagnose.crash.classes import own_class
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.optimized import model_given
@@ -71,6 +71,11 @@ def _has_parameters(model: Module) -> bool:
 def _hidden(crash: Crash, model: Module) -> tuple[Site, str] | None:
     """A list, dict or tensor in the model's class that holds layers or weights."""
     found = own_class(crash, model.type)
+    init = None if found is None else found.methods.get("__init__")
+    for name, hidden in model.hidden.items() if found is not None and init is not None else ():
+        made = bindings_in(found.file, init, f"self.{name}") if found is not None and init is not None else []
+        if made:
+            return node_site(made[0].file, made[0].statement), f"a {hidden.kind}"
     for node in ast.walk(found.node) if found is not None else ():
         if not isinstance(node, ast.Assign) or found is None:
             continue

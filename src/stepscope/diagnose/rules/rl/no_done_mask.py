@@ -13,6 +13,8 @@ _DONE = re.compile(
     r"^(b_|batch_|is_|t_)?(dones?|terminals?|terminated|terminations?|done_?(batch|mask|flags?)|finished)(_t|_b|_batch)?$",
     re.I,
 )
+_SHORT_DONE = re.compile(r"^_?(ds?|b?d_?t?|f|fin|ends?|term|over|stops?|flags?|dn)_?(b|batch|t)?$", re.I)
+_PARTS = 4
 _GAMMA = re.compile(r"(^|\.)_?(gamma|discount(_factor)?)$", re.I)
 _REWARD = re.compile(r"(^|_)(r|rew|rewards?|rs)(_|$|\d)", re.I)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -70,20 +72,42 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
     if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
         arguments = (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)
         bound.update({one.arg: one for one in arguments if _DONE.match(one.arg)})
+    short = _beside_reward(nodes)
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and _DONE.match(node.id):
+        is_bound = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        if is_bound and (_DONE.match(node.id) or node.id in short):
             bound.setdefault(node.id, node)
     if not bound:
         return []
     reads = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     # `dones = torch.tensor(dones)` reads what it binds, and nothing more
     for node in nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            name = node.targets[0].id
-            inside = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.value)) if name in bound else 0
+        for name, value in _bindings(node):
+            inside = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)) if name in bound else 0
             if inside and inside == reads[name]:
                 del reads[name]
     return [(name, node) for name, node in bound.items() if not reads[name]]
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """(name, value) of an assignment, also of one side by side: `r, d = torch.tensor(r), torch.tensor(d)`."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return
+    pairs = [(node.targets[0], node.value)]
+    if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+        pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
+    yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name))
+
+
+def _beside_reward(nodes: list[ast.AST]) -> set[str]:
+    """Names that are unpacked together with a reward and an action: there a `d` is the flag."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store) and len(node.elts) >= _PARTS:
+            names = [one.id for one in node.elts if isinstance(one, ast.Name)]
+            if any(map(_REWARD.search, names)):
+                found.update(name for name in names if _SHORT_DONE.match(name))
+    return found
 
 
 def _is_bootstrap(node: ast.AST) -> bool:

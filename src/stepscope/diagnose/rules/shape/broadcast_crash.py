@@ -6,6 +6,7 @@ from typing import Any
 
 from stepscope.diagnose import edits
 from stepscope.diagnose.crash.sizes import size_fault
+from stepscope.diagnose.crash.value_origin import given_by_function
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -35,11 +36,14 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
     found = crash.operation
     if pair is None:
         shapes = [list(shape) for shape in fault.facts.get("shapes", [])][:4]
+        where = given_by_function(crash) or crash.site
         yield Proof(
-            where=crash.site,
+            where=where,
             message="tensors of different shapes cannot be stacked",
+            label="not all of the same shape",
             evidence={"shapes": shapes},
-            fix="bring them to one shape first (pad or cut)",
+            fix="bring them to one shape first (pad or cut), or leave out the ones that are too short",
+            related=[(crash.site, "they are stacked here")] if where is not crash.site else [],
         )
         return
     names = {id(tensor): name for name, tensor in crash.operands}

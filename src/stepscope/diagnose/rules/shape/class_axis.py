@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.turning_point import turning_point
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
@@ -37,13 +38,16 @@ def class_axis(run: Evidence) -> Iterator[Proof]:
     found = _turned(name, scores, other, target)
     if found is None:
         return
-    message, fix = found
+    message, fix, extra = found
+    same = (target.dtype, target.ndim)
+    made = turning_point(crash, target, lambda *one: one == same, "unsqueeze") if extra else None
     yield Proof(
-        where=crash.site,
+        where=made or crash.site,
         message=message,
         label=f"{name} {list(scores.shape)}, {other} {list(target.shape)}",
         evidence={name: list(scores.shape), other: list(target.shape)},
         fix=fix,
+        related=[] if made is None else [(crash.site, "it fails here")],
     )
 
 
@@ -58,7 +62,8 @@ def _scores_and_target(crash: Crash) -> tuple[tuple[str, HeldTensor], tuple[str,
     return first, second
 
 
-def _turned(name: str, scores: HeldTensor, other: str, target: HeldTensor) -> tuple[str, str] | None:
+def _turned(name: str, scores: HeldTensor, other: str, target: HeldTensor) -> tuple[str, str, bool] | None:
+    """What is wrong, what to do, and whether it is the target that is wrong."""
     a, b = scores.shape, target.shape
     if target.is_floating:
         return None
@@ -68,10 +73,12 @@ def _turned(name: str, scores: HeldTensor, other: str, target: HeldTensor) -> tu
         return (
             f"the classes are on the last axis of `{name}`; the loss wants them on axis 1",
             f"pass {turn}, or flatten both: {flat}",
+            False,
         )
     if len(b) == len(a) and b[1] == 1 and b[:1] + b[2:] == a[:1] + a[2:]:
         return (
             f"`{other}` has an extra axis of size 1: class ids have no axis for the classes",
             f"pass {other}.squeeze(1)",
+            True,
         )
     return None

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.syntax import statement_at
 from stepscope.diagnose.crash.convolutions import even, is_spatial, mend
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.layers import built_at
-from stepscope.diagnose.crash.op_chain import mainline
+from stepscope.diagnose.crash.layers import built_line
+from stepscope.diagnose.crash.op_chain import Link, mainline
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
+from stepscope.diagnose.crash.turning_point import own_site
+from stepscope.diagnose.edits.literals import constant_near
+from stepscope.diagnose.edits.syntax import find
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
@@ -36,9 +40,21 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     if pair is None:
         yield from _too_small(crash, fault)
         return
-    uneven = _uneven(crash, pair) or _off_the_mirror(crash, pair)
+    odd = next((found for tensor in pair if (found := _odd_input(run, tensor)) is not None), None)
+    uneven = _uneven(crash, pair) or (None if odd is not None else _off_the_mirror(crash, pair))
     sizes = " and ".join(str(list(tensor.shape[2:])) for tensor in pair)
     evidence = {"shapes": [list(tensor.shape) for tensor in pair]}
+    if uneven is None and odd is not None:
+        size, path, site = odd
+        yield Proof(
+            where=site,
+            message=f"pictures of size {size} cannot be divided evenly by {path}, so {sizes} meet on the way up",
+            label=f"{size} is not a multiple of all strides together",
+            evidence={**evidence, "size": size, "layer": path},
+            fix="use a size that all the strides together divide, or interpolate one map to the other's size",
+            related=[(crash.site, f"{sizes} meet here")],
+        )
+        return
     if uneven is None:
         yield Proof(
             where=crash.site,
@@ -58,14 +74,44 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     )
 
 
+def _odd_input(run: Evidence, tensor: HeldTensor) -> tuple[int, str, Site] | None:
+    """The size of the pictures that a pool or stride does not divide, and where the script writes it down."""
+    lost = next((link for link in reversed(mainline(tensor)) if _loses(link)), None)
+    origin = tensor.origin
+    while origin is not None and origin.visit is not None:
+        origin = next((past for past in origin.inputs if past.kind not in ("parameter", "buffer")), None)
+    if lost is None or origin is None or not origin.shape:
+        return None
+    size = origin.shape[-1]
+    for past in origin.ancestors(40, through=lambda one: one.shape[-1:] == (size,)):
+        site = own_site(past) if past.shape[-1:] == (size,) else None
+        file = None if site is None else run.source.file(site.file)
+        statement = None if site is None else statement_at(site.file, site.line)
+        here = None if file is None or statement is None else find(run.source, (file.path, statement.lineno))
+        written = None if file is None or here is None else constant_near(file, here[1], size)
+        if file is not None and written is not None:
+            return size, lost.path or "a pool", file.site(written)
+    return None
+
+
+def _loses(link: Link) -> bool:
+    """Whether a layer that halves its map was given an odd one."""
+    if link.layer is None or link.shape is None or link.before is None or not is_spatial(link.layer):
+        return False
+    stride = link.layer.attributes.get("stride", 1)
+    step = stride[0] if isinstance(stride, (tuple, list)) else stride
+    shrinks = link.shape[-1] < link.before[-1]
+    return isinstance(step, int) and step > 1 and shrinks and even(link.layer) and link.before[-1] % step != 0
+
+
 def _uneven(crash: Crash, pair: tuple[HeldTensor, HeldTensor]) -> tuple[str, Module, Site | None] | None:
     """The layer of the chain that loses something at the border: the nearest on one side and not on the other."""
     chains = [_spatial(crash, tensor) for tensor in pair]
     for chain, other in (chains, chains[::-1]):
-        shared = {id(module) for _, module, _ in other}
-        for path, module, root in chain:
+        shared = {id(module) for _, module in other}
+        for path, module in chain:
             if id(module) not in shared and not even(module):
-                return path, module, built_at(crash.modules, root, path)
+                return path, module, built_line(crash.modules, module)
     return None
 
 
@@ -80,24 +126,17 @@ def _off_the_mirror(crash: Crash, pair: tuple[HeldTensor, HeldTensor]) -> tuple[
                 sizes.add(link.before[-1])
             grows = link.before is not None and link.shape[-1] > link.before[-1]
             if grows and link.shape[-1] not in sizes:
-                root = crash.visits[0].root.module if crash.visits else None
-                site = None if root is None else built_at(crash.modules, root, link.path)
-                return link.path, link.layer, site
+                return link.path, link.layer, built_line(crash.modules, link.layer)
             sizes.add(link.shape[-1])
     return None
 
 
-def _spatial(crash: Crash, tensor: HeldTensor) -> list[tuple[str, Module, Module]]:
-    found: list[tuple[str, Module, Module]] = []
+def _spatial(crash: Crash, tensor: HeldTensor) -> list[tuple[str, Module]]:
+    links = mainline(tensor)
+    found = [(link.path, link.layer) for link in links if link.path and link.layer and is_spatial(link.layer)]
     roots = [visit.root.module for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
-    if not roots:
-        return found
-    root = roots[0]
-    for link in mainline(tensor):
-        if link.path and link.layer is not None and is_spatial(link.layer):
-            found.append((link.path, link.layer, root))
-    if not found and tensor.requires_grad and tensor.origin is None:
-        found = [(path, module, root) for path, module in root.named_modules() if is_spatial(module)]
+    if not found and roots and tensor.requires_grad and tensor.origin is None:
+        found = [(path, module) for path, module in roots[0].named_modules() if is_spatial(module)]
     return found
 
 

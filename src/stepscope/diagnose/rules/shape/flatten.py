@@ -51,7 +51,7 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
     evidence = {"layer": layer.name, "in_features": size, "input_shape": list(tensor.shape)}
     if before is not None:
         evidence["before_flattening"] = list(before)
-    rows = before is not None and before[0] != tensor.shape[0] and tensor.ndim == 2
+    rows = before is not None and before[0] != tensor.shape[0] and tensor.ndim <= 2
     right = prod(before[1:] if before is not None else tensor.shape[1:])
     partly = link is not None and tensor.ndim > 2  # only some axes were flattened: a Linear reads the last one
     if partly and fault.given is not None:
@@ -65,6 +65,8 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
             fix="flatten the input before this layer: x.flatten(1)",
             related=[(layer.site, "the layer was built here")],
         )
+    if rows and right == size and before is not None:
+        return _eaten(crash, link, before, tensor.shape)
     shape = f"{list(before[1:])} flattens to {right}" if before is not None else f"the flattened size is {fault.given}"
     shape = f"the last axis of its input {list(tensor.shape)} has {right}" if partly else shape
     related = [] if link.site is None else [(link.site, shape)]
@@ -76,6 +78,18 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
         edit=layers.sized(layer.site, "in_features", right) if not rows else None,
         fix=f"in_features should be {right}" + ("; and flatten with x.flatten(1)" if rows else ""),
         related=related,
+    )
+
+
+def _eaten(crash: Crash, link: Link, before: tuple[int, ...], after: tuple[int, ...]) -> Proof:
+    """The layer is right: it is the batch that was flattened too."""
+    return Proof(
+        where=link.site or crash.site,
+        message=f"flattening turned {list(before)} into {list(after)}: the batch axis went with the others",
+        label=f"{before[0]} samples became one row" if len(after) == 1 else f"{before[0]} samples",
+        evidence={"before": list(before), "after": list(after)},
+        fix="keep the batch axis: x.flatten(1)",
+        related=[(crash.site, "it fails here")],
     )
 
 

@@ -8,6 +8,8 @@ from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
 from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
+from stepscope.diagnose.crash.turning_point import turning_point
+from stepscope.diagnose.crash.written_sizes import size_written
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -39,10 +41,10 @@ def linear_in(run: Evidence) -> Iterator[Proof]:
     if fault.layer is None:
         yield from _output(crash, fault)
     else:
-        yield from _between(crash, fault, fault.layer)
+        yield from _between(run, crash, fault, fault.layer)
 
 
-def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
+def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
     expected, tensor = fault.expected, fault.tensor
     if expected is None or tensor is None:
         return
@@ -64,17 +66,18 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
         return
     if _lacks_channels(layer.module, tensor.shape, expected.size):
         yield Proof(
-            where=crash.site,
+            where=turning_point(crash, tensor, lambda dtype, axes: axes == tensor.ndim) or crash.site,
             message=f"{layer.name} was given {list(tensor.shape)}: the axis for its {expected.size} channel is missing",
             label=f"input {list(tensor.shape)}",
             evidence=evidence,
             fix="add the channel axis: x.unsqueeze(1)",
-            related=[(layer.site, "the layer was built here")],
+            related=[(crash.site, "it fails here"), (layer.site, "the layer was built here")],
         )
         return
     turned = _other_axis(tensor.shape, expected.size, expected.axis)
     made = producer(tensor, layer.root)
-    if made is None and turned is not None and fault.kind:
+    kept = made is None or (turned != 0 and _width(made[1]) == expected.size)
+    if kept and turned is not None:
         yield Proof(
             where=crash.own[-1].site if crash.own else layer.site,
             message=f"{layer.name} expects {expected.size} values on axis {expected.axis}, "
@@ -100,15 +103,27 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
         )
         return
     gives = "its input has" if made is None else f"{made[0]} gives"
+    # Data has its own width; between two layers a number that both share is right, and its use is wrong.
+    written = size_written(run.source, blamed, expected.argument, expected.size, alone=True) if made is None else blamed
+    if written != blamed:
+        other = blamed
     yield Proof(
-        where=blamed or crash.site,
+        where=written or crash.site,
         message=f"{layer.name} is built for {expected.size} values, but {gives} {fault.given}",
         label=f"{expected.argument} should be {fault.given}",
         evidence=evidence if made is None else {**evidence, "producer": made[0]},
-        edit=layers.sized(blamed, expected.argument, fault.given),
+        edit=layers.sized(blamed, expected.argument, fault.given, at_source=written != blamed),
         fix=f"{expected.argument} should be {fault.given}",
-        related=[] if other is None else [(other, f"this layer gives {fault.given}")],
+        related=[]
+        if other is None
+        else [(other, "the layer is built here" if made is None else f"this layer gives {fault.given}")],
     )
+
+
+def _width(made: Module) -> int | None:
+    """How many values a layer gives on the axis it writes to."""
+    held = made.attributes
+    return next((held[name] for name in ("out_features", "out_channels") if name in held), None)
 
 
 def _lacks_channels(layer: Module, shape: tuple[int, ...], size: int) -> bool:

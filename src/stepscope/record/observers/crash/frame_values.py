@@ -195,4 +195,5 @@ def _length(sampler: Any) -> int | None:
 
 @fence.fenced("reading the parameters of an optimizer")
 def _shapes_in(optimizer: Any) -> list[tuple[int, ...]]:
-    return [tuple(p.shape) for group in optimizer.param_groups for p in group["params"]]
+    groups = held_by(optimizer).get("param_groups", ())  # none where its constructor has failed
+    return [tuple(p.shape) for group in groups for p in group["params"]]

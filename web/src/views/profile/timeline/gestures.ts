@@ -77,7 +77,9 @@ function lines(event: WheelEvent, delta: number): number {
   return delta * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1);
 }
 
-/** The wheel zooms as on a map; with Shift, or with two fingers sideways, it pans; with Alt it goes through the lanes. */
+/**
+ * The wheel zooms as on a map; with Shift, or with two fingers sideways, it pans; with Alt it goes through the lanes.
+ */
 function turnWheel(event: WheelEvent, stage: HTMLElement, state: TimelineState): void {
   event.preventDefault();
   const [dx, dy] = [lines(event, event.deltaX), lines(event, event.deltaY)];

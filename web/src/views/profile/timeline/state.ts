@@ -174,7 +174,10 @@ export class TimelineState {
     this.scroll.value = 0;
   }
 
-  /** What one comes for: the recorded steps, without what the program did before and after them. All of it where there are none. */
+  /**
+   * What one comes for: the recorded steps, without what the program did before and after them. All of it where there
+   * are none.
+   */
   private opening(): Camera {
     const steps = this.sources
       .peek()

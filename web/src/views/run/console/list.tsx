@@ -92,7 +92,10 @@ interface Window {
   wrap: boolean;
 }
 
-/** Puts the drawn lines where the scroll bar says; wrapped lines have heights of their own, so the top one is the anchor. */
+/**
+ * Puts the drawn lines where the scroll bar says; wrapped lines have heights of their own, so the top one is the
+ * anchor.
+ */
 function settle(box: HTMLElement, block: HTMLElement, view: ConsoleView, { start, end, rows, wrap }: Window): void {
   const { scroll } = view;
   const top = topLine(scroll, box.scrollTop);

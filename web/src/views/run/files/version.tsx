@@ -1,6 +1,7 @@
 /** One version of an artifact: what it is, what changed in it, its files. */
 
 import { Button, copyText, IconButton, Select } from "../../../components";
+import { lazily } from "../../../components/lazily";
 import { CopyIcon, DownloadIcon } from "../../../components/icons";
 import { addressOf } from "../../../lib/api";
 import { count, formatBytes, formatTime, visibleText } from "../../../lib/format";
@@ -11,6 +12,8 @@ import { Pairs, wordsOf } from "../pieces";
 import { goPart } from "../place";
 import { FileBrowser } from "./browser";
 import { against, choose, type VersionRef, writeRef } from "./settings";
+
+const Lineage = lazily(() => import("./lineage").then((chunk) => chunk.Lineage));
 
 export interface VersionProps {
   run: RunDetail;
@@ -30,6 +33,7 @@ export function Version({ run, at, one }: VersionProps) {
       {version && Object.keys(version.metadata).length > 0 ? (
         <Pairs title="Metadata" pairs={Object.entries(version.metadata)} />
       ) : null}
+      {version ? <Lineage run={run.id} at={at} /> : null}
     </div>
   );
 }

@@ -2,6 +2,8 @@
 
 import { count, visibleText } from "../../../lib/format";
 import type { RunDetail } from "../../../lib/schema";
+import { signedIn } from "../../../state";
+import { Comments } from "../../comments/comments";
 import { Changes, Git } from "../code";
 import { Config } from "../config";
 import { Machine, Packages } from "../machine";
@@ -27,6 +29,11 @@ export function OverviewPart({ run }: { run: RunDetail }) {
           <Metrics run={run} />
           <Alerts run={run} />
           <Attempts run={run} />
+          {signedIn.value ? (
+            <Section title="Comments" id="comments">
+              <Comments run={run.id} />
+            </Section>
+          ) : null}
         </div>
         <div class="vstack gap-4 shrinks">
           <Reproduce run={run} />

@@ -40,7 +40,7 @@ def double_precision(run: Measured) -> Iterator[Tip]:
         saving = time * (1 - 1 / gain) * 0.8 if gain > 1 else 0.4 * time
     flag = run.flags.get("default_dtype") == "float64"
     yield Tip(
-        where=run.where(run.loader.get("dataset", {})),
+        where=run.line_with("float64", ".double("),
         message=f"{double} of {total} matrix products are in float64" + (" (it is the default dtype)" * flag),
         fix="use float32: .float() where the data comes in",
         share=run.share(time),
@@ -48,5 +48,5 @@ def double_precision(run: Measured) -> Iterator[Tip]:
         how="70% of float64 kernels" if run.gpu is not None else "what float32 gives a large product on this machine",
         evidence={"float64": double, "products": total},
         part="products",
-        trial=Trial("flag", {"default_dtype": "float32"}) if flag else None,
+        trial=Trial("float32", {}),
     )

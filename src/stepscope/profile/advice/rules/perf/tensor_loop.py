@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from stepscope.common.ops import LAYERS
+from stepscope.common.syntax import tree_of
 from stepscope.diagnose.rule import rule
 from stepscope.profile.advice.measured import Measured
 from stepscope.profile.advice.tip import Tip
 
-_MANY = 24
+_MANY, _FEW = 24, 6
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _SMALL_NS = 50_000
 _NODES = {"getitem": ("Select", "Slice", "Index", "Unsqueeze"), "setitem_": ("CopySlices",), "select": ("Select",)}
 
@@ -24,8 +28,9 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
     `scatter_` instead of assignments, `(a == b).sum()` instead of counting, `torch._foreach_*` over lists of
     tensors.
 
-    How it is found: one line made dozens of small torch calls in every step, none of them a matrix product. The saving
-    is the time of these calls, of the Python around them and of their backward, less two calls.
+    How it is found: one line made dozens of small torch calls in every step, none of them a matrix product; or a model
+    is called many times in a step with parts of one tensor, and with nothing that it has computed before. The saving is
+    the time of these calls, of the Python around them and of their backward, less two calls.
 
     Bad:
         for i in range(len(y)):
@@ -34,25 +39,33 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
     Good:
         right = (scores.argmax(dim=1) == y).sum()
     """
+    loops = {
+        (one["file"], one["line"]): one["calls"] for one in run.facts.get("model_loops", []) if one["calls"] >= _FEW
+    }
     functions: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for call in run.calls(fetching=False):
-        if call["file"] and call["every_step"] and call["calls"] >= _MANY:
+        if call["file"] and call["every_step"] and call["calls"] >= _FEW:
             functions.setdefault((call["file"], call["in"]), []).append(call)
     for calls in functions.values():
-        if any(one["op"] in LAYERS for one in calls):
+        of_model = next((number for where, number in loops.items() if _is_within(calls, where, number)), 0)
+        if not of_model and any(one["op"] in LAYERS for one in calls):
             continue  # a recurrence, or layers called in a loop: the loop is the model
-        small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS]
-        if not small:
+        small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS and (of_model or _is_looped(one))]
+        if sum(one["calls"] for one in small) < _MANY:
             continue
-        took = run.of_look(sum(_cost(one) for one in small)) + _backward(run, small)
-        most = max(one["calls"] for one in small)
+        took = _time_before_backward(run, small)
+        took += _share_of_backward(run, small) if of_model else _backward(run, small)
+        most = of_model or max(one["calls"] for one in small)
         lines = run.by_line(iter(small))
         where = max(lines, key=lambda place: sum(_cost(one) for one in lines[place]))
         ops = sorted({one["op"] for one in lines[where]})
+        how_often = f"a Python loop makes {sum(one['calls'] for one in small):.0f} small torch calls a step here"
         yield Tip(
             where=where,
-            message=f"a Python loop makes {sum(one['calls'] for one in small):.0f} small torch calls a step here",
-            fix=f"do it with one call on the whole tensor, not with {most:.0f} ({', '.join(ops[:4])})",
+            message=f"the model is called {of_model:.0f} times a step for one batch" if of_model else how_often,
+            fix="call the model once, on the whole batch"
+            if of_model
+            else f"do it with one call on the whole tensor, not with {most:.0f} ({', '.join(ops[:4])})",
             share=run.share(took),
             saving_ns=int(took * (1 - 2 / most)),
             how="the calls and the Python between them, timed in a few steps",
@@ -61,11 +74,46 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
         )
 
 
+def _is_within(calls: list[dict[str, Any]], where: tuple[str, int], number: float) -> bool:
+    """Whether a function calls the model in a loop, or is the model's own: each call made as often as the model is."""
+    at_line = any((one["file"], one["line"]) == where for one in calls)
+    return at_line or all(one["calls"] % number == 0 for one in calls)
+
+
+def _is_looped(call: dict[str, Any]) -> bool:
+    """Whether one call of the function makes them all: a layer of one's own is called often, without a loop in it."""
+    return bool(call["calls"] >= _MANY or (call["file"], call["line"]) in _lines_in_loops(call["file"]))
+
+
+@lru_cache(maxsize=64)
+def _lines_in_loops(file: str) -> frozenset[tuple[str, int]]:
+    tree = tree_of(file)
+    loops = [node for node in ast.walk(tree) if isinstance(node, _LOOPS)] if tree is not None else []
+    return frozenset(
+        (file, line) for node in loops for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    )
+
+
+def _time_before_backward(run: Measured, calls: list[dict[str, Any]]) -> int:
+    """As much of the step as these calls are of all its calls: their own clock knows neither the Python inside of modules
+    nor the other programs of a busy machine."""
+    took = sum(_cost(one) for one in calls)
+    if not run.part("backward"):
+        return run.of_look(took)
+    in_step = run.part("forward") + run.part("other")
+    return int(in_step * took / max(1, sum(_cost(one) for one in run.calls(fetching=False))))
+
+
+def _share_of_backward(run: Measured, calls: list[dict[str, Any]]) -> int:
+    """As much of backward as of the forward that leads there."""
+    forward = sum(_cost(one) for one in run.calls(fetching=False) if one.get("graph_calls"))
+    return int(run.part("backward") * sum(_cost(one) for one in calls if one.get("graph_calls")) / max(1, forward))
+
+
 def _backward(run: Measured, calls: list[dict[str, Any]]) -> int:
     """What going back through these calls takes: an index of a large tensor makes a gradient as large, each time."""
-    if not run.backward_nodes:  # no window: as much of backward as of the forward that leads there
-        forward = sum(_cost(one) for one in run.calls(fetching=False) if one.get("graph_calls"))
-        return int(run.part("backward") * sum(_cost(one) for one in calls if one.get("graph_calls")) / max(1, forward))
+    if not run.backward_nodes:  # no window
+        return _share_of_backward(run, calls)
     total = 0.0
     for op in {one["op"] for one in calls}:
         names = _NODES.get(op) or ("".join(word.capitalize() for word in op.strip("_").split("_")),)

@@ -1,0 +1,85 @@
+"""What torch's flight recorder says of a hang: collectives in flight, and ranks that never sent them out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+import torch.distributed as dist
+
+from stepscope.diagnose.hangs import explain
+from stepscope.launch.flight_recorder import read_recorder, recorded_in
+from stepscope.records.hang import Flight, Hang, RankState
+
+
+def entry(number: int, state: str = "completed", name: str = "nccl:all_reduce", **more: Any) -> dict[str, Any]:
+    """As `_dump_nccl_trace_json` of torch 2.5 and `_dump_fr_trace_json` of torch 2.13 write it."""
+    return {
+        "record_id": number,
+        "pg_id": 0,
+        "process_group": ["0", "default_pg"],
+        "collective_seq_id": number,
+        "p2p_seq_id": 0,
+        "op_id": number,
+        "profiling_name": name,
+        "time_created_ns": 1795001269005571247,
+        "input_sizes": [[1024, 8]],
+        "input_dtypes": ["Float"],
+        "output_sizes": [[1024, 8]],
+        "state": state,
+        "retired": state == "completed",
+        "is_p2p": False,
+        "timeout_ms": 600000,
+        **more,
+    }
+
+
+def dump(*entries: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"version": "2.10", "pg_config": {}, "nccl_comm_state": {}, "entries": entries})
+
+
+def test_what_has_not_come_back_is_in_flight() -> None:
+    found = recorded_in(dump(entry(1), entry(2, "started"), entry(3, "scheduled", "nccl:broadcast")))
+    assert found is not None
+    assert found.flights == (
+        Flight(2, "nccl:all_reduce", (1024, 8), "default_pg", "started"),
+        Flight(3, "nccl:broadcast", (1024, 8), "default_pg", "scheduled"),
+    )
+    assert found.enqueued == {"default_pg": 3}
+    assert recorded_in(dump()) is None
+
+
+def test_a_rank_that_never_sent_the_collective_is_named() -> None:
+    """On a GPU the script hangs in `item()`, after the collective; its stack alone says nothing of it."""
+    flight = Flight(1823, "nccl:all_reduce", (4,), "default_pg", "started")
+    place = {"kind": "python", "doing": "train()", "file": "/a/train.py", "line": 90}
+    waiting = [RankState(rank=rank, flights=(flight,), enqueued={"default_pg": 1823}, **place) for rank in range(3)]
+    late = RankState(
+        rank=3, kind="data", doing="DataLoader next", file="/a/data.py", line=41, enqueued={"default_pg": 1822}
+    )
+    assert explain(Hang(time=0.0, ranks=(*waiting, late))) == (
+        "ranks 0-2 are in train() (train.py:90), with nccl:all_reduce #1823 in flight; "
+        "rank 3 is in DataLoader next (data.py:41): rank 3 has not called nccl:all_reduce #1823 of default_pg"
+    )
+
+
+def test_the_recorder_of_this_torch_is_read() -> None:
+    if not hasattr(torch._C._distributed_c10d, "_dump_fr_trace_json"):
+        pytest.skip("this torch records only NCCL")
+    hook = sys.excepthook  # which torch replaces
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        before = sum(read_recorder().enqueued.values())
+        dist.all_reduce(torch.ones(4, 2))
+        assert sum(read_recorder().enqueued.values()) > before
+    finally:
+        dist.destroy_process_group()
+        sys.excepthook = hook
+
+
+def test_without_a_recorder_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch._C._distributed_c10d", None)  # type: ignore[arg-type]
+    assert read_recorder() == ((), {})
