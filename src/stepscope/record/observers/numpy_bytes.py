@@ -11,10 +11,13 @@ import ast
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from stepscope.errors import StepscopeError
 from stepscope.evidence.uint8_overflow import Overflow
+from stepscope.files.opening import read_text
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork, shares_files
 from stepscope.record.observers.loaders import live_data
 from stepscope.record.observers.observer import Observer
@@ -36,6 +39,7 @@ _SECONDS = 1.0
 _LOOKS = 3
 _SMALLEST = 16
 _DEEP = 3
+_LARGEST_FILE = 1 << 22
 _CASTS = frozenset({"astype", "copy", "reshape", "transpose", "asarray", "array", "ascontiguousarray", "uint8"})
 _UNKNOWN: Any = object()
 
@@ -143,9 +147,8 @@ def _followed(dataset: Any) -> dict[str, Any]:
 @cache
 def _tree(file: str) -> ast.Module | None:
     try:
-        with open(file, encoding="utf-8") as text:
-            return ast.parse(text.read())
-    except (OSError, SyntaxError, ValueError):
+        return ast.parse(read_text(Path(file), _LARGEST_FILE))
+    except (OSError, SyntaxError, ValueError, StepscopeError):
         return None
 
 
