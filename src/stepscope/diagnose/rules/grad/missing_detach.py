@@ -126,11 +126,27 @@ def _suspect(run: Evidence, origin: Origin) -> str | None:
         return None
     if origin.op in _DIFFERENCES and any(_is_discounted(side) for side in origin.inputs[:2]):
         return "target"
-    if origin.op == "mul":
+    if origin.op == "mul" and not _are_of_one(*origin.inputs[:2]):
         text = origin.place.site.text
         if _LOG_PROB.search(text) and _ADVANTAGE.search(text):
             return "advantage"
     return None
+
+
+def _are_of_one(one: Origin, other: Origin) -> bool:
+    """Whether both factors were computed from the same tensor alone, as in the entropy `-(p * p.log())`."""
+    behind = list(_line_of(one))
+    return any(past is known for past in _line_of(other) for known in behind)
+
+
+def _line_of(origin: Origin) -> Iterator[Origin]:
+    """It and what it was made of, as long as that is one tensor with a gradient."""
+    for _ in range(8):
+        yield origin
+        learned = [past for past in origin.inputs if past.requires_grad]
+        if len(learned) != 1:
+            return
+        origin = learned[0]
 
 
 def _is_discounted(side: Origin) -> bool:
