@@ -14,6 +14,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from stepscope.events.trials import each_line
 from stepscope.evidence.uint8_overflow import Overflow
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 from stepscope.record.observers.loaders import live_data
@@ -120,12 +121,9 @@ def _followed(dataset: Any) -> dict[str, Any]:
                     wraps[code.co_filename, node.lineno] = {**found, **at, "function": code.co_name}
         return trace
 
-    sys.settrace(trace)
-    try:
+    with each_line(trace):
         for number in range(min(_SAMPLES, len(dataset))):
             dataset[number]
-    finally:
-        sys.settrace(None)
     return {"wraps": list(wraps.values())}
 
 
