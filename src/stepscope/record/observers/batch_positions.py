@@ -7,13 +7,12 @@ although its inputs do not has given each sample a value of its place.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from stepscope.events.names import plan_for
+from stepscope.events.trials import EachOp
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.batch_positions import BatchPosition, BatchPositions
 from stepscope.record.arguments import tensors_in
@@ -45,22 +44,21 @@ class BatchPositionObserver(Observer, BatchPositions):
             self.all.append(BatchPosition(visit, answer["op"], site, answer["rows"], answer["steps"]))
 
 
-class _Ops(TorchFunctionMode):
+class _Ops:
     """Every operation of one call: its name, its place, and copies of what went in and came out."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.seen: list[tuple[str, Any, list[Any], list[Any]]] = []
         self.values = 0
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = [raw.clone(raw.detach(one)) for one in tensors_in((args, kwargs or {}))]
-        result = func(*args, **(kwargs or {}))
-        made = [raw.clone(raw.detach(one)) for one in tensors_in(result)]
+    def copies(self, value: Any) -> list[Any]:
+        return [raw.clone(raw.detach(one)) for one in tensors_in(value)]
+
+    def ran(self, function: Any, given: list[Any], result: Any, frame: Any) -> None:
+        made = self.copies(result)
         self.values += sum(one.numel() for one in (*given, *made))
         if self.values < _LARGEST and len(self.seen) < _MOST:
-            self.seen.append((plan_for(func)[1], own_place(sys._getframe(1)), given, made))
-        return result
+            self.seen.append((plan_for(function)[1], own_place(frame), given, made))
 
 
 def placed(module: Any, there: tuple[Any, Any], moved: tuple[Any, Any], rows: int) -> dict[str, Any] | None:
@@ -70,7 +68,8 @@ def placed(module: Any, there: tuple[Any, Any], moved: tuple[Any, Any], rows: in
     runs = []
     for seed, (args, kwargs) in enumerate((there, moved)):
         torch.manual_seed(seed)
-        with torch._C._EnableTorchFunction(), _Ops() as ops:  # observers run with modes off
+        ops = _Ops()
+        with torch._C._EnableTorchFunction(), EachOp(ops.copies, ops.ran):  # observers run with modes off
             module(*args, **kwargs)
         runs.append(ops.seen)
     for (name, place, given, made), (again, _, given_then, made_then) in zip(*runs, strict=False):

@@ -135,12 +135,9 @@ def _followed(dataset: Any) -> dict[str, Any]:
                     wraps[code.co_filename, node.lineno] = {**found, **at, "function": code.co_name}
         return trace
 
-    sys.settrace(trace)
-    try:
+    with each_line(trace):
         for number in range(min(_SAMPLES, len(dataset))):
             dataset[number]
-    finally:
-        sys.settrace(None)
     return {"wraps": list(wraps.values())}
 
 
