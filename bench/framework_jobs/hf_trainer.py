@@ -1,6 +1,10 @@
 # launcher: torchrun
 """The Trainer of Transformers, with a small model made here."""
 
+import os
+
+os.environ["USE_TF"] = "0"  # TensorFlow may be beside it
+
 import torch
 from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
 

@@ -108,4 +108,4 @@ def test_runs_go_to_tensorboard_and_come_back(tmp_path: Path, capsys: pytest.Cap
     with pytest.raises(SystemExit) as end:
         main(["export", "a", "--dir", str(tmp_path / "one"), "--tensorboard", str(tmp_path / "tb")])
     assert end.value.code == 3
-    assert "holds event files already" in capsys.readouterr().err
+    assert "already has event files" in capsys.readouterr().err

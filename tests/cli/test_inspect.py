@@ -146,7 +146,7 @@ def test_a_failing_model_names_the_layer_and_exits_with_1(inspect: Inspect) -> N
         (["little_net:build", "--kwargs", '{"wide": 3}'], 2, "got an unexpected keyword argument 'wide'"),
         (["little_net:build", "--kwargs", "{width: 3}"], 2, "is not valid JSON"),
         (["little_net:build", "--args", "3"], 2, "expected a JSON list"),
-        (["little_net:model", "--args", "[1]"], 2, "is a model already"),
+        (["little_net:model", "--args", "[1]"], 2, "is already a model"),
         (["little_net:number"], 2, "number is not a model; its type is int; expected a torch.nn.Module"),
         (["little_net:broken"], 2, "ValueError: no such depth"),
         (["little_net:model", "--input", "2,x"], 2, "is not a shape"),

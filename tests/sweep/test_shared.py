@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -142,6 +143,19 @@ def test_a_worker_runs_what_it_is_dealt_and_says_where_the_runs_are(tmp_path: Pa
     assert states == [(0, "complete", True), (1, "complete", True)]
     assert all(Path(run or "").is_dir() for *_, run, _ in worker.study.outcomes())
     assert worker.best is not None
+
+
+def test_no_option_of_slurm_can_leave_its_line(tmp_path: Path) -> None:
+    options = {"comment": "two words\ntouch planted", "exclusive": None}
+    text = slurm_script(sweep_of(backend="slurm", workers=2, backend_options=options), ["true"], Path("/runs/a b"))
+    script = tmp_path / "submit.sh"
+    script.write_text(text)
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    subprocess.run(["bash", script], cwd=tmp_path, check=True)
+    assert not (tmp_path / "planted").exists()
+    assert "#SBATCH --comment='two words touch planted'" in text
+    assert "#SBATCH --exclusive\n" in text
+    assert "#SBATCH --output='/runs/a b/worker-%a.log'" in text
 
 
 def test_what_is_submitted_to_slurm_and_kubernetes(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import stepscope
 from stepscope.runs.format.layout import log_files, run_folders
 from stepscope.runs.read.folder import open_run
+from stepscope.runs.read.node_bands import node_bands
 from stepscope.runs.read.status import Machine, this_machine
 from stepscope.track import node
 from stepscope.track.ranks import Place, place
@@ -60,7 +61,7 @@ def test_many_ranks_leave_two_logs_and_nothing_on_the_node(tmp_path: Path) -> No
     run = stepscope.run(path)
     assert (run.status, run.ranks) == ("finished", [0, 1, 2, 3])
     assert {one.header.rank for one in run._logs.parts.values() if one.header.role != "node"} == {0}
-    (band,) = run.node_bands("loss")
+    (band,) = node_bands(run, "loss")
     assert (band.ranks, band.columns["count"].sum()) == ([1, 2, 3], 12)
     assert (band.columns["low"].min(), band.columns["high"].max()) == (1, 6)
     assert left_on_node(tmp_path) == []
@@ -85,7 +86,7 @@ def test_the_leader_killed_first_is_replaced_by_who_ends_next(tmp_path: Path) ->
     (path,) = run_folders(tmp_path / "runs")
     run = stepscope.run(path)
     assert run.ranks == [0, 1, 2, 3]
-    assert sum(band.columns["count"].sum() for band in run.node_bands("loss")) == 12
+    assert sum(band.columns["count"].sum() for band in node_bands(run, "loss")) == 12
 
 
 def test_only_large_jobs_with_several_ranks_on_a_node_are_led(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -524,3 +524,19 @@ def test_curves_that_never_part_leave_nothing_to_explain(ctx: Context, store: Pa
         "No difference beyond noise: the one metric they share never diverges. "
         "1 recorded difference had no visible effect."
     )
+
+
+def test_how_long_a_step_took_is_no_curve_that_diverges(ctx: Context, store: Path) -> None:
+    slow, fast = [700.0] * 20, [5.0] * 20
+    loss = [1.0] * 10
+    runs = [
+        write_run(
+            store,
+            config={"lr": lr},
+            series={"loss": loss + end, "watched/time/forward_ms": ms, "speed/steps_per_s": ms},
+        )
+        for lr, end, ms in ((0.1, [1.0] * 10, fast), (0.3, [9.0] * 10, slow))
+    ]
+    ctx.look()
+    found = compare_changed(ctx, ChangedRequest(runs=runs))
+    assert [(one.key, one.step) for one in found.partings] == [("loss", 10)]

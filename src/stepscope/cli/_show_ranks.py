@@ -8,6 +8,7 @@ import numpy as np
 
 from stepscope.cli._terminal import clean, number
 from stepscope.runs.read.across_ranks import Band, across_ranks, standing_out
+from stepscope.runs.read.node_bands import node_series
 from stepscope.runs.read.rank_grid import band_of_grid, rank_grid
 from stepscope.runs.read.slow_ranks import slow_ranks
 
@@ -30,7 +31,7 @@ def show_ranks(out: Console, run: RunFolder) -> None:
     for title in ("step", "mean", "min", "of rank", "max", "of rank"):
         table.add_column(title, justify="right")
     table.add_column("")
-    for name in dict.fromkeys([*run.metrics(), *run.node_metrics()]):
+    for name in dict.fromkeys([*run.metrics(), *node_series(run)]):
         band = _band(run, name)
         most = band.count + band.bad
         if not len(most) or most.max() < 2:
@@ -46,7 +47,7 @@ def show_ranks(out: Console, run: RunFolder) -> None:
 
 def _band(run: RunFolder, name: str) -> Band:
     """By step; in intervals where ranks log at steps of their own, as they do the times, or nodes keep a band."""
-    if name in run.node_metrics():
+    if name in node_series(run):
         return band_of_grid(rank_grid(run, name, _COLUMNS))
     band = across_ranks(run, name)
     ranks = len(run.ranks_with(name))

@@ -65,21 +65,28 @@ def command(
         return
     if double:
         raise UsageError("--double is for --tensorboard; other formats always write every digit")
-    if as_json and out is None:
-        if format not in (None, "json"):
-            raise UsageError(f"--json prints JSON and --format {format} something else; leave one out, or give --out")
-        format = "json"
-    chosen = format or (out.suffix.lstrip(".").lower() if out else "") or "csv"
-    if chosen not in ("csv", "json", "jsonl", "parquet"):
-        raise UsageError(f"{out}: '{chosen}' is not a known format; give --format csv, json, jsonl or parquet")
-    if out is None and chosen == "parquet" and sys.stdout.isatty():
-        raise UsageError("parquet is binary; give a file with --out")
+    chosen = _format(format, out, as_json)
     folder = open_named(run, store)
     count = export_run(folder, chosen, out or sys.stdout.buffer, series or None, layout)  # type: ignore[arg-type]
     if out is not None and as_json:
         print_json({"id": folder.id, "name": folder.name, "series": count, "format": chosen, "path": str(out)})
     elif out is not None:
         click.echo(f"{count} series of {folder.name!r} written to {out}", err=True)
+
+
+def _format(format: str | None, out: Path | None, as_json: bool) -> str:
+    from stepscope.errors import UsageError
+
+    if as_json and out is None:
+        if format not in (None, "json"):
+            raise UsageError(f"--json prints JSON and --format {format} something else; leave one out, or give --out")
+        return "json"
+    chosen = format or (out.suffix.lstrip(".").lower() if out else "") or "csv"
+    if chosen not in ("csv", "json", "jsonl", "parquet"):
+        raise UsageError(f"{out}: '{chosen}' is not a known format; give --format csv, json, jsonl or parquet")
+    if out is None and chosen == "parquet" and sys.stdout.isatty():
+        raise UsageError("parquet is binary; give a file with --out")
+    return chosen
 
 
 def _to_tensorboard(runs: tuple[str, ...], store: Path, folder: Path, double: bool, as_json: bool) -> None:

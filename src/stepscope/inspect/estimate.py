@@ -143,10 +143,7 @@ def activation_bytes(record: StepRecord) -> int:
     tensors = {tensor.id: tensor for tensor in record.tensors}
     trained = {tensor.id for tensor in record.tensors if _is_trained(tensor)}
     needing = set(trained)
-    storages: dict[int, int] = {}
     extra = 0
-    for tensor in record.tensors:  # a view keeps all of its memory alive
-        storages[tensor.storage] = max(storages.get(tensor.storage, 0), tensor.bytes)
     kept: set[int] = set()
     for op in record.ops:
         if op.phase in ("backward", "optimizer", "setup"):
@@ -160,7 +157,16 @@ def activation_bytes(record: StepRecord) -> int:
             if tensor.kind not in ("parameter", "buffer") and tensor.id not in trained:
                 kept.add(tensor.storage)
         extra += _own_memory(op, inputs, outputs)
-    return sum(storages[storage] for storage in kept) + extra
+    sizes = _storage_sizes(record)
+    return sum(sizes[storage] for storage in kept) + extra
+
+
+def _storage_sizes(record: StepRecord) -> dict[int, int]:
+    """Bytes of each storage: its largest tensor, because a view keeps all of its memory alive."""
+    sizes: dict[int, int] = {}
+    for tensor in record.tensors:
+        sizes[tensor.storage] = max(sizes.get(tensor.storage, 0), tensor.bytes)
+    return sizes
 
 
 def _is_trained(tensor: TensorInfo) -> bool:

@@ -96,14 +96,16 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
     lines.append(line(titles, "bold"))
     rule = [("─" * min(sum(sizes) + _GAP * (len(sizes) - 1), width or 10**6), "dim")]
     lines.append(rule)
+    first = sizes[0] + _GAP
     for row, cells in zip(table.rows, body, strict=True):
-        text = _join([cells[i] for i in keep], sizes, right)
-        first = sizes[0] + _GAP
+        text = line(cells, "")[0][0]
         lines.append([(text[:first], row.style or "cyan"), (text[first:], row.style)])
     if foot:
         lines += [rule, line(foot[0], "bold")]
-    left_out = [COLUMNS[name].title for name in names if name not in widths]
-    notes = [*table.notes, *([f"omitted to fit the width: {', '.join(left_out)}"] if left_out else [])]
+    notes = list(table.notes)
+    omitted = [COLUMNS[name].title for name in names if name not in widths]
+    if omitted:
+        notes.append(f"omitted to fit the width: {', '.join(omitted)}")
     lines += [[(part, "dim")] for note in notes for part in _wrap(note, width)]
     return lines
 

@@ -58,11 +58,7 @@ class Tally:
         cost = op.cost
         backward = op.phase == "backward"
         if took is not None:
-            self.time_us = (self.time_us or 0) + took
-            if backward:
-                self.backward_us = (self.backward_us or 0) + took
-            elif op.phase != "optimizer":
-                self.forward_us = (self.forward_us or 0) + took
+            self._add_time(op, took)
         if cost.flops is None:
             if not op.view and not backward and op.phase != "optimizer" and op.error is None:
                 self.unknown[op.name] = self.unknown.get(op.name, 0) + 1
@@ -73,6 +69,13 @@ class Tally:
         if cost.macs is not None and not backward:
             self.macs = (self.macs or 0) + cost.macs
         self.saved_bytes += cost.saved_bytes
+
+    def _add_time(self, op: Op, took: float) -> None:
+        self.time_us = (self.time_us or 0) + took
+        if op.phase == "backward":
+            self.backward_us = (self.backward_us or 0) + took
+        elif op.phase != "optimizer":
+            self.forward_us = (self.forward_us or 0) + took
 
     def cells(self, *, both_ways: bool = False) -> dict[str, Any]:
         """By column; `both_ways` adds backward FLOPs to `flops`, for rows that are not about a module."""

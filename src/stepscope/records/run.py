@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from stepscope.records.finding import Edit, Finding, Related, Severity, TextChange
+
 __all__ = [
     "FORMAT",
     "Alert",
@@ -52,8 +54,6 @@ Status = Literal["running", "finished", "stopped", "preempted", "failed", "kille
 """running: alive by its heartbeat · finished: ended by itself · stopped: Ctrl-C · preempted: SIGTERM ·
 failed: an exception, kept with its traceback · killed: the process is gone without a word ·
 lost: no heartbeat and its machine cannot be asked."""
-
-Severity = Literal["info", "warning", "error"]
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -263,63 +263,6 @@ class ArtifactUse(_Event, frozen=True, kw_only=True, tag="artifact_use"):
     step: int | None = None
 
 
-class Related(_Record, frozen=True, kw_only=True):
-    """Another location that belongs to a finding: where the layer was built, where the graph was cut."""
-
-    file: str
-    line: int
-    label: str = ""
-    source: list[tuple[int, str]] = []
-    """Its line and the one before, numbered."""
-
-
-class TextChange(_Record, frozen=True, kw_only=True):
-    """Whole lines of one file, replaced by others. Empty `old` inserts before `line`."""
-
-    file: str
-    line: int
-    """The first replaced line, counted from 1."""
-    old: list[str] = []
-    """The original lines, without line breaks."""
-    new: list[str] = []
-    sha256: str = ""
-    """Hash of the file's text when the finding was made, with `\\n` line endings."""
-
-
-class Edit(_Record, frozen=True, kw_only=True):
-    """A fix as a text change. Its changes are applied together or not at all."""
-
-    changes: list[TextChange] = []
-    label: str = ""
-    """What it tries, if several edits are worth a trial: `lr=0.001`."""
-
-
-class Finding(_Record, frozen=True, kw_only=True):
-    """Something wrong with a run: the location of its cause, the evidence, and the fix."""
-
-    rule: str
-    severity: Severity
-    message: str
-    file: str | None = None
-    line: int | None = None
-    evidence: dict[str, Any] = {}
-    fix: str = ""
-    step: int | None = None
-    column: int | None = None
-    """Of the expression on `line`, counted from 0; `end_column` is after its last character."""
-    end_column: int | None = None
-    label: str = ""
-    """The evidence in a few words, printed below the expression."""
-    function: str = ""
-    related: list[Related] = []
-    source: list[tuple[int, str]] = []
-    """The numbered lines around `line` when it was found, so that it can be read without the file."""
-    source_changed: bool = False
-    """The file was edited after the script started: these may not be the lines that ran."""
-    edits: list[Edit] = []
-    """The fix as text. A single one is certain; of several, only a trial tells which is right (a learning rate)."""
-
-
 class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
     finding: Finding
 
@@ -396,11 +339,11 @@ class RankSaid(_Event, frozen=True, kw_only=True, tag="rank_said"):
     seq: int
     """Its place in the rank's log: an event that was passed on twice counts once."""
     content: bytes
-    """As it stands in the rank's log."""
+    """The payload of its frame in the rank's log."""
 
 
 class RankGone(_Event, frozen=True, kw_only=True, tag="rank_gone"):
-    """In a node's log: the process of such a rank is gone, and it said nothing."""
+    """In a node's log: the process of such a rank is gone without an end record."""
 
     log: str
 

@@ -34,8 +34,17 @@ def slurm_script(sweep: Sweep, command: list[str], folder: Path) -> str:
         "output": f"{folder}/worker-%a.log",
         **sweep.backend_options,
     }
-    lines = [f"#SBATCH --{name}={value}" if value else f"#SBATCH --{name}" for name, value in options.items()]
+    lines = [f"#SBATCH --{name}{_given(value)}" for name, value in options.items()]
     return "\n".join(["#!/bin/bash", *lines, f"exec {shlex.join(command)}", ""])
+
+
+def _given(value: Any) -> str:
+    """The value of an option on one line, quoted where sbatch would split it.
+
+    >>> _given("gpu:1"), _given("lr & width"), _given(None)
+    ('=gpu:1', "='lr & width'", '')
+    """
+    return f"={shlex.quote(' '.join(str(value).split()))}" if value else ""
 
 
 def job_manifest(sweep: Sweep, command: list[str]) -> str:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["is_led", "local_folder", "serve"]
 
 LEAST_RANKS = 64
-"""From so many ranks on (`STEPSCOPE_NODE_RANKS`; 0: never)."""
+"""The smallest job that is led (`STEPSCOPE_NODE_RANKS`; 0: none)."""
 LOOK_S, LONGEST_S, LOOKS = 30.0, 120.0, 1000
-"""A leader looks every half minute; when the job is older than a thousand looks, less often."""
+"""A leader polls every half minute, and less often after a thousand polls."""
 LAST_LOOK_S = 1.0
-"""How long a leader that ends waits for the other ranks of its node."""
+"""How long an ending leader waits for the other ranks of its node."""
 _LOCK = "leader.lock"
 
 

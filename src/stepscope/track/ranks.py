@@ -56,9 +56,9 @@ class Place(NamedTuple):
     job: str = ""
     """The same text on all ranks of one job."""
     restart: int = 0
-    """How often torchrun has started the ranks anew."""
+    """How often torchrun has restarted the ranks."""
     local_size: int = 1
-    """How many ranks this machine has, where the launcher says so."""
+    """Number of ranks on this machine, if the launcher provides it."""
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.runs.catalogue.main_metric import loss_likeness, main_metric
 from stepscope.runs.read.across_ranks import Floats, standing_out
 from stepscope.runs.read.folder import RunFolder
+from stepscope.runs.read.node_bands import node_series
 from stepscope.runs.read.rank_grid import Grid, band_of_grid, rank_grid
 from stepscope.runs.read.slow_ranks import hosts_of, slow_ranks
 from stepscope.views.context import Context
@@ -150,19 +151,21 @@ _CHANGES: dict[str, Callable[[Floats], Floats]] = {"step_time": _step_ms}
 
 def _measures(folder: RunFolder) -> list[Measure]:
     """The four that are always looked at first, then every series that several ranks have."""
-    on_nodes = folder.node_metrics()
+    on_nodes = list(node_series(folder))
     shared = [name for name in folder.metrics() if name in on_nodes or len(folder.ranks_with(name)) > 1]
     names = list(dict.fromkeys([*shared, *on_nodes]))
     if not names:
         return []
     losses = tuple(name for name in names if not name.startswith(_MACHINE) and loss_likeness(name) is not None)
-    first = [
-        ("step_time", "Step time", "ms", "speed/steps_per_s"),
-        ("data_wait", "Data wait", "ms", "time/data_ms"),
-        ("loss", "Loss", "number", (main_metric(losses) if losses else None) or ""),
-        ("memory", "Memory", "bytes", next((one for one in _MEMORY if one in names), "")),
+    loss = (main_metric(losses) if losses else None) or ""
+    memory = next((one for one in _MEMORY if one in names), "")
+    standard = [
+        Measure("step_time", "Step time", "ms", "speed/steps_per_s"),
+        Measure("data_wait", "Data wait", "ms", "time/data_ms"),
+        Measure("loss", "Loss", "number", loss),
+        Measure("memory", "Memory", "bytes", memory),
     ]
-    known = [Measure(id, title, unit, key) for id, title, unit, key in first if key in names]  # type: ignore[arg-type]
+    known = [measure for measure in standard if measure.key in names]
     taken = {one.key for one in known if one.id != "step_time"}
     others = [name for name in names if name not in taken][:MAX_OTHERS]
     return known + [Measure(name, name, _unit(name), name) for name in others]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from stepscope import fence
-from stepscope.profile.python.sampler import Sampler
+from stepscope.profile.python.sampler import _HANDOVER_S as HANDOVER_S, MOST_COST, Sampler
 from stepscope.profile.python.samples import Samples
 from stepscope.records.profile import Stack
 
@@ -161,20 +161,13 @@ def test_starting_again_adds_up_and_stopping_twice_is_nothing() -> None:
     assert 0.06 < sampler.samples.wall_ns / 1e9 <= time.perf_counter() - began
 
 
-def test_a_deep_stack_is_looked_at_less_often() -> None:
+@pytest.mark.parametrize(("look_s", "interval_s"), [(0.0, 0.0005), (0.0009, (0.0009 + HANDOVER_S) / MOST_COST)])
+def test_looks_that_are_dear_are_made_less_often(look_s: float, interval_s: float) -> None:
     sampler = Sampler(0.0005)
-
-    def down(n: int) -> None:
-        if n:
-            down(n - 1)
-        else:
-            compute(0.4)
-
-    sampler.start()
-    down(300)
-    sampler.stop()
-    assert sampler._interval_s > 0.002
-    assert sampler.samples.cost < 0.05
+    for _ in range(20):
+        sampler.samples.looks += 1
+        sampler._pace(look_s)
+    assert sampler._interval_s == pytest.approx(max(interval_s, HANDOVER_S / MOST_COST))
 
 
 def test_a_forked_child_is_not_sampled_and_can_end() -> None:

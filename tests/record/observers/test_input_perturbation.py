@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -129,3 +133,20 @@ def test_a_fault_in_a_fork_stays_there() -> None:
 
     assert in_a_fork(fault, 2.0) is None
     assert in_a_fork(lambda: {"answer": 42}, 2.0) == {"answer": 42}
+
+
+OPENED = """
+from stepscope.record.observers.fork_probe import shares_files
+print(shares_files())
+with open("log.txt", "a"):
+    print(shares_files())
+with open("log.txt"):
+    print(shares_files())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_file_that_is_being_read_is_shared_with_a_fork(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OPENED]
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["False", "False", "True"]

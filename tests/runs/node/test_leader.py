@@ -17,10 +17,11 @@ from stepscope.runs.compact.compact import compact
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, log_files
 from stepscope.runs.merge import copy_in
-from stepscope.runs.node.cells import RankPoints, cells_of
 from stepscope.runs.node.leader import NodeLeader
+from stepscope.runs.points.rank_cells import RankPoints, cells_of
 from stepscope.runs.read.across_ranks import across_ranks
 from stepscope.runs.read.folder import RunFolder, open_run
+from stepscope.runs.read.node_bands import node_bands
 from stepscope.runs.read.rank_grid import band_of_grid, rank_grid
 from stepscope.runs.read.slow_ranks import slow_ranks
 from stepscope.runs.read.status import Machine
@@ -110,7 +111,7 @@ def test_whoever_leads_next_passes_on_what_is_left_and_nothing_twice(node: Node)
     run = node.finish()
     assert [one.title for one in run.alerts] == ["early", "late"]
     assert run.status == "finished"
-    (band,) = run.node_bands("loss")
+    (band,) = node_bands(run, "loss")
     assert band.columns["count"].sum() == 16 * 7
     assert run.attempts[0].rank == 0
     assert len(run.attempts) == 8

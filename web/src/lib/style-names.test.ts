@@ -13,7 +13,7 @@ const ALONE = new Set(["standalone.css", "report-file.css", "report-print.css"])
 test("no class is given its look by two pages", () => {
   const owners = new Map<string, Set<string>>();
   for (const file of readdirSync(FOLDER).filter((name) => !SHARED.has(name) && !ALONE.has(name))) {
-    const text = readFileSync(join(FOLDER, file), "utf8").replace(/\/\*[^]*?\*\//g, "");
+    const text = readFileSync(join(FOLDER, file), "utf8").replace(/\/\*.*?\*\//gs, "");
     for (const [, selectors] of text.matchAll(/(?:^|\n)([^\s@}][^{}]*)\{/g))
       for (const one of (selectors ?? "").split(",")) {
         const name = /^\.[\w-]+$/.exec(one.trim())?.[0];

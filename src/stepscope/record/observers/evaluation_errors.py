@@ -52,7 +52,7 @@ class EvaluationErrorObserver(Observer, EvaluationErrors):
         if found is None:
             if len(self.all) >= _KEPT:
                 return
-            found = EvaluationError(call.place, call.name, spans[0], spans[1], *means)
+            found = EvaluationError(call.place, call.name, spans[0], spans[1], means[0], means[1])
             self.all.append(found)
         found.answers, found.targets = spans
         found.answers_mean, found.targets_mean = means

@@ -11,6 +11,7 @@ import json
 import os
 import select
 import signal
+import stat
 import sys
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["can_fork", "in_a_fork"]
+__all__ = ["can_fork", "in_a_fork", "shares_files"]
 
 _MOST_BYTES = 1 << 20
 
@@ -50,6 +51,31 @@ def _would_warn() -> bool:
         if issubclass(DeprecationWarning, category):
             return action != "ignore"
     return True
+
+
+def shares_files() -> bool:
+    """Whether a fork could read on in a file or a connection of this process: both have one position between them."""
+    import fcntl  # not on Windows, where nothing forks
+
+    printed = {_file_of(1), _file_of(2)}
+    for name in os.listdir("/proc/self/fd"):
+        number = int(name)
+        try:
+            mode, flags = os.fstat(number).st_mode, fcntl.fcntl(number, fcntl.F_GETFL)
+        except OSError:  # the listing itself
+            continue
+        is_log = flags & os.O_ACCMODE == os.O_WRONLY or flags & os.O_APPEND or _file_of(number) in printed
+        if stat.S_ISSOCK(mode) or (stat.S_ISREG(mode) and not is_log):
+            return True
+    return False
+
+
+def _file_of(number: int) -> tuple[int, int] | None:
+    try:
+        status = os.fstat(number)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:

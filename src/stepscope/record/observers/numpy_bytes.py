@@ -11,11 +11,14 @@ import ast
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from stepscope.errors import StepscopeError
 from stepscope.evidence.uint8_overflow import Overflow
-from stepscope.record.observers.fork_probe import can_fork, in_a_fork
+from stepscope.files.opening import read_text
+from stepscope.record.observers.fork_probe import can_fork, in_a_fork, shares_files
 from stepscope.record.observers.loaders import live_data
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import is_own
@@ -32,10 +35,11 @@ __all__ = ["NumpyByteObserver"]
 
 _OPS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 _SAMPLES = 8
-_SECONDS = 3.0
+_SECONDS = 1.0
 _LOOKS = 3
 _SMALLEST = 16
 _DEEP = 3
+_LARGEST_FILE = 1 << 22
 _CASTS = frozenset({"astype", "copy", "reshape", "transpose", "asarray", "array", "ascontiguousarray", "uint8"})
 _UNKNOWN: Any = object()
 
@@ -78,9 +82,11 @@ class NumpyByteObserver(Observer):
         """The first batch of a dataset of the script's own: how is a sample made?"""
         dataset = live_data(loader)
         code = getattr(getattr(type(dataset), "__getitem__", None), "__code__", None)
-        if code is None or id(dataset) in self._tried or not is_own(code) or not can_fork():
+        if code is None or id(dataset) in self._tried or not is_own(code):
             return
         self._tried.add(id(dataset))
+        if not _may_have_bytes(dataset, code) or shares_files() or not can_fork():
+            return
         found = in_a_fork(lambda: _followed(dataset), _SECONDS) or {}
         for one in found.get("wraps", ()):
             site = Site(file=one["file"], line=one["line"], function=one["function"])
@@ -102,6 +108,15 @@ class NumpyByteObserver(Observer):
             overflow.wrapped + wrapped,
             overflow.values + values,
         )
+
+
+def _may_have_bytes(dataset: Any, code: CodeType) -> bool:
+    """Whether it keeps arrays of bytes, or its file speaks of them or of images."""
+    if any(_is_bytes(value) for value in getattr(dataset, "__dict__", {}).values()):
+        return True
+    tree = _tree(code.co_filename)
+    names = () if tree is None else (getattr(node, "attr", "") for node in ast.walk(tree))
+    return any(name in ("uint8", "ubyte", "imread", "open") for name in names)
 
 
 def _followed(dataset: Any) -> dict[str, Any]:
@@ -132,9 +147,8 @@ def _followed(dataset: Any) -> dict[str, Any]:
 @cache
 def _tree(file: str) -> ast.Module | None:
     try:
-        with open(file, encoding="utf-8") as text:
-            return ast.parse(text.read())
-    except (OSError, SyntaxError, ValueError):
+        return ast.parse(read_text(Path(file), _LARGEST_FILE))
+    except (OSError, SyntaxError, ValueError, StepscopeError):
         return None
 
 
@@ -203,7 +217,9 @@ def _undone(frame: FrameType, node: ast.AST, left: ast.AST, right: Any, function
     if not itself or not _is_bytes(now) or not isinstance(node, ast.BinOp | ast.AugAssign):
         return _UNKNOWN
     try:
-        return {ast.Add: lambda: now - right, ast.Sub: lambda: now + right}.get(type(node.op), lambda: _UNKNOWN)()
+        if isinstance(node.op, ast.Mult):
+            return _UNKNOWN
+        return now - right if isinstance(node.op, ast.Add) else now + right
     except Exception:  # as in `_wrap`
         return _UNKNOWN
 

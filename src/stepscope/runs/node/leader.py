@@ -22,8 +22,8 @@ from stepscope.runs.format.chunks import decode_chunk
 from stepscope.runs.format.filesystem import create_file
 from stepscope.runs.format.layout import BLOBS, log_files, write_file
 from stepscope.runs.format.packing import pack
-from stepscope.runs.node.cells import Cells, RankPoints, cells_of, columns_of
 from stepscope.runs.node.outliers import Outliers
+from stepscope.runs.points.rank_cells import Cells, RankPoints, cells_of, columns_of
 from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.logs import LogReader
 from stepscope.runs.read.status import Machine, this_machine
@@ -35,7 +35,7 @@ __all__ = ["PASSED_ON", "NodeLeader", "log_of"]
 PASSED_ON = "passed_on.json"
 """In the folder on the node: how far its logs were passed on, for whoever leads next."""
 MIRRORED = 2
-"""So many ranks of a node are mirrored because they stand out; others wait for a cause of their own."""
+"""Maximum number of ranks of a node that are mirrored only because they differ from the others."""
 _LARGEST = 16 << 20
 _COPY_BYTES = 1 << 20
 

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from stepscope.runs.node.cells import RankPoints
+from stepscope.runs.points.rank_cells import RankPoints
 
 __all__ = ["Outliers"]
 
 _LOOKS = 3
-"""So often in a row a rank must be far from the others."""
+"""Consecutive looks in which a rank must be far from the others."""
 _FEWEST = 3
 """Of fewer ranks nobody can say which is the odd one."""
 _SPREADS, _SHARE = 6.0, 0.1
-"""Far: so many median deviations of the others from their median, and this part of it."""
+"""Far from the median of the others: this many of their median deviations, and this fraction of it."""
 
 
 class Outliers:
-    """Is shown the new points of all ranks of a node at each look."""
+    """Finds outliers among the new points of all ranks of a node, poll by poll."""
 
     def __init__(self) -> None:
         self._far: dict[tuple[str, int], int] = {}

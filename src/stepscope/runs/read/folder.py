@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +27,6 @@ from stepscope.records import (
     Status,
 )
 from stepscope.runs.format.meta import known_meta
-from stepscope.runs.node.bands import NodeBand, node_band
 from stepscope.runs.points.series import Series
 from stepscope.runs.points.summary import MetricSummary, join, rule_for, summarise
 from stepscope.runs.points.tables import Shape, pandas_table, polars_table
@@ -37,6 +35,8 @@ from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
 from stepscope.runs.read.damage import Damage, damage_of
 from stepscope.runs.read.medialist import LoggedMedia, media_by_key, media_kinds
 from stepscope.runs.read.mediastore import MediaStore
+from stepscope.runs.read.no_series import no_series
+from stepscope.runs.read.node_bands import node_series
 from stepscope.runs.read.run_state import Story, tell
 from stepscope.runs.read.runlogs import Entry, RunLogs
 from stepscope.runs.read.segments import Segment
@@ -189,13 +189,17 @@ class RunFolder:
     def standing(self) -> Standing:
         """The status with its reason, times, error and traceback."""
         with self._open() as logs:
-            version, standing = self._known.get("standing", (-1, None))
-            if version != logs.version:
-                standing = derive(logs.states(), self._machine, self._written.created)
-                if standing.status != "running":  # what runs may end without a word
-                    self._known["standing"] = (logs.version, standing)
-            found: Standing = standing
+            found: Standing = self._unless_running("standing", derive, lambda one: one.status, logs)
             return found
+
+    def _unless_running(self, key: str, make: Any, status: Callable[[Any], Status], logs: RunLogs) -> Any:
+        """What `make` finds in the states of all logs, remembered unless it says "running": that may end unsaid."""
+        version, value = self._known.get(key, (-1, None))
+        if version != logs.version:
+            value = make(logs.states(), self._machine, self._written.created)
+            if status(value) != "running":
+                self._known[key] = (logs.version, value)
+        return value
 
     @property
     def status(self) -> Status:
@@ -216,14 +220,9 @@ class RunFolder:
 
     @property
     def attempts(self) -> list[Attempt]:
-        if self.status != "running":
-            known: list[Attempt] = self._remember("attempts", self._attempts)
-            return list(known)
         with self._open() as logs:
-            return self._attempts(logs)
-
-    def _attempts(self, logs: RunLogs) -> list[Attempt]:
-        return attempts_of(logs.states(), self._machine, self._written.created)
+            found: list[Attempt] = self._unless_running("attempts", attempts_of, lambda _: self.status, logs)
+            return list(found)
 
     @property
     def duration_s(self) -> float:
@@ -275,7 +274,7 @@ class RunFolder:
 
     def ranks_with(self, name: str) -> list[int]:
         """The ranks that have a series of their own; none where nodes keep it as a band."""
-        if name not in self._names() and name in self._node_series():
+        if name not in self._names() and name in node_series(self):
             return []
         self._segments(name, None)  # says which there are
         return sorted(self._names()[name])
@@ -288,20 +287,14 @@ class RunFolder:
     def _segments(self, name: str, rank: int | None) -> tuple[int, list[Segment]]:
         names = self._names()
         if name not in names:
-            raise NotFound(self._no_series(name, list(names)))
+            raise NotFound(f"run {self.name!r} ({self.id}) {no_series(name, list(names))}")
         by_rank = names[name]
         chosen = min(by_rank) if rank is None else rank
         if chosen not in by_rank:
             ranks = ", ".join(map(str, sorted(by_rank)))
-            on_node = "; its node keeps it as part of a band" if rank in self.ranks and self.node_metrics() else ""
-            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}{on_node}; it has it of rank {ranks}")
+            on_node = "; its node keeps it as part of a band" if rank in self.ranks and node_series(self) else ""
+            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}{on_node}; it exists for rank {ranks}")
         return chosen, by_rank[chosen]
-
-    def _no_series(self, name: str, names: list[str]) -> str:
-        close = get_close_matches(name, names, 1)
-        shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        return f"run {self.name!r} ({self.id}) has no series {name!r}{hint} It has {shown or 'none yet'}"
 
     def series(self, name: str, rank: int | None = None, superseded: bool = False) -> Series:
         """One series: of the given rank, or of the first that has it.
@@ -322,24 +315,6 @@ class RunFolder:
                 self._builders.popitem(last=False)
             logs.trim()
             return series
-
-    def node_metrics(self) -> list[str]:
-        """The series that nodes keep of their ranks as a band."""
-        return list(self._node_series())
-
-    def _node_series(self) -> dict[str, dict[str, list[Segment]]]:
-        found: dict[str, dict[str, list[Segment]]] = self._remember("node series", RunLogs.node_series)
-        return found
-
-    def node_bands(self, name: str) -> list[NodeBand]:
-        """One series as nodes keep it of their ranks, a band for each node; none where every rank's log is here."""
-        with self._open():
-            ranks: dict[str, list[int]] = self._remember("node ranks", RunLogs.node_ranks)
-            found = [
-                node_band(name, host, ranks.get(host, []), segments)
-                for host, segments in self._node_series().get(name, {}).items()
-            ]
-            return sorted((band for band in found if band.ranks), key=lambda band: band.ranks[0])
 
     def to_pandas(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
         """Some or all series as a DataFrame; `tables.py` explains "wide" and "long"."""
@@ -434,21 +409,12 @@ class RunFolder:
 
     def media_bytes(self, media: Media | str) -> bytes:
         """The bytes of a medium (or of a hash), verified against their hash."""
-        if isinstance(media, Media):
-            if media.data is not None:
-                return media.data
-            if media.sha256 is None:
-                return b""
-            media = media.sha256
         with self._open() as logs:
-            return self._media.read(media, sorted(logs.media_files))
+            return self._media.content(media, sorted(logs.media_files))
 
     def blob_path(self, sha256: str) -> Path:
         """The file of a large medium or of an artifact's file; `NotFound` if it is missing."""
-        path = self._media.blob_path(sha256)
-        if not path.is_file():
-            raise NotFound(f"run {self.id} has no blob {sha256[:12]}…; {self._media.why_gone(sha256)}")
-        return path
+        return self._media.existing_blob(sha256)
 
     def __repr__(self) -> str:
         return f"<RunFolder {self.name!r} ({self.id}): {self.status}, {len(self._names())} series, {self.path}>"

@@ -49,7 +49,7 @@ _console_decoder = msgspec.msgpack.Decoder(Console)
 
 
 def decode_event(payload: bytes) -> Event:
-    """An event as it stands in a frame; raises msgspec's errors."""
+    """Decode the payload of an event frame; raises msgspec's errors."""
     return _event_decoder.decode(payload)
 
 

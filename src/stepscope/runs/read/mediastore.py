@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stepscope.errors import BadData, Forbidden, NotFound
 from stepscope.files.opening import open_file, read_file, read_window
+from stepscope.records import Media
 from stepscope.runs.format.layout import BLOBS
 from stepscope.runs.format.ledger import Ledger, read_ledger
 from stepscope.runs.read.logs import LogReader
@@ -27,6 +28,21 @@ class MediaStore:
         self._path = path
         self._readers: dict[Path, LogReader] = {}
         self._found: dict[str, tuple[Path, int, int]] = {}
+
+    def content(self, media: Media | str, files: Iterable[Path]) -> bytes:
+        """The bytes of a medium, or those with a hash."""
+        if isinstance(media, str):
+            return self.read(media, files)
+        if media.data is not None:
+            return media.data
+        return b"" if media.sha256 is None else self.read(media.sha256, files)
+
+    def existing_blob(self, sha256: str) -> Path:
+        """The file of a blob that is there; `NotFound` otherwise."""
+        path = self.blob_path(sha256)
+        if not path.is_file():
+            raise NotFound(f"run {self._path.name} has no blob {sha256[:12]}…; {self.why_gone(sha256)}")
+        return path
 
     def read(self, sha256: str, files: Iterable[Path]) -> bytes:
         """The bytes with this hash; `NotFound` if the run lacks them, `BadData` if they are damaged."""

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.runs.read.across_ranks import Band, Floats, Whole
+from stepscope.runs.read.node_bands import NodeBand, node_bands
 
 if TYPE_CHECKING:
-    from stepscope.runs.node.bands import NodeBand
     from stepscope.runs.points.series import Series
     from stepscope.runs.read.folder import RunFolder
 
@@ -57,7 +57,7 @@ class Grid:
 
 def rank_grid(run: RunFolder, name: str, columns: int, change: Change | None = None) -> Grid:
     """One series of all ranks that have it, in at most `columns` intervals. `change` converts the values."""
-    bands = run.node_bands(name)
+    bands = node_bands(run, name)
     in_bands = {rank for band in bands for rank in band.ranks}
     ranks = [rank for rank in run.ranks_with(name) if rank not in in_bands]
     known = [run.metric_summary(name, rank) for rank in ranks]

@@ -15,7 +15,7 @@ import msgspec
 from stepscope.errors import BadData, NotFound
 from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media, RankGone, RankJoined, RankSaid
 from stepscope.runs.format.layout import COMPACT, log_files
-from stepscope.runs.node.cells import series_of
+from stepscope.runs.points.rank_cells import series_of
 from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.logs import LogReader, decode_event
 from stepscope.runs.read.segments import Segment
@@ -247,7 +247,7 @@ class RunLogs:
         return found
 
     def node_ranks(self) -> dict[str, list[int]]:
-        """The ranks that each node tells of, by machine."""
+        """The ranks of each node, by machine."""
         found: dict[str, set[int]] = {}
         for part in self.parts.values():
             if part.header.role == "node":
@@ -306,7 +306,7 @@ _OF_RANKS = (RankJoined, RankSaid, RankGone)
 
 
 def led_parts(parts: Iterable[Part]) -> list[Part]:
-    """The ranks that the logs of nodes tell of, but for those whose own logs are here."""
+    """The ranks in the logs of nodes, except those whose own logs are here."""
     nodes = [part for part in parts if part.header.role == "node"]
     here = {part.log for part in parts} if nodes else set()
     nodes.sort(key=lambda part: (part.header.base_time, part.header.segment))

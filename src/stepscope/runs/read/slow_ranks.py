@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from stepscope.runs.read.node_bands import NodeBand, node_bands, node_series
+
 if TYPE_CHECKING:
-    from stepscope.runs.node.bands import NodeBand
     from stepscope.runs.read.across_ranks import Floats
     from stepscope.runs.read.folder import RunFolder
 
@@ -66,7 +67,7 @@ def hosts_of(run: RunFolder) -> dict[int, str]:
 
 def slow_ranks(run: RunFolder) -> list[SlowRank]:
     """The ranks that stand out, the slowest first; at most one of each phase."""
-    names = {*run.metrics(), *run.node_metrics()}
+    names = {*run.metrics(), *node_series(run)}
     phases = [phase for phase in _ALL if f"time/{phase}_ms" in names]
     if not phases or len(run.ranks) < 2:
         return []
@@ -83,7 +84,7 @@ class _Rows:
     def __init__(self, run: RunFolder, name: str) -> None:
         self._run, self._name = run, name
         self._ranks = run.ranks_with(name)
-        self._nodes = {_most_often_high(band): band for band in run.node_bands(name)}
+        self._nodes = {_most_often_high(band): band for band in node_bands(run, name)}
 
     def medians(self) -> dict[int, float]:
         """The usual time of some rows, by rank."""

@@ -77,12 +77,9 @@ def _taken(data: Any, limit: int) -> Taken:
     if is_tensor(data) or hasattr(data, "__array__"):
         return _from_array(data, limit)
     if isinstance(data, (list, tuple)):
-        kept = list(data[:limit])
-        if kept and all(isinstance(row, Mapping) for row in kept):
-            names = list(dict.fromkeys(name for row in kept for name in row))
-            return [str(name) for name in names], [[row.get(name) for name in names] for row in kept], len(data)
-        if all(isinstance(row, (list, tuple)) for row in kept):
-            return None, kept, len(data)
+        taken = _from_rows(data, limit)
+        if taken is not None:
+            return taken
     raise UsageError(
         f"a table cannot be made from a {type(data).__name__}; expected a data frame, a list of dicts, a list of rows, "
         "a dict of columns or a 2-D array"
@@ -100,6 +97,18 @@ def _from_pandas(data: Any, limit: int) -> Taken:
         names.append(" / ".join(map(str, name)) if isinstance(name, tuple) else str(name))
         columns.append(head.iloc[:, position].tolist())
     return names, list(zip(*columns, strict=True)) if columns else [], len(frame)
+
+
+def _from_rows(data: list[Any] | tuple[Any, ...], limit: int) -> Taken | None:
+    """A list of dicts or of rows; None for anything else."""
+    kept = list(data[:limit])
+    if kept and all(isinstance(row, Mapping) for row in kept):
+        names = list(dict.fromkeys(name for row in kept for name in row))
+        rows = [[row.get(name) for name in names] for row in kept]
+        return [str(name) for name in names], rows, len(data)
+    if all(isinstance(row, (list, tuple)) for row in kept):
+        return None, kept, len(data)
+    return None
 
 
 def _from_columns(data: Mapping[Any, Any], limit: int) -> Taken:

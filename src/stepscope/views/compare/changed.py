@@ -27,6 +27,7 @@ from stepscope.views.route import route
 
 __all__ = ["compare_changed"]
 
+_MACHINE = ("system/", "time/", "speed/", "memory/")
 MAX_OPENED = 6
 """Maximum number of runs read per side; a larger group is represented by its newest."""
 MAX_METRICS = 24
@@ -138,9 +139,10 @@ def _partings(sides: tuple[list[RunFolder], list[RunFolder]], main: str | None, 
 
 
 def _is_result(name: str) -> bool:
-    """A learning rate or an epoch counter follows from the config, so a difference there is nothing new."""
-    leaf = name.rpartition("/")[2].lower()
-    return not name.startswith("system/") and leaf not in ("lr", "learning_rate", "epoch", "step", "global_step")
+    """A measurement of the machine, a learning rate or an epoch counter says nothing about how the training went."""
+    if name.removeprefix("watched/").startswith(_MACHINE):
+        return False
+    return name.rpartition("/")[2].lower() not in ("lr", "learning_rate", "epoch", "step", "global_step")
 
 
 def _series(side: Sequence[RunFolder], name: str) -> list[Series]:

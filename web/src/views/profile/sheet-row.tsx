@@ -141,7 +141,7 @@ function CellOf({
   const signed = /^change(_|$)/.test(column.key); // of a diff
   const part = column.unit === "share" ? Math.min(1, Math.abs(value)) : sorted && most > 0 ? Math.abs(value) / most : 0;
   return (
-    <span class="amount sheet-amount" role="gridcell" title={tip}>
+    <span class="amount number sheet-amount" role="gridcell" title={tip}>
       {part > 0 ? <span class="amount-bar sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
       <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "bad sheet-more" : "good") : undefined}>
         {signed && value > 0 ? `+${text}` : text}

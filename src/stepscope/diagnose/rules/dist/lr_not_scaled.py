@@ -20,7 +20,7 @@ def lr_not_scaled(run: Evidence) -> Iterator[Proof]:
     Why it matters: gradients are averaged over the ranks, so a step sees as many times more samples as there are ranks,
     and an epoch has as many times fewer steps. With the learning rate of a single GPU, SGD then learns more slowly.
 
-    What to do: multiply the learning rate by the number of ranks, with a warm-up over the first epochs, or tune it anew.
+    What to do: multiply the learning rate by the number of ranks, with a warm-up over the first epochs, or tune it again.
     If this rate was tuned for this number of ranks, mute the rule.
 
     How it is found: the model is DistributedDataParallel over four ranks or more, and both the `lr` of SGD and the

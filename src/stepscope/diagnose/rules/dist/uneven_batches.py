@@ -51,7 +51,7 @@ def uneven_batches(run: Evidence) -> Iterator[Proof]:
 
 
 def _usual_size(rank: Rank, number: int) -> int | None:
-    """How many samples all first batches of a loader have; None where they vary, as with batches of so many tokens."""
+    """How many samples all first batches of a loader have; None where they vary, as with batches of a fixed number of tokens."""
     lengths = {batch.length for batch in rank.delivered.get(number, [])}
     is_known = number in rank.trained and len(rank.delivered.get(number, [])) >= _BATCHES
     return lengths.pop() if is_known and len(lengths) == 1 else None

@@ -39,9 +39,12 @@ def overwritten(run: Evidence) -> Iterator[Proof]:
         loss = sum(weights[name] * value for name, value in losses.items())
         loss.backward()
     """
+    learned = {id(backward.origin) for backward in run.steps.backwards}
     for unused in run.unused_results.all:
         if unused.steps < _STEPS or unused.origin.shape not in ((), (1,)) or not unused.origin.requires_grad:
             continue
+        if unused.origin.inputs and all(id(term) in learned for term in unused.origin.inputs):
+            continue  # the sum of terms that had a backward each, for the log: `errD = errD_real + errD_fake`
         use = fate_of_name(run.source, unused.place)
         starved = never_fed(run, unused.starving)
         if use is not None or starved:

@@ -73,10 +73,10 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
         arguments = (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)
         bound.update({one.arg: one for one in arguments if _DONE.match(one.arg)})
     short = _beside_reward(nodes)
-    for node in nodes:
-        is_bound = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        if is_bound and (_DONE.match(node.id) or node.id in short):
-            bound.setdefault(node.id, node)
+    stored = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    for one in stored:
+        if _DONE.match(one.id) or one.id in short:
+            bound.setdefault(one.id, one)
     if not bound:
         return []
     reads = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))

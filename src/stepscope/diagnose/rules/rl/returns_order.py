@@ -41,7 +41,7 @@ def returns_order(run: Evidence) -> Iterator[Proof]:
         loop = _loop(run, found.place)
         forward = found.forward > found.reversed and not (loop is not None and loop[2])
         yield Proof(
-            where=found.place if loop is None else loop[0 if forward else 1],
+            where=found.place if loop is None else loop[0] if forward else loop[1],
             message="the returns are summed up from the first reward: each action is credited with what came before it"
             if forward
             else "the returns stand in the order of the backward loop: the first action gets the last return",

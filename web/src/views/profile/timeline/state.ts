@@ -174,10 +174,7 @@ export class TimelineState {
     this.scroll.value = 0;
   }
 
-  /**
-   * What one comes for: the recorded steps, without what the program did before and after them. All of it where there
-   * are none.
-   */
+  /** The recorded steps, without what the program did before and after them; everything if there are none. */
   private opening(): Camera {
     const steps = this.sources
       .peek()

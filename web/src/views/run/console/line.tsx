@@ -107,7 +107,7 @@ function spansOf(text: string): Span[] {
 
 function Piece({ span: { text, style } }: { span: Span }) {
   const css = styleOf(style);
-  return Object.keys(css).length > 0 ? <span style={css}>{text}</span> : <>{text}</>;
+  return Object.keys(css).length > 0 ? <span style={css}>{text}</span> : text;
 }
 
 /** The bright ones of the sixteen, as a ground: they need dark words. */

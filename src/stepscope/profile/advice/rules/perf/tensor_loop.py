@@ -50,7 +50,7 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
         of_model = next((number for where, number in loops.items() if _is_within(calls, where, number)), 0)
         if not of_model and any(one["op"] in LAYERS for one in calls):
             continue  # a recurrence, or layers called in a loop: the loop is the model
-        small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS and (of_model or _is_looped(one))]
+        small = [one for one in calls if _is_small(one) and (of_model or _is_looped(one))]
         if sum(one["calls"] for one in small) < _MANY:
             continue
         took = _time_before_backward(run, small)
@@ -80,6 +80,11 @@ def _is_within(calls: list[dict[str, Any]], where: tuple[str, int], number: floa
     return at_line or all(one["calls"] % number == 0 for one in calls)
 
 
+def _is_small(call: dict[str, Any]) -> bool:
+    """By the quickest of its calls: other programs of a busy machine hold some of them up."""
+    return bool(min(call.get("least_ns", call["ns"]), call["ns"] / call["calls"]) < _SMALL_NS)
+
+
 def _is_looped(call: dict[str, Any]) -> bool:
     """Whether one call of the function makes them all: a layer of one's own is called often, without a loop in it."""
     return bool(call["calls"] >= _MANY or (call["file"], call["line"]) in _lines_in_loops(call["file"]))
@@ -95,8 +100,8 @@ def _lines_in_loops(file: str) -> frozenset[tuple[str, int]]:
 
 
 def _time_before_backward(run: Measured, calls: list[dict[str, Any]]) -> int:
-    """As much of the step as these calls are of all its calls: their own clock knows neither the Python inside of modules
-    nor the other programs of a busy machine."""
+    """As much of the step as these calls are of all its calls: their own times leave out the Python inside of modules
+    and the other programs of a busy machine."""
     took = sum(_cost(one) for one in calls)
     if not run.part("backward"):
         return run.of_look(took)
@@ -124,4 +129,7 @@ def _backward(run: Measured, calls: list[dict[str, Any]]) -> int:
 
 
 def _cost(call: dict[str, Any]) -> int:
+    """Of a line that calls few times, one call held up by another program would outweigh all others."""
+    if call["calls"] < _FEW and call.get("least_ns"):
+        return int(call["calls"] * call["least_ns"])
     return int(call["ns"]) + int(call.get("around_ns", 0))

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepscope.runs.node.cells import CELL, Floats, Whole, column_name
+from stepscope.runs.points.rank_cells import CELL, Floats, Whole, column_name
 
 if TYPE_CHECKING:
+    from stepscope.runs.read.folder import RunFolder
     from stepscope.runs.read.segments import Segment
 
-__all__ = ["NodeBand", "node_band"]
+__all__ = ["NodeBand", "node_bands", "node_series"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,24 @@ class NodeBand:
     """By the names in `CELL`; a later attempt's intervals replace those it has repeated."""
 
 
-def node_band(name: str, host: str, ranks: list[int], segments: Sequence[Segment]) -> NodeBand:
+def node_series(run: RunFolder) -> dict[str, dict[str, list[Segment]]]:
+    """The series that nodes keep of their ranks: by machine, the segments that have it."""
+    found: dict[str, dict[str, list[Segment]]] = run._remember("node series", lambda logs: logs.node_series())
+    return found
+
+
+def node_bands(run: RunFolder, name: str) -> list[NodeBand]:
+    """One series as nodes keep it of their ranks, a band for each node; none where every rank's log is here."""
+    ranks: dict[str, list[int]] = run._remember("node ranks", lambda logs: logs.node_ranks())
+    found = [
+        _band(name, host, ranks[host], segments)
+        for host, segments in node_series(run).get(name, {}).items()
+        if ranks.get(host)
+    ]
+    return sorted(found, key=lambda band: band.ranks[0])
+
+
+def _band(name: str, host: str, ranks: list[int], segments: Sequence[Segment]) -> NodeBand:
     """Put together what the node's log has of one series."""
     newest = _from_each_attempt(name, segments)
     found = [(segment.points_since(column_name(name, CELL[0]), ()).steps, segment) for segment in segments]
