@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
+from stepscope.diagnose.crash.dtypes import dtype_fault
 from stepscope.diagnose.crash.provenance import MAKERS
+from stepscope.diagnose.crash.turning_point import turning_point
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -27,13 +28,13 @@ def bce_int_target(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "bce-int-target":
         return
     kind = fault.tensor.dtype
-    made = source_of(crash, fault.tensor, *MAKERS, "long", "int")
+    made = turning_point(crash, fault.tensor, lambda dtype, axes: dtype == kind, *MAKERS, "long", "int")
     yield Proof(
-        where=crash.site,
+        where=made or crash.site,
         message=f"the target of {fault.op} is {kind}, but the loss computes with it as a number",
         label=f"target: {kind} {list(fault.tensor.shape)}",
         evidence={"target": f"{kind} {list(fault.tensor.shape)}", "input": fault.other.dtype},
         edit=tensors.named_operand(crash.site, "target", ".float()"),
         fix="convert the target: .float()",
-        related=[] if made is None else [(made.site, f"the target becomes {kind} here")],
+        related=[] if made is None else [(crash.site, "it fails here")],
     )

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
+from stepscope.common.ops import CASTS, RESHAPES, SELECTIONS
+from stepscope.diagnose.crash.dtypes import dtype_fault
 from stepscope.diagnose.crash.provenance import MAKERS
+from stepscope.diagnose.crash.turning_point import turning_point
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.frame_values import HeldTensor
 
 
 @rule("dtype.index-float", severity="error", needs="crash")
@@ -29,13 +32,25 @@ def index_float(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "index-float":
         return
     kind = fault.tensor.dtype
-    made = source_of(crash, fault.tensor, *MAKERS, "float", "to", "div", "mul")
+    made = (
+        None
+        if _is_column(fault.tensor)
+        else turning_point(crash, fault.tensor, lambda dtype, axes: dtype == kind, *MAKERS, "float", "to", "div", "mul")
+    )
     yield Proof(
-        where=crash.site,
+        where=made or crash.site,
         message=f"`{fault.op}` needs whole numbers as indices, and {fault.name} is {kind}",
         label=f"{fault.name}: {kind} {list(fault.tensor.shape)}",
         evidence={fault.name: f"{kind} {list(fault.tensor.shape)}"},
         edit=tensors.named_operand(crash.site, fault.name, ".long()"),
         fix="convert the indices: .long()",
-        related=[] if made is None else [(made.site, "the indices become floats here")],
+        related=[] if made is None else [(crash.site, "it fails here")],
     )
+
+
+def _is_column(tensor: HeldTensor) -> bool:
+    """Whether the indices are one column of a table of floats: that is right, and is converted where it is picked."""
+    origin = None if tensor.origin is None else tensor.origin.back_through(CASTS | RESHAPES)
+    if origin is None or origin.op not in SELECTIONS or not origin.inputs:
+        return False
+    return len(origin.inputs[0].shape) > len(origin.shape)
