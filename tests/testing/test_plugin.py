@@ -203,7 +203,7 @@ def test_mistakes_are_told_in_a_line(seen: Run) -> None:
     assert "give it to the fixture" in seen.texts["test_nothing_measured"]
     assert "has no option 'max_time'; it has allow, steps, max_ms" in seen.texts["test_mistyped"]
     assert "opt.no-zero-grad" in seen.texts["test_mistyped_rule"]
-    assert "training_step got 3; give it the function" in seen.texts["test_called_with_nothing"]
+    assert "training_step got 3; expected the function" in seen.texts["test_called_with_nothing"]
     assert [seen.outcomes[f"test_{name}"] for name in ("nothing_measured", "mistyped", "mistyped_rule")] == [
         "failure",
         "error",
