@@ -196,7 +196,7 @@ def test_files_that_are_no_sweep(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="is not text"):
         read_sweep(tmp_path / "sweep.yaml")
     (tmp_path / "sweep.yaml").write_bytes(b"a: " + b"x" * (2 << 20))
-    with pytest.raises(BadData, match="at most 1,048,576 are read"):
+    with pytest.raises(BadData, match="above the limit of 1,048,576"):
         read_sweep(tmp_path / "sweep.yaml")
     with pytest.raises(ConfigError, match="is a folder"):
         read_sweep(tmp_path)
