@@ -178,7 +178,7 @@ function Names({ typed, onPick }: { typed: string | null; onPick(name: string): 
   return (
     <div class="comments-names" role="group" aria-label="People">
       {fitting.slice(0, MOST_NAMES).map((name) => (
-        <button key={name} type="button" class="mute-choice isolate" onClick={() => onPick(name)}>
+        <button key={name} type="button" class="pill ellipsis mute-choice isolate" onClick={() => onPick(name)}>
           @{visibleText(name)}
         </button>
       ))}

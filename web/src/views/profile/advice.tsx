@@ -66,7 +66,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
   if (!advice) return <Skeleton height={160} />;
   return (
     <section class="card advice" aria-label="Advice">
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2>Advice</h2>
         {advice.advice.length > 0 ? (
           <Button

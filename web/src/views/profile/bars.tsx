@@ -22,7 +22,7 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
     );
   return (
     <section class="card parts" aria-label={visibleText(sheet.title)}>
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2>{visibleText(of ? `${sheet.title}: ${of}` : sheet.title)}</h2>
         <span class="quiet" title={visibleText(column.help ?? "")}>
           {visibleText(column.label)}

@@ -27,7 +27,7 @@ export function CurveCard({ curve }: { curve: Curve }) {
   const unit = curve.unit ?? "bytes";
   return (
     <section class="card curve" aria-label={visibleText(curve.title)}>
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2>{visibleText(curve.title)}</h2>
         {peak ? (
           <span

@@ -18,7 +18,7 @@ export function PartsCard({ data, noun = "step" }: { data: StepParts; noun?: str
   const colours = hues(data.parts.map((one) => one.key)).map((hue) => lookOf(hue, isDark.value).colour);
   return (
     <section class="card parts" aria-label={visibleText(data.title)}>
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2>{visibleText(data.title)}</h2>
         <span class="quiet">{count(data.steps.length, noun)}</span>
       </header>

@@ -19,7 +19,7 @@ export interface SectionProps {
 export function Section({ title, aside, id, class: extra = "", children }: SectionProps) {
   return (
     <section class={`card ${extra}`} aria-label={title} id={id}>
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2>{title}</h2>
         {aside}
       </header>

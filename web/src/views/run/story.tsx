@@ -13,7 +13,7 @@ export function Failure({ run }: { run: RunDetail }) {
   if (!run.error && !run.traceback) return <Gone run={run} />;
   return (
     <section class="card card-bad" aria-label="Error">
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <WarningIcon size={16} />
         <h2 class="isolate">{visibleText(run.error ?? "It ended with an exception")}</h2>
         {run.exit_code !== null ? <span class="quiet">exit code {run.exit_code}</span> : null}

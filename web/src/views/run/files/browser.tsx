@@ -20,7 +20,7 @@ export function FileBrowser({ run, at }: { run: string; at: VersionRef }) {
   return (
     <>
       <section class="card" aria-label="Files of this version">
-        <header class="hstack gap-2 under subtle card-head">
+        <header class="card-head">
           <Crumbs name={at.name} />
           <TextInput
             class="card-search"

@@ -25,7 +25,7 @@ export function Lineage({ run, at }: { run: string; at: VersionRef }) {
           </Button>
         ) : null}
       </header>
-      {fault ? <p class="card-none">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
+      {fault ? <p class="quiet anywhere card-none">{fault instanceof Error ? fault.message : String(fault)}</p> : null}
       {placed ? (
         <div class="lineage-scroll" tabIndex={0} role="group" aria-label="Runs and artifacts, from left to right">
           <div class="lineage-sheet" style={{ width: placed.width, height: placed.height }}>

@@ -18,7 +18,7 @@ export function Preview({ run, at, path }: { run: string; at: VersionRef; path: 
   const name = visibleText(path);
   return (
     <section class="card files-preview" aria-label={`Content of ${name}`} aria-busy={waiting}>
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2 class="mono isolate ellipsis">{name}</h2>
         <a
           class="icon-button"

@@ -25,7 +25,7 @@ export interface VersionProps {
 export function Version({ run, at, one }: VersionProps) {
   const version = one?.versions.find((other) => other.version === at.version);
   return (
-    <div class="vstack gap-3 scroll files-main">
+    <div class="vstack gap-3 scroll files-main in-order">
       <Head run={run} at={at} one={one} version={version} />
       {version ? <Facts run={run} version={version} /> : null}
       {against.value !== "" ? <Diff run={run} at={at} /> : null}
@@ -132,7 +132,7 @@ function Diff({ run, at }: { run: RunDetail; at: VersionRef }) {
   });
   return (
     <section class="card files-diff" aria-label="Changes">
-      <header class="hstack gap-2 under subtle card-head">
+      <header class="card-head">
         <h2>
           From v{before} to v{version}
         </h2>
