@@ -197,9 +197,7 @@ MAY_TOUCH = {
     "fence.py": "its own lock in a forked child; it stands below events",
     "launch/debugger.py": "the debugger that the user asked for",
     "launch/script.py": "the script's debugger ends where the script ends",
-    "record/observers/batch_positions.py": "a model that runs in our forked copy",
     "record/observers/fork_probe.py": "our forked copy, which ends without running the script",
-    "record/observers/numpy_bytes.py": "a dataset that is read in our forked copy",
     "server/workers.py": "signals of our own processes, which run no script",
     "runs/write/forks.py": "the writer's own files in a forked child, before anything else runs there",
 }

@@ -16,6 +16,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
+from stepscope.events.trials import each_line
 from stepscope.evidence.uint8_overflow import Overflow
 from stepscope.files.opening import read_text
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork, shares_files
