@@ -98,7 +98,7 @@ def compare(name: str, out: str, err: str, folder: Path) -> Compared:
     found.steps = max((len(one) for metric, one in found.derived.items() if metric.startswith("train")), default=0)
     found.counters = [digits for line in lines for digits in counters_in(line)]
     # A trainer that logs its evaluations has them under `eval/`; our own training losses stand for nothing printed.
-    not_felt = [values for metric, values in series.items() if not metric.startswith("train")]
+    not_felt = [values for metric, values in series.items() if not metric.startswith("train/")]
     points = [value for values in not_felt for value in values] + overall
     found.missing = without_a_point(without(found.printed, found.counters), points)
     return found
