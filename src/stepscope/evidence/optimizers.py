@@ -32,6 +32,11 @@ class Made:
     defaults: dict[str, Any] = field(default_factory=dict)
     groups: int = 1
 
+    @property
+    def maximizes(self) -> bool:
+        """Whether its steps raise what was called backward on."""
+        return bool(self.defaults.get("maximize"))
+
     def holds(self, parameter: Parameter) -> bool:
         return any(one is parameter for one in self.parameters)
 
@@ -59,6 +64,11 @@ class Optimizers:
 
     made: list[Made] = field(default_factory=list)
     zeroings: list[Zeroing] = field(default_factory=list)
+
+    @property
+    def maximize(self) -> bool:
+        """Whether any of them raises its objective, so that the sign of a loss says nothing."""
+        return any(made.maximizes for made in self.made)
 
     def of(self, number: int) -> Made:
         return self.made[number]

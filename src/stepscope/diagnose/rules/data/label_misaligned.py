@@ -17,6 +17,7 @@ _LABELS = re.compile(
     r"^(y|t|lab|labels?|targets?|classes|gold|ys|answers?|out(puts?)?)(_|\d|$)|_(y|labels?|targets?)$", re.I
 )
 _ORDERS = ("permutation", "randperm")
+_SEEDS = ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState", "Random", "Generator")
 _CLASHING = 0.3
 _FEWEST_SAMPLES = 20
 
@@ -134,6 +135,8 @@ def _order(file: SourceFile, node: ast.stmt) -> tuple[str, ast.AST, ast.stmt] | 
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called_name(node.value) == "shuffle":
         arguments = node.value.args
         return (dotted(arguments[0]).rpartition(".")[2], node.value, node) if arguments else None
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        return _by_own_function(file, node, node.value)
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Subscript):
         return None
     index: ast.AST = node.value.slice
@@ -145,19 +148,32 @@ def _order(file: SourceFile, node: ast.stmt) -> tuple[str, ast.AST, ast.stmt] | 
     return None
 
 
+def _by_own_function(file: SourceFile, node: ast.Assign, call: ast.Call) -> tuple[str, ast.AST, ast.stmt] | None:
+    """`x = mixed(x)`, where the script's own `mixed` draws an order."""
+    if len(call.args) != 1 or call.keywords or not isinstance(call.func, ast.Name):
+        return None
+    name = dotted(call.args[0])
+    if not name or [dotted(target) for target in node.targets] != [name]:
+        return None
+    for function in file.walk(ast.FunctionDef):
+        if isinstance(function, ast.FunctionDef) and function.name == call.func.id:
+            calls = [part for part in ast.walk(function) if isinstance(part, ast.Call)]
+            draws = any(called_name(part) in _ORDERS for part in calls)
+            if draws and not any(called_name(part) in _SEEDS for part in calls):
+                return name.rpartition(".")[2], call, node
+    return None
+
+
 def _seeds_itself(call: ast.AST) -> bool:
     """`default_rng(0).permutation(n)`, `randperm(n, generator=...)`: the second may be the same as the first."""
     inner = [called_name(part) for part in ast.walk(call) if part is not call]
     words = {word.arg for word in getattr(call, "keywords", ())}
-    return (
-        any(name in ("default_rng", "RandomState", "Random", "manual_seed") for name in inner) or "generator" in words
-    )
+    return any(name in _SEEDS for name in inner) or "generator" in words
 
 
 def _seeded_between(scope: ast.AST, first: ast.stmt, second: ast.stmt) -> bool:
     return any(
-        first.lineno < getattr(node, "lineno", 0) < second.lineno
-        and called_name(node) in ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState")
+        first.lineno < getattr(node, "lineno", 0) < second.lineno and called_name(node) in _SEEDS
         for node in ast.walk(scope)
         if isinstance(node, ast.Call)
     )

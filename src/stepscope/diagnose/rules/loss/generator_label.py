@@ -74,6 +74,7 @@ def _verdicts(run: Evidence, step: Step, labels: dict[Origin, float]) -> Iterato
     if step.optimizer >= len(made) or len(made) < 2:
         return
     held = {id(one) for one in made[step.optimizer].parameters}
+    way = -1 if made[step.optimizer].maximizes else 1
     for backward in step.backwards:
         loss = backward.origin
         for score, sign in score_signs(loss, labels, until=_is_output) if loss is not None else ():
@@ -86,7 +87,7 @@ def _verdicts(run: Evidence, step: Step, labels: dict[Origin, float]) -> Iterato
             place = next((one.place for one in _above(loss, score)), backward.place) if loss is not None else None
             is_held = any(one in held for one in mine)
             if mine and is_held != sample.requires_grad:  # the other side's backward counts for neither
-                yield _Verdict(visit.module, sign, bool(behind - {id(visit.module)}), is_held, place)
+                yield _Verdict(visit.module, way * sign, bool(behind - {id(visit.module)}), is_held, place)
 
 
 def _is_output(origin: Origin) -> bool:

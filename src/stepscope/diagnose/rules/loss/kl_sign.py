@@ -28,6 +28,8 @@ def kl_sign(run: Evidence) -> Iterator[Proof]:
         kl = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
         loss = recon + kl
     """
+    if run.optimizers.maximize:
+        return
     wrong: list[tuple[Origin, Divergence]] = []
     for backward in list(run.steps.backwards)[:20]:
         if backward.origin is not None:

@@ -37,6 +37,8 @@ def sign(run: Evidence) -> Iterator[Proof]:
     Good:
         loss = -dist.log_prob(y).mean()
     """
+    if run.optimizers.maximize:
+        return
     found: dict[object, list[tuple[str, str, Origin]]] = {}
     backwards, adversarial = _of_trained_models(run)
     for backward in backwards:

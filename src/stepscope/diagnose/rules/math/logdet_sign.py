@@ -28,6 +28,8 @@ def logdet_sign(run: Evidence) -> Iterator[Proof]:
     Good:
         loss = -(base.log_prob(z) + logdet).mean()
     """
+    if run.optimizers.maximize:
+        return
     seen = 0
     for backward in list(run.steps.backwards)[:12]:
         if backward.origin is None or not backward.origin.requires_grad:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
@@ -31,6 +32,7 @@ def shared_by_multiply(run: Evidence) -> Iterator[Proof]:
     """
     repeated = list(_repeated(run))
     if not repeated:
+        yield from _in_a_list(run)
         return
     for file in run.source.files():
         for node, made in _repetitions(file):
@@ -47,6 +49,33 @@ def shared_by_multiply(run: Evidence) -> Iterator[Proof]:
                     fix=f"make a new one each time: [{ast.unparse(made)} for _ in range({times})]",
                     severity=None if isinstance(made, ast.Call) else "warning",
                 )
+
+
+def _in_a_list(run: Evidence) -> Iterator[Proof]:
+    """`members = [make_net()] * 5`: a plain list that holds one model many times."""
+    trained = [(model.module, made) for model in run.models.present if (made := model.module.made) is not None]
+    for file in run.source.files():
+        for node, made in _repetitions(file):
+            if not isinstance(made, ast.Call) or not isinstance(node, ast.BinOp) or _on_purpose(file, node):
+                continue
+            makers = [one for one in file.walk(ast.FunctionDef) if getattr(one, "name", "") == called_name(made)]
+            spans = [_lines(one) for one in (made, *makers)]
+            found = [
+                model for model, at in trained if at.file == file.path and any(at.line in lines for lines in spans)
+            ]
+            if len(found) == 1 and any(True for _ in found[0].parameters()):
+                yield Proof(
+                    where=file.site(node),
+                    message=f"this list holds one {found[0].type} several times, not several: they share all weights",
+                    label="made once, repeated by *",
+                    evidence={"layer": found[0].type},
+                    edit=layers.each_made((file, node)),
+                    fix=f"make a new one each time: [{ast.unparse(made)} for _ in range(...)]",
+                )
+
+
+def _lines(node: Any) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 _CONTAINERS = ("ModuleList", "Sequential", "ModuleDict")

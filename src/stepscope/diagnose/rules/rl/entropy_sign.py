@@ -29,6 +29,8 @@ def entropy_sign(run: Evidence) -> Iterator[Proof]:
     Good:
         loss = policy_loss - 0.01 * dist.entropy().mean()
     """
+    if run.optimizers.maximize:
+        return
     wrong: list[Term] = []
     for backward in list(run.steps.backwards)[:20]:
         if backward.origin is None:
