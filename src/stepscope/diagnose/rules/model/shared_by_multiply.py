@@ -53,7 +53,7 @@ def shared_by_multiply(run: Evidence) -> Iterator[Proof]:
 
 def _in_a_list(run: Evidence) -> Iterator[Proof]:
     """`members = [make_net()] * 5`: a plain list that holds one model many times."""
-    trained = [(model.module, made) for model in run.models.present if (made := model.module.made) is not None]
+    trained = [(model.module, at) for model in run.models.present if (at := model.module.made) is not None]
     for file in run.source.files():
         for node, made in _repetitions(file):
             if not isinstance(made, ast.Call) or not isinstance(node, ast.BinOp) or _on_purpose(file, node):
