@@ -12,11 +12,13 @@ from .test_corpus import runner
 
 SCRIPTS = ("opt/no_zero_grad_digits_mlp.py", "loss/broadcast_diabetes_mse.py", "opt/lr_too_low_logistic.py")
 SPINNING = 8
+SPIN = "import os; started = os.getppid()\nwhile os.getppid() == started: pass"
+"""Ends with the test, also where that is killed."""
 
 
 @pytest.fixture
 def load() -> Iterator[None]:
-    spinning = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(SPINNING)]
+    spinning = [subprocess.Popen([sys.executable, "-S", "-c", SPIN]) for _ in range(SPINNING)]
     yield
     for one in spinning:
         one.kill()

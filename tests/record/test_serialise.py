@@ -65,7 +65,7 @@ def test_damaged_files_are_told_from_steps(step: StepRecord, tmp_path: Path) -> 
         unpack(b"PK\x03\x04")
     with pytest.raises(BadData, match="format 9"):
         unpack(data[:10] + bytes([9]) + data[11:])
-    with pytest.raises(BadData, match="cut short"):
+    with pytest.raises(BadData, match="truncated"):
         unpack(data[:-20])
     with pytest.raises(BadData, match="damaged"):
         unpack(data[:40] + bytes(60) + data[100:])

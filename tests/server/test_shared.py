@@ -156,4 +156,4 @@ def test_a_conflict_is_told_with_its_status(client: Caller) -> None:
     client.post("/api/report/save", {"id": id, "text": "two", "base": 1})
     answer = client.post("/api/report/save", {"id": id, "text": "mine", "base": 1})
     assert answer.status_code == 409
-    assert "bring both texts together" in answer.json()["error"]
+    assert "merge both texts" in answer.json()["error"]

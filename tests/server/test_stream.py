@@ -46,7 +46,7 @@ def test_a_page_that_is_gone_is_noticed_without_news() -> None:
 
     asyncio.run(asyncio.wait_for(EventStream(hub.listen(), 10)(SCOPE, leave, send), 5))
     assert len(hub) == 0
-    assert sent[1]["body"] == b'retry: 2000\ndata: {"version":0,"changed":[],"gone":[],"notices":[]}\n\n'
+    assert sent[1]["body"] == b'retry: 2000\ndata: {"version":0,"changed":[],"gone":[],"notices":[],"comments":[]}\n\n'
 
 
 def test_a_server_that_stops_says_goodbye() -> None:

@@ -92,7 +92,7 @@ def test_kill_9_loses_nothing_and_repeats_no_finished_run(folder: Folder) -> Non
     process.kill()  # the runs go on, without anybody who waits for them
     process.communicate()
     said = folder.sweep()
-    assert "goes on" in said
+    assert "continues" in said
     assert sorted(folder.lines("done.txt")) == ["0.1", "0.2", "0.3", "0.4"]
     assert states(folder) == dict.fromkeys(range(4), "finished")
 
@@ -291,7 +291,7 @@ def test_a_run_whose_number_was_never_noted_is_found_again(folder: Folder) -> No
     command, environment = command_and_environment(sweep, Trial(0, params, attempt=1), store, journal.folder)
     with subprocess.Popen(command, env=environment, start_new_session=True):
         said = folder.sweep()
-    assert "run 0 goes on" in said
+    assert "run 0 continues" in said
     assert folder.lines("done.txt") == ["0.1", "0.2"]
     assert [one["attempts"] for one in folder.status()] == [1, 1]
 

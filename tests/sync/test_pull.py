@@ -102,4 +102,4 @@ def test_the_command_brings_runs_back(store: Path, tmp_path: Path, server: Runni
     assert (done.returncode, done.stdout.startswith("received ")) == (0, True), done.stderr
     assert bytes_of(tmp_path / "laptop") == bytes_of(store)
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
-    assert (done.returncode, "give --to URL or --from URL, or log in once" in done.stderr) == (2, True)
+    assert (done.returncode, "pass --to URL or --from URL, or log in once" in done.stderr) == (2, True)

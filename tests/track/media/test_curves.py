@@ -148,7 +148,7 @@ def test_later_changes_do_not_show() -> None:
         ([], [], None, "y_true is empty"),
         ([0.5, 1], [1, 2], None, "fractions"),
         (["a", "b"], [[0, 1, 2], [0, 1, 2]], None, "labels= must name"),
-        (["a", "b"], [[0, 1, 2], [0, 1, 2]], ["a", "x", "y"], "holds b, which labels= does not name"),
+        (["a", "b"], [[0, 1, 2], [0, 1, 2]], ["a", "x", "y"], "has b, which labels= does not name"),
         ([0, 1], [[0, 1, 2], [0, 1, 2]], ["a"], "1 labels for 3 classes"),
         ([0, 1], [0, 1], ["a", "b", "c"], "3 labels for a curve of two classes"),
         ([[0, 1], [1, 0]], [0, 1], None, "flat list"),

@@ -201,9 +201,9 @@ class Look:
     def _note_model_loop(self, call: Any) -> None:
         """A model that gets data only, nothing it has computed before, does not need a loop over the batch."""
         given = [one for one in [*call.args, *call.kwargs.values()] if isinstance(one, torch.Tensor)]
-        if not given or any(one.requires_grad for one in given):
-            return
         with events.quietly():
+            if not given or any(one.requires_grad for one in given):
+                return
             storage = given[0].untyped_storage().data_ptr()
         place = own_place(call.frame)
         if self._of_batch.get(id(call.module)) == storage and place is not None:

@@ -98,7 +98,7 @@ def _near(one: Any, other: Any) -> bool:
 
 def _gradient(kind: Any, values: list[Any], number: int, weights: Any) -> Any:
     with torch.enable_grad():
-        leaf = values[number].clone().requires_grad_()
+        leaf = raw.clone(values[number]).requires_grad_()
         result = kind.apply(*values[:number], leaf, *values[number + 1 :])
         return torch.autograd.grad(result, leaf, weights, allow_unused=True)[0]
 

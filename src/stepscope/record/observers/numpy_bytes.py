@@ -22,7 +22,7 @@ from stepscope.files.opening import read_text
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork, shares_files
 from stepscope.record.observers.loaders import live_data
 from stepscope.record.observers.observer import Observer
-from stepscope.record.observers.own_frames import is_own
+from stepscope.record.observers.own_frames import is_own, locals_of
 from stepscope.records.place import Place
 from stepscope.records.step import Site
 
@@ -210,7 +210,7 @@ def _undone(frame: FrameType, node: ast.AST, left: ast.AST, right: Any, function
     if not isinstance(left, ast.Name):
         return _UNKNOWN
     bound = [one for one in _own(function) if isinstance(one, ast.Assign | ast.AugAssign) and _binds(one, left.id)]
-    now = frame.f_locals.get(left.id, _UNKNOWN)
+    now = locals_of(frame).get(left.id, _UNKNOWN)
     itself = len(bound) == 1 and node in (bound[0], bound[0].value)
     if not itself or not _is_bytes(now) or not isinstance(node, ast.BinOp | ast.AugAssign):
         return _UNKNOWN
@@ -263,7 +263,7 @@ def _cast(frame: FrameType, node: ast.Call, at: ast.AST, function: ast.AST | Non
 
 def _named(frame: FrameType, name: str, at: ast.AST, function: ast.AST | None, deep: int) -> Any:
     """A variable's value at a line; that of now, unless it was bound again since."""
-    now = frame.f_locals.get(name, frame.f_globals.get(name, _UNKNOWN))
+    now = locals_of(frame).get(name, frame.f_globals.get(name, _UNKNOWN))
     if function is None:
         return now
     line = at.lineno  # type: ignore[attr-defined]

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import gc
+import inspect
 import sys
+from collections.abc import Mapping
 from types import CodeType, FrameType
+from typing import Any
 
 from stepscope.common.code_owner import OWN, is_own_file
 from stepscope.record.sites import place_at, place_of
 from stepscope.records.place import Place
 
-__all__ = ["is_own", "is_own_file", "own_place", "own_places"]
+__all__ = ["is_own", "is_own_file", "locals_of", "own_place", "own_places"]
 
 
 def is_own(code: CodeType) -> bool:
     """Whether this code belongs to the project being run (and not to an installed package)."""
     return is_own_file(code.co_filename)
+
+
+def locals_of(frame: FrameType) -> Mapping[str, Any]:
+    """The variables of a frame, for a look: none of them lives on because of it.
+
+    Up to Python 3.12 `f_locals` of a function is one dictionary that Python fills and keeps; it is also what `locals()`
+    gave to the script. So it is emptied after the look, and a function that has called `locals()` is not looked at.
+    """
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return frame.f_locals
+    if sys.version_info >= (3, 13) or sys.gettrace() is not None:  # a trace function writes the dictionary back
+        return dict(frame.f_locals)
+    code = frame.f_code
+    names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    for one in gc.get_referents(frame):
+        if type(one) is dict and one and one is not frame.f_globals and names.issuperset(one):
+            return {}
+    found = frame.f_locals
+    copied = dict(found)
+    found.clear()
+    return copied
 
 
 def own_place(frame: FrameType | None) -> Place | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.evidence.return_order import ReturnOrder, ReturnOrders
 from stepscope.record.observers.observer import Observer
-from stepscope.record.observers.own_frames import is_own, own_place
+from stepscope.record.observers.own_frames import is_own, locals_of, own_place
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward
@@ -124,7 +124,7 @@ def _lists(frame: FrameType | None) -> Iterator[tuple[str, list[float]]]:
         if frame is None:
             return
         if is_own(frame.f_code):
-            for name, value in list(frame.f_locals.items()):
+            for name, value in locals_of(frame).items():
                 yield from _of(name, value)
         frame = frame.f_back
 

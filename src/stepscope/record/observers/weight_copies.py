@@ -21,7 +21,7 @@ from stepscope.evidence.weight_copies import KeptWeights, SelfUpdate, WeightCopi
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observers.module_records import live
 from stepscope.record.observers.observer import Observer
-from stepscope.record.observers.own_frames import is_own
+from stepscope.record.observers.own_frames import is_own, locals_of
 
 if TYPE_CHECKING:
     from stepscope.evidence.steps import Step
@@ -170,7 +170,7 @@ def _variables() -> Iterator[tuple[str, dict[str, Any]]]:
     while frame is not None:
         if is_own(frame.f_code):
             globals_seen = globals_seen or frame.f_code.co_name == "<module>"
-            yield frame.f_code.co_filename, frame.f_locals
+            yield frame.f_code.co_filename, dict(locals_of(frame))
         frame = frame.f_back
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)

@@ -35,7 +35,7 @@ def uniform_noise(run: Evidence) -> Iterator[Proof]:
     """
     for calls in run.losses.by_place("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
         found = [noise for call in calls if call.trains and (noise := _noise(call)) is not None]
-        if len(found) < _CALLS or found[0].place is None:
+        if len({id(noise) for noise in found}) < _CALLS or found[0].place is None:  # else it is the data, drawn once
             continue
         name = found[0].op
         yield Proof(
@@ -57,8 +57,10 @@ def _noise(call: LossCall) -> Origin | None:
     if noise.op not in _UNIFORM:
         return None
     for made in call.input.ancestors(400):
-        if made.op in ("add", "sub") and any(
-            one is noise for one in made.ancestors(30, through=lambda past: past.op in _THROUGH)
-        ):
+        if made.op not in ("add", "sub"):
+            continue
+        parts = list(made.ancestors(30, through=lambda past: past.op in _THROUGH))
+        is_data = any(source(one) is noise for one in made.inputs)  # not scaled: something else was added to it
+        if any(one is noise for one in parts) and not is_data:
             return noise
     return None
