@@ -153,7 +153,7 @@ with stepscope.init(name="own", dir="runs") as run:
 def test_each_training_is_a_run_unless_the_script_has_opened_one(warm: Warm, tmp_path: Path) -> None:
     done = warm.python(tmp_path, PRELUDE + MORE)
     assert done.code == 0, done.err
-    assert done.value("said").startswith("checkpoints='sometimes' is unknown; give 'copy'")
+    assert done.value("said").startswith("checkpoints='sometimes' is unknown; use 'copy'")
     runs = {run.name: run for run in stepscope.runs(tmp_path / "runs")}
     assert sorted(runs) == ["first", "own", "second"]
     assert list(runs["first"].tags) == ["a"]

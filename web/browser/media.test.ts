@@ -283,7 +283,7 @@ describe.skipIf(noBrowser)("media", () => {
       await page.getByRole("radio", { name: /^Figures/ }).click();
       await page.locator(".plotly-place[data-drawn]").waitFor();
       await page.getByRole("radio", { name: /^Embeddings/ }).click();
-      await expect.poll(() => page.locator(".media-fault").innerText()).toContain("is cut off");
+      await expect.poll(() => page.locator(".media-fault").innerText()).toContain("is truncated");
       await expect.poll(() => page.title()).not.toContain("PWNED");
       await expect.poll(() => page.locator("main img[src=x]").count()).toBe(0);
       expect(strangers).toEqual([]);

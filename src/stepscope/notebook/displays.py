@@ -303,7 +303,7 @@ HTML: dict[tuple[str, str], Callable[[Any], str]] = {
     ("stepscope.track.run", "Run"): open_run,
     ("stepscope.runs.catalogue.run_list", "RunList"): run_list,
     ("stepscope.runs.points.series", "Series"): series,
-    ("stepscope.records.run", "Finding"): finding,
+    ("stepscope.records.finding", "Finding"): finding,
     ("stepscope.records.verdict", "ScriptVerdict"): checked,
     ("stepscope.profile.advice.verdict", "Verdict"): verdict,
     ("stepscope.profile.profile", "Profile"): profile,
@@ -321,7 +321,7 @@ HTML: dict[tuple[str, str], Callable[[Any], str]] = {
     ("stepscope.inspect.time_steps", "StepTimes"): framed,
 }
 TEXT: dict[tuple[str, str], Callable[[Any, Any, bool], None]] = {
-    ("stepscope.records.run", "Finding"): finding_text,
+    ("stepscope.records.finding", "Finding"): finding_text,
     ("stepscope.records.verdict", "ScriptVerdict"): checked_words,
     ("stepscope.records.profile", "Sheet"): sheet_words,
     ("stepscope.records.profile", "StepParts"): parts_words,
