@@ -126,7 +126,8 @@ describe.skipIf(noBrowser)("a team's server", () => {
     await box.click();
     await page.keyboard.type("Look at the end, @b");
     await page.getByRole("button", { name: "@bo" }).click();
-    await page.keyboard.press("Control+Enter");
+    await expect.poll(() => box.inputValue()).toContain("@bo");
+    await box.press("Control+Enter");
     await page.locator(".comments li").filter({ hasText: "Look at the end, @bo" }).waitFor();
     await checked(page, "comments", { headings: false });
 
