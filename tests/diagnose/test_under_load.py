@@ -11,7 +11,7 @@ import pytest
 from .test_corpus import runner
 
 SCRIPTS = ("opt/no_zero_grad_digits_mlp.py", "loss/broadcast_diabetes_mse.py", "opt/lr_too_low_logistic.py")
-SPINNING = 8
+SPINNING = 4
 SPIN = "import os; started = os.getppid()\nwhile os.getppid() == started: pass"
 """Ends with the test, also where that is killed."""
 
