@@ -60,7 +60,7 @@ const sameness = ({ panel, options, runs, error }: PanelBlock): string => JSON.s
 
 /**
  * The blocks with keys. A panel that was there before keeps its key and its very object; one whose options changed
- * keeps the key, so that it is drawn anew in its place instead of being taken away and put back.
+ * keeps the key, so that it is redrawn in place instead of removed and added again.
  */
 export function settle(before: readonly Shown[], blocks: readonly ReportBlock[]): Shown[] {
   const left = before.filter((one) => one.kind === "panel");

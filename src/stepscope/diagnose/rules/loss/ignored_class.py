@@ -18,7 +18,7 @@ def ignored_class(run: Evidence) -> Iterator[Proof]:
     Why it matters: `ignore_index` is for padding and unlabeled positions. Given a class number, the loss leaves out
     every sample of that class, and the model never predicts it.
 
-    What to do: remove `ignore_index`, or give it a number that is no class (-100 is the default).
+    What to do: remove `ignore_index`, or give it a number that is not a class (-100 is the default).
 
     How it is found: the loss has one label per sample (no sequence, no picture), `ignore_index` is a class the model
     has an output for, and labels of that class keep coming.
@@ -44,7 +44,7 @@ def ignored_class(run: Evidence) -> Iterator[Proof]:
             message=f"class {first.ignore_index} is ignored: {lost} of {labels} samples do not count in the loss",
             label=f"ignore_index={first.ignore_index} is one of the {first.shapes['input'][1]} classes",
             evidence={"ignore_index": first.ignore_index, "ignored": lost, "labels": labels},
-            fix="remove ignore_index, or use a number that is no class (-100)",
+            fix="remove ignore_index, or use a number that is not a class (-100)",
             related=[(first.place, "the loss is computed here")],
         )
 
