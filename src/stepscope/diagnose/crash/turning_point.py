@@ -56,7 +56,7 @@ def turning_point(crash: Crash, tensor: HeldTensor, has: Property, *ops: str) ->
                 loops.add((origin.place.file, origin.place.line))
             if not origin.inputs:
                 return _in_datasets(crash, tensor, has, ops)
-        elif site is not None and (site.file, site.line) not in loops:  # a loader's own work is counted at the loop's line
+        elif site is not None and (site.file, site.line) not in loops:  # a loader's work counts at the loop's line
             found = site
         before = [past for past in origin.inputs if past.kind not in ("parameter", "buffer")]
         before = [past for past in before if has(past.dtype, len(past.shape) + lead + _lead(origin, past))]
