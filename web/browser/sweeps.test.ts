@@ -21,6 +21,8 @@ describe.skipIf(noBrowser)("sweeps", () => {
     await server.stop();
   });
   const state = () => tab.page.locator(".sweep-state").textContent();
+  const best = () => tab.page.locator(".sweep-best strong").textContent();
+  const soon = { timeout: 30_000 };
 
   test("a sweep that nobody is at work on says how to continue it", async () => {
     const { page } = tab;
@@ -38,6 +40,26 @@ describe.skipIf(noBrowser)("sweeps", () => {
     expect(await axeFaults(page)).toEqual([]);
     expect(tab.errors).toEqual([]);
     expect(tab.strangers).toEqual([]);
+  });
+
+  test("a new best run appears by itself; pause waits for the current run, resume goes on", async () => {
+    const { page } = tab;
+    const before = Number(await best());
+    await server.tell("try");
+    await expect.poll(state, soon).toBe("Running");
+    await server.tell("tried 0.1234");
+    await expect.poll(best, soon).toBe("0.1234");
+    expect(before).toBeGreaterThan(0.1234);
+    expect(await page.locator(".sweep-legend b").textContent()).toContain("23 of 30 runs done");
+    await server.tell("try");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await expect.poll(state, soon).toBe("Pausing after the current runs");
+    await server.tell("tried 0.5");
+    await expect.poll(state, soon).toBe("Paused");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await expect.poll(state, soon).toBe("Running");
+    expect(tab.errors).toEqual([]);
   });
 
   test("the best run and its settings lead to its page and to the parameters of the sweep", async () => {

@@ -70,11 +70,14 @@ export async function pause(sweep: SweepView, paused: boolean): Promise<void> {
 const REST_MS = 2000;
 const POLL_MS = 5000;
 
-/** Asks while the page is shown: when runs change, and now and then while a sweep is at work. Returns how to stop. */
+/**
+ * Asks while the page is shown: when runs change, and every few seconds, as a worker that starts on a sweep changes no
+ * run yet. Returns how to stop.
+ */
 export function watchSweeps(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const soon = () => (timer ??= setTimeout(() => ((timer = undefined), void load()), REST_MS));
-  const poll = setInterval(() => sweeps.peek()?.some((one) => one.workers > 0) && soon(), POLL_MS);
+  const poll = setInterval(soon, POLL_MS);
   void load();
   const stops = [
     effect(() => {
