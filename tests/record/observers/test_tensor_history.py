@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -59,6 +60,27 @@ def test_an_in_place_op_is_the_latest_origin_and_parameters_stay_parameters(watc
     with torch.no_grad():
         weight.add_(1)
     assert watcher.tensor_history.of(weight).kind == "parameter"
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+        more = x + offset
+        return more * 2
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return 2 * gradients[0], None
+
+
+def test_what_a_custom_function_returns_has_its_gradient_and_its_inputs(watcher: Watcher) -> None:
+    weight, offset = nn.Parameter(torch.ones(2)), torch.zeros(2)
+    result = Doubled.apply(weight.exp(), offset)
+    origin = watcher.tensor_history.of(result.sum()).inputs[0]
+    assert (origin.op, origin.requires_grad) == ("unseen:DoubledBackward", True)
+    assert sorted(source.op for source in origin.inputs) == ["exp", "zeros"]
+    assert origin.place is not None
+    assert origin.place.site.text == "return more * 2"
 
 
 def test_arguments_of_an_op_have_their_names(watcher: Watcher) -> None:

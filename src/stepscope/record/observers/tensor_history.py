@@ -40,6 +40,7 @@ _NOISE = frozenset((
 ))  # fmt: skip
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
 _PRUNE_AFTER = 4_000
+_INSIDE = 500
 _VALUES_FAR = 15
 """Steps in which single numbers are read from a device."""
 
@@ -135,9 +136,12 @@ class TensorHistoryObserver(TensorHistory):
     def of(self, tensor: Any) -> Origin:
         """Where this tensor comes from."""
         found = self._origins.get(id(tensor))
-        if found is not None and found[0]() is tensor:
-            return found[1]
-        return self._outside(tensor)
+        if found is None or found[0]() is not tensor:
+            return self._outside(tensor)
+        origin = found[1]
+        if origin.requires_grad or not tensor.requires_grad or (not tensor._is_view() and tensor.is_leaf):
+            return origin
+        return self._of_custom_function(tensor, origin)
 
     def known(self, tensor: Any) -> Origin | None:
         found = self._origins.get(id(tensor))
@@ -155,9 +159,16 @@ class TensorHistoryObserver(TensorHistory):
         ):
             origin.kind, origin.tags = "parameter", PARAMETER
         elif tensor.requires_grad:  # a custom function or scripted code has made it, from parameters
-            # Asking a view for its node can raise, where torch forbids what was done to its base.
-            maker = "view" if tensor._is_view() else type(tensor.grad_fn).__name__
-            origin.op, origin.tags = f"unseen:{maker}", PARAMETER
+            origin.op, origin.tags = f"unseen:{_maker(tensor)}", PARAMETER
+        self.note(tensor, origin)
+        return origin
+
+    def _of_custom_function(self, tensor: Any, inside: Origin) -> Origin:
+        """The ops of its `forward` run without gradients: only what it returns gets one, after the last of them."""
+        given = [one for one in inside.ancestors(_INSIDE, through=_is_inside) if not _is_inside(one)]
+        origin = LiveOrigin(f"unseen:{_maker(tensor)}", tensor, tuple(given), inside.place)
+        origin.visit, origin.step, origin.index, origin.value = inside.visit, inside.step, inside.index, inside.value
+        origin.tags |= inside.tags
         self.note(tensor, origin)
         return origin
 
@@ -247,6 +258,15 @@ class TensorHistoryObserver(TensorHistory):
 def _is_handed_over_by_user(frame: Any) -> bool:
     body = frame.f_back if frame.f_code is HANDOVER else None
     return body is not None and body.f_back is not None and is_own(body.f_back.f_code)
+
+
+def _is_inside(origin: Origin) -> bool:
+    return bool(origin.op) and not origin.grad and not origin.requires_grad
+
+
+def _maker(tensor: Any) -> str:
+    # Asking a view for its node can raise, where torch forbids what was done to its base.
+    return "view" if tensor._is_view() else type(tensor.grad_fn).__name__
 
 
 def _value(tensor: Any, step: int) -> float | None:
