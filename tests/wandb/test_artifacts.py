@@ -39,6 +39,19 @@ def test_versions_count_over_the_runs_of_a_project(wandb: ModuleType, tmp_path: 
         assert newest.logged_by().project == "p"
 
 
+def test_the_digest_before_logging_is_the_one_after(wandb: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text("weights")
+    artifact = wandb.Artifact("a", type="t")
+    empty = artifact.digest
+    artifact.add_file(str(tmp_path / "w.txt"))
+    artifact.add(wandb.Table(columns=["x"], data=[[1]]), "table")
+    artifact.add_reference("s3://bucket/data")
+    before = artifact.digest
+    with wandb.init(project="p") as run:
+        run.log_artifact(artifact)
+    assert before == artifact.digest != empty
+
+
 def test_what_is_not_there_is_named_with_what_is(wandb: ModuleType) -> None:
     logged(wandb, "one", ["best"])
     run = wandb.init(project="p")

@@ -62,10 +62,28 @@ def test_curves_and_confusion(wandb: ModuleType, last: Callable[[], Any]) -> Non
     assert figure(last(), "probs")["counts"] == [[2, 0, 0], [0, 2, 0], [0, 0, 2]]
 
 
-def test_mistakes_are_named(wandb: ModuleType) -> None:
+def test_a_column_that_is_not_there_is_said_and_the_table_kept(
+    wandb: ModuleType, last: Callable[[], Any], capfd: pytest.CaptureFixture[str]
+) -> None:
     table = wandb.Table(columns=["x"], data=[[1]])
+    with wandb.init(project="p") as run:
+        for make in (
+            lambda: wandb.plot.line(table, "x", "nope"),
+            lambda: wandb.plot.scatter(table, "nope", "x"),
+            lambda: wandb.plot.bar(table, "x", "nope"),
+            lambda: wandb.plot.histogram(table, "nope"),
+        ):
+            run.log({"chart": make()})
+    assert {each.kind for each in last().media()} == {"table"}
+    assert (
+        "wandb.plot.line(): the table has no column 'nope' (it has 'x'); only the table is stored"
+        in capfd.readouterr().err
+    )
+
+
+def test_mistakes_are_named(wandb: ModuleType) -> None:
+    wandb.Table(columns=["x"], data=[[1]])
     for call, words in (
-        (lambda: wandb.plot.line(table, "x", "nope"), "has no column 'nope'"),
         (lambda: wandb.plot.line([[1]], "x", "y"), "takes a wandb.Table"),
         (lambda: wandb.plot.confusion_matrix(y_true=[0]), "preds= or probs="),
         (lambda: wandb.plot.confusion_matrix(preds=[0]), "needs y_true"),

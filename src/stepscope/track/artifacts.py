@@ -29,7 +29,7 @@ from stepscope.track.secrets import mask_text
 if TYPE_CHECKING:
     from stepscope.runs.write.writer import RunWriter
 
-__all__ = ["Noted", "log_artifact"]
+__all__ = ["Noted", "described", "log_artifact"]
 
 MAX_BYTES = 20 << 30
 MAX_FILES = 100_000
@@ -214,19 +214,29 @@ def _check_size(found: _Found, max_bytes: int, copied: bool) -> None:
         )
 
 
-def _kept(writer: RunWriter, piece: _Piece, reference: bool) -> ArtifactFile:
-    mime = mimetypes.guess_type(piece.inner)[0] or "application/octet-stream"
-    source = piece.source
+def described(inner: str, source: Path | bytes | str) -> ArtifactFile:
+    """What would be recorded of a file or a location; nothing is stored."""
+    mime = _mime(inner)
     if isinstance(source, str):
-        return ArtifactFile(path=piece.inner, sha256="", size=0, mime=mime, reference=mask_text(source))
+        return ArtifactFile(path=inner, sha256="", size=0, mime=mime, reference=mask_text(source))
     if isinstance(source, bytes):
-        sha256 = blobs.put_bytes(writer.path, source)
-        return ArtifactFile(path=piece.inner, sha256=sha256, size=len(source), mime=mime)
-    if reference:
-        sha256, size = _hashed(source)
-        return ArtifactFile(path=piece.inner, sha256=sha256, size=size, mime=mime, reference=str(source.resolve()))
-    sha256, size = writer.blob_file(source)
-    return ArtifactFile(path=piece.inner, sha256=sha256, size=size, mime=mime)
+        return ArtifactFile(path=inner, sha256=hashlib.sha256(source).hexdigest(), size=len(source), mime=mime)
+    sha256, size = _hashed(source)
+    return ArtifactFile(path=inner, sha256=sha256, size=size, mime=mime, reference=str(source.resolve()))
+
+
+def _kept(writer: RunWriter, piece: _Piece, reference: bool) -> ArtifactFile:
+    inner, source = piece.inner, piece.source
+    if isinstance(source, bytes):
+        blobs.put_bytes(writer.path, source)
+    elif isinstance(source, Path) and not reference:
+        sha256, size = writer.blob_file(source)
+        return ArtifactFile(path=inner, sha256=sha256, size=size, mime=_mime(inner))
+    return described(inner, source)
+
+
+def _mime(inner: str) -> str:
+    return mimetypes.guess_type(inner)[0] or "application/octet-stream"
 
 
 def _hashed(path: Path) -> tuple[str, int]:

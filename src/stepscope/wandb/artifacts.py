@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from stepscope.runs.artifacts import check_inner_path, restore
-from stepscope.track.artifacts import Noted
+from stepscope.runs.artifacts import check_inner_path, digest_of, restore
+from stepscope.track.artifacts import Noted, described
 from stepscope.wandb import artifact_lookup
 from stepscope.wandb.artifact_values import entries_of, value_from
 from stepscope.wandb.errors import UsageError
@@ -188,7 +188,10 @@ class Artifact:
 
     @property
     def digest(self) -> str:
-        return self._logged("digest").record.digest
+        """One hash over its files; before it is logged, over what was added so far."""
+        if self._kept is not None:
+            return self._kept.record.digest
+        return digest_of(described(inner, content) for inner, content in self._pieces.items())
 
     @property
     def state(self) -> str:

@@ -62,9 +62,22 @@ def _chart(traces: list[dict[str, Any]], title: str, x: str, y: str, table: Tabl
     return CustomChart(Traces(traces, title, x, y), table)
 
 
-def _column(table: Table, name: str, where: str) -> list[Any]:
+def _only_table(table: Table, where: str, *names: str | None) -> CustomChart | None:
+    """What is logged where the table has not all columns to draw: W&B accepts that too, and draws nothing."""
     if not isinstance(table, Table):
         raise UsageError(f"wandb.plot.{where}() takes a wandb.Table, not a {type(table).__name__}")
+    missing = [name for name in names if name is not None and name not in table.columns]
+    if not missing:
+        return None
+    say_once(
+        ("plot", where, *missing),
+        f"wandb.plot.{where}(): the table has no column {', '.join(map(repr, missing))} (it has "
+        f"{', '.join(map(repr, table.columns))}); only the table is stored",
+    )
+    return CustomChart(table._stepscope_media_())
+
+
+def _column(table: Table, name: str) -> list[Any]:
     return [_value(value) for value in table.get_column(name)[:MAX_POINTS]]
 
 
@@ -77,8 +90,10 @@ def line(
     table: Table, x: str, y: str, stroke: str | None = None, title: str = "", split_table: bool = False
 ) -> CustomChart:
     """A line of one column over another; one line for each value of the column `stroke`."""
-    xs, ys = _column(table, x, "line"), _column(table, y, "line")
-    names = [y] * len(xs) if stroke is None else [str(name) for name in _column(table, stroke, "line")]
+    if (stored := _only_table(table, "line", x, y, stroke)) is not None:
+        return stored
+    xs, ys = _column(table, x), _column(table, y)
+    names = [y] * len(xs) if stroke is None else [str(name) for name in _column(table, stroke)]
     traces = []
     for name in dict.fromkeys(names):
         points = [(a, b) for a, b, c in zip(xs, ys, names, strict=True) if c == name]
@@ -94,22 +109,28 @@ def _trace(mode: str, name: str, xs: list[Any], ys: list[Any]) -> dict[str, Any]
 
 def scatter(table: Table, x: str, y: str, title: str = "", split_table: bool = False) -> CustomChart:
     """One point per row."""
-    traces = [_trace("markers", y, _column(table, x, "scatter"), _column(table, y, "scatter"))]
+    if (stored := _only_table(table, "scatter", x, y)) is not None:
+        return stored
+    traces = [_trace("markers", y, _column(table, x), _column(table, y))]
     return _chart(traces, title, x, y, table)
 
 
 def bar(table: Table, label: str, value: str, title: str = "", split_table: bool = False) -> CustomChart:
     """One bar per row, named by the column `label`."""
-    labels = [str(name) for name in _column(table, label, "bar")]
-    traces = [{"type": "bar", "name": value, "x": labels, "y": _column(table, value, "bar")}]
+    if (stored := _only_table(table, "bar", label, value)) is not None:
+        return stored
+    labels = [str(name) for name in _column(table, label)]
+    traces = [{"type": "bar", "name": value, "x": labels, "y": _column(table, value)}]
     return _chart(traces, title, label, value, table)
 
 
 def histogram(table: Table, value: str, title: str = "", split_table: bool = False) -> CustomChart:
     """The distribution of a column's values."""
+    if (stored := _only_table(table, "histogram", value)) is not None:
+        return stored
     import numpy as np
 
-    values = [each for each in _column(table, value, "histogram") if isinstance(each, int | float)]
+    values = [each for each in _column(table, value) if isinstance(each, int | float)]
     counts, edges = np.histogram(values, bins=min(64, max(1, math.ceil(math.sqrt(len(values))))))
     middles = (edges[:-1] + edges[1:]) / 2
     traces = [{"type": "bar", "name": value, "x": middles.tolist(), "y": counts.tolist()}]
