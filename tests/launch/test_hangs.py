@@ -7,10 +7,12 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from stepscope.diagnose.hangs import read_hang
+from stepscope.launch.hang_watch import HangWatch
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.read.folder import open_run
 
@@ -77,3 +79,15 @@ def test_a_healthy_job_whose_ranks_wait_for_a_slow_one_says_nothing(tmp_path: Pa
         [0, 1],
         [],
     )
+
+
+@pytest.mark.parametrize(("steps", "patience_s"), [(0, 300.0), (1, 300.0), (21, 20.0)])
+def test_steps_between_two_looks_tell_how_long_a_step_takes(steps: int, patience_s: float) -> None:
+    watcher = SimpleNamespace(step=0, batches=0, steps=SimpleNamespace(backward_count=0), now=None)
+    watcher.collectives = SimpleNamespace(count=0, now=None)
+    watch = HangWatch(lambda: watcher, lambda: None, lambda hang: None)  # type: ignore[arg-type, return-value]
+    watch._notice_progress()
+    watcher.step = steps
+    watch._notice_progress()
+    watch._is_busy = False
+    assert watch._patience_s == patience_s

@@ -151,3 +151,15 @@ def test_nothing_heavy_is_imported_before_a_script_begins() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "[]\n"
+
+
+def test_a_rank_apart_is_found_by_the_run_its_job_named_while_it_had_no_folder(rank: Any, tmp_path: Path) -> None:
+    first = rank(0, store="here")
+    second = rank(1, store="there")
+    second._joining.learn_job(first.id)
+    second.log({"loss": 1.0}, step=0)
+    second.finish()
+    first.finish()
+    there = ["--dir", str(tmp_path / "here"), first.id, str(tmp_path / "there")]
+    done = CliRunner().invoke(commands, ["merge", *there])
+    assert (done.exit_code, losses(stepscope.run(first.path), 1)) == (0, [1.0])

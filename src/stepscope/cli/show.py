@@ -74,6 +74,7 @@ def command(
         out.print()
         show_ranks(out, folder)
     else:
+        _slow_ranks(out, folder)
         _metrics(out, folder, rank)
     _pairs(out, "config", folder.config, folder.config_origins)
     _pairs(out, "summary", _set_by_hand(folder))
@@ -82,6 +83,17 @@ def command(
     if diff and folder.meta.git and folder.meta.git.diff:
         _heading(out, "uncommitted changes")
         out.print(clean(folder.meta.git.diff, keep_newlines=True))
+
+
+def _slow_ranks(out: Console, folder: RunFolder) -> None:
+    """The ranks that all others wait for."""
+    if len(folder.ranks) > 1:
+        from stepscope.runs.read.slow_ranks import slow_ranks
+
+        said = [clean(slow.words()) for slow in slow_ranks(folder)]
+        if said:
+            out.print()
+            out.print("\n".join(said), style="yellow", highlight=False)
 
 
 def _heading(out: Console, title: str) -> None:

@@ -91,6 +91,8 @@ class HangWatch:
         self._ticker.close()
         channel = self._channel or self._open()
         if channel is not None:
+            if self._meet is not None:  # a short script is over before the first look
+                self._meet(channel)
             watcher = self._watcher()
             said = "" if error is None else f"{type(error).__name__}: {error}".splitlines()[0][:200]
             ended = RankState(
@@ -150,8 +152,9 @@ class HangWatch:
         if progress == self._progress:
             return
         if watcher.step > self._step:
-            if self._step:
-                self._steps.append((now - self._stepped) / (watcher.step - self._step))
+            steps = watcher.step - self._step
+            if self._step or steps > 1:  # the time of the first alone is mostly preparation
+                self._steps.append((now - self._stepped) / steps)
             self._step, self._stepped = watcher.step, now
         self._progress, self._moved = progress, now
         if self._told is not None:

@@ -44,6 +44,7 @@ class Joining:
         self._next_look = 0.0
         self.own_folder: Path | None = None
         """The folder of this rank alone, where it found no other."""
+        self._job: str | None = None
         self.shared: Path | None = None
         """The folder of the run, where this rank's own logs stay on its node."""
 
@@ -79,9 +80,21 @@ class Joining:
         if path is None:
             raise OSError(errno.EROFS, "no run folder can be created")
         self.own_folder = path
+        self._note_job()
         if path.parent == self._store:
             ranks.leave_part(self._store, self._place, self._turn, path.name)
         return Home(path, path.name, 0)
+
+    def learn_job(self, run_id: str) -> None:
+        """The run of rank 0, as the ranks say among themselves: `stepscope merge` finds a folder apart by it."""
+        self._job = run_id
+        self._note_job()
+
+    def _note_job(self) -> None:
+        if self._job is not None and self.own_folder is not None:
+            from stepscope.runs.merge import note_job  # numpy: not before a script that may not need it
+
+            note_job(self.own_folder, self._job, self._place.rank)
 
     def join_late(self) -> None:
         """This rank's files are closed: move them to the run of rank 0, if it has appeared since."""

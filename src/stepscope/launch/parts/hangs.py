@@ -47,21 +47,19 @@ class WatchedForHangs(Part):
         return open_channel() if exchange is None else exchange.channel()
 
     def _meet(self, channel: Channel) -> bool:
-        """Rank 0 names its run; a rank that records apart writes that down. Whether all is done."""
+        """Rank 0 names its run, which a rank that records apart writes down. Whether all is done."""
         run = self._around.tracking.run
-        if run is None or run.path is None:
+        if run is None:
             return False
         if channel.rank == 0:
-            channel.put(_RUN, run.id.encode())
-            return True
-        apart = None if run._joining is None else run._joining.own_folder
-        if apart is None:
+            if run.path is not None:
+                channel.put(_RUN, run.id.encode())
+            return run.path is not None
+        if run._joining is None:
             return True
         named = channel.get(_RUN)
         if named is not None:
-            from stepscope.runs.merge import note_job
-
-            note_job(apart, named.decode(), channel.rank)
+            run._joining.learn_job(named.decode())
         return named is not None
 
     def _tell(self, hang: Hang) -> None:
