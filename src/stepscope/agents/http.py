@@ -12,8 +12,6 @@ from stepscope.agents.sdk import http_app
 from stepscope.agents.server import build
 from stepscope.errors import ConfigError
 
-__all__ = ["TokenGate", "serve_http"]
-
 HOST = "127.0.0.1"
 LEAST_TOKEN = 16
 

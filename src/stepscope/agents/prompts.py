@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["add_prompts"]
-
 DEBUG = """\
 Find out what is wrong with the training run `{run}` and fix it.
 1. Call why_did_it_fail(run="{run}"). It names the cause with its line, the proof and the fix.

@@ -18,8 +18,6 @@ from stepscope.errors import NotFound, StepscopeError, UsageError
 from stepscope.records import ArtifactFile
 from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["SourceFile", "lines_of", "own_frames", "short_traceback", "source_file", "source_files"]
-
 MAX_FILE = 4 << 20
 MOST_FILES = 500
 _SOURCE = "source/"

@@ -16,8 +16,6 @@ from stepscope.agents.tools.list_runs import list_runs
 from stepscope.agents.tools.why_did_it_fail import why_did_it_fail
 from stepscope.errors import StepscopeError
 
-__all__ = ["add_resources"]
-
 MARKDOWN = "text/markdown"
 
 

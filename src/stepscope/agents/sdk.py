@@ -13,8 +13,6 @@ from typing import Any
 from stepscope import __version__
 from stepscope.errors import MissingExtra
 
-__all__ = ["http_app", "make_server", "require_sdk", "result", "tool_annotations"]
-
 
 def require_sdk() -> None:
     """Report what to install if the SDK is missing. Call it before importing anything that needs pydantic."""

@@ -18,8 +18,6 @@ from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import QUOTED
 from stepscope.errors import StepscopeError
 
-__all__ = ["build", "serve_stdio"]
-
 INSTRUCTIONS = f"""\
 Stepscope records training runs: metrics, findings with the line of the cause, profiles, console, source.
 Start with why_did_it_fail(run) for what is wrong with a run, list_runs() to see which runs there are, get_profile(run)

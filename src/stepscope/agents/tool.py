@@ -17,8 +17,6 @@ from pydantic import Field
 from stepscope.agents.words import cut, tidy
 from stepscope.common.folders import modules_in
 
-__all__ = ["Answer", "Limit", "Offset", "RunRef", "ToolSpec", "all_tools", "tool"]
-
 MAX_ANSWER = 24_000
 """Maximum characters of one answer, about 6,000 tokens: longer content is requested in pieces."""
 

@@ -16,8 +16,6 @@ from stepscope.views.live import Hub
 from stepscope.views.open_runs import OpenRuns
 from stepscope.views.series import LineCache
 
-__all__ = ["Desk"]
-
 LOOK_S = 1.0
 """Maximum age of an answer: an agent that asks ten questions at once causes one listing."""
 

@@ -16,8 +16,6 @@ from stepscope.common import units
 from stepscope.plain_text import clean
 from stepscope.track.secrets import mask_text
 
-__all__ = ["QUOTED", "block", "code", "cut", "name", "table", "tidy"]
-
 QUOTED = "run-data"
 MAX_NAME = 120
 MAX_STRING = 2000

@@ -16,8 +16,6 @@ from stepscope.events.doors import DOORS
 from stepscope.events.points import POINTS
 from stepscope.events.presence import presence
 
-__all__ = ["examine", "problems_in"]
-
 LITTLE_BYTES = 1 << 30
 _PACKAGES = (
     "torch", "numpy", "lightning", "pytorch-lightning", "transformers", "accelerate", "keras", "fastai",

@@ -8,8 +8,6 @@ import os
 from stepscope.cli._terminal import clean, sparkline
 from stepscope.records.fix import FixOutcome, FixVersion
 
-__all__ = ["outcome_text"]
-
 
 def outcome_text(outcome: FixOutcome) -> str:
     """The full report of one finding's fix."""

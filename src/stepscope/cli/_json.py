@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["asked_for_json", "json_option", "json_text", "print_error", "print_json", "print_json_line"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from stepscope.launch.options import Options
     from stepscope.launch.script import Script
 
-__all__ = [
-    "OURS",
-    "LaunchCommand",
-    "finding_options",
-    "limit_options",
-    "misplaced",
-    "options_from",
-    "script_named",
-    "split_arguments",
-    "stdout_where_no_file",
-    "switch_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 OURS = "stepscope.ours"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
     from stepscope.records.profile import ProfileMeta, Sheet, StepParts
 
-__all__ = ["Wanted", "report"]
-
 
 @dataclass(frozen=True)
 class Wanted:

@@ -13,8 +13,6 @@ import click
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
 
-__all__ = ["DAY_S", "database_options", "day", "people_of"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 DAY_S = 86400.0
 

@@ -10,8 +10,6 @@ from stepscope.cli._json import json_option, print_json
 from stepscope.cli._server_database import database_option
 from stepscope.cli._terminal import clean
 
-__all__ = ["command"]
-
 _MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 
 

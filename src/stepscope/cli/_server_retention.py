@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.runs.retention.plan import Policy
     from stepscope.server.policies import Settings
 
-__all__ = ["command"]
-
 _NONE = "none"
 
 

@@ -11,8 +11,6 @@ from stepscope.cli._server_database import database_options, people_of
 from stepscope.cli._terminal import clean, console
 from stepscope.common.units import bytes_text
 
-__all__ = ["command"]
-
 _SIZES = ("points", "media", "artifacts", "other", "incoming", "trash", "on_disk")
 
 

@@ -9,8 +9,6 @@ import click
 from stepscope.cli._json import json_option, print_json
 from stepscope.cli._server_database import DAY_S, database_options, day, people_of
 
-__all__ = ["command"]
-
 
 @click.group(name="tokens", invoke_without_command=True)
 @database_options

@@ -13,8 +13,6 @@ from stepscope.cli._server_database import DAY_S, database_options, day, people_
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
 
-__all__ = ["command"]
-
 
 @click.group(name="users", invoke_without_command=True)
 @database_options

@@ -9,8 +9,6 @@ import click
 from stepscope.cli._json import json_option, print_json
 from stepscope.cli._terminal import clean
 
-__all__ = ["command"]
-
 
 @click.command(name="verify")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["show_ranks"]
-
 _COLUMNS = 200
 
 

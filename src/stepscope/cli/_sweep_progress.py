@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.sweep.runner import Runner
     from stepscope.sweep.trials import Trial
 
-__all__ = ["show_while_it_goes", "signals_to", "trials_of"]
-
 REFRESH_S = 0.25
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.sweep.shared_study import SharedStudy
     from stepscope.sweep.spec import Sweep
 
-__all__ = ["shared"]
-
 _SHOWN = 20
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.sweep.spec import Sweep
     from stepscope.sweep.trials import Trial
 
-__all__ = ["as_json", "headline", "line_about", "picture", "table"]
-
 STYLE = {
     "running": "bold blue",
     "finished": "green",

@@ -11,8 +11,6 @@ import click
 from stepscope.cli._launch import OURS, LaunchCommand, finding_options, options_from, script_named, switch_options
 from stepscope.errors import UsageError
 
-__all__ = ["command"]
-
 
 @click.command(name="check", cls=LaunchCommand, short_help="Try a script on a few batches, with every check on.")
 @click.option("--each", is_flag=True, help="Treat all arguments as scripts and check each in turn.")

@@ -9,8 +9,6 @@ import click
 from stepscope.cli._options import catalogue_of, json_option, print_json, store_option
 from stepscope.common.units import bytes_text
 
-__all__ = ["command"]
-
 
 @click.command(name="compact", short_help="Make finished runs smaller on disk.")
 @click.argument("query", nargs=-1)

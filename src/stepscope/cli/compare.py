@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.views.compare.metrics import MetricsTable
     from stepscope.views.context import Context
 
-__all__ = ["command"]
-
 STYLE = {"likely": "bold red", "possible": "yellow", "unlikely": "dim"}
 CURVES = 6
 

@@ -10,8 +10,6 @@ import click
 
 from stepscope.cli._launch import LaunchCommand, options_from, script_named
 
-__all__ = ["command"]
-
 
 @click.command(name="data", cls=LaunchCommand, short_help="Show what a script's data loaders deliver.")
 @click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="Number of samples to inspect.")

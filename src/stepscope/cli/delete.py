@@ -14,8 +14,6 @@ from stepscope.cli._terminal import clean
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["command"]
-
 
 @click.command(name="delete", short_help="Move runs to the trash, or remove them permanently.")
 @click.argument("runs", nargs=-1, required=True)

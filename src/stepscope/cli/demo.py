@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from stepscope.demo.stage import Outcome, Stage
     from stepscope.demo.story import Act
 
-__all__ = ["command"]
-
 
 @click.command(name="demo", short_help="Train a few small models and open the app on them.")
 @click.option(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from stepscope.records import Finding
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["command"]
-
 
 @click.command(name="diagnose", short_help="Find out what is wrong with stored runs.")
 @click.argument("runs", nargs=-1)

@@ -16,8 +16,6 @@ from stepscope.common.units import bytes_text
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["command"]
-
 
 @click.command(name="doctor", short_help="Check the installation and list what Stepscope touches.")
 @store_option

@@ -9,8 +9,6 @@ import click
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean
 
-__all__ = ["command"]
-
 
 @click.command(name="edit", short_help="Change the tags, notes or name of runs.")
 @click.argument("runs", nargs=-1, required=True)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from stepscope.diagnose.catalogue import RuleDoc
 
-__all__ = ["command"]
-
 READING_WIDTH = 100
 
 

@@ -9,8 +9,6 @@ import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 
-__all__ = ["command"]
-
 
 @click.command(name="export", short_help="Export runs as CSV, JSON, Parquet or TensorBoard.")
 @click.argument("run")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.context import Context
 
-__all__ = ["command"]
-
 
 @click.command(name="export-site", short_help="Write a project as a static site.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from stepscope.launch.fixing.version import Target
     from stepscope.records import Finding
 
-__all__ = ["command"]
-
 
 class FixCommand(LaunchCommand):
     """`fix train.py --apply` is what users type after reading "add --apply"."""

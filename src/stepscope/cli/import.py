@@ -16,8 +16,6 @@ from stepscope.runs.store import usual_store
 if TYPE_CHECKING:
     from stepscope.importers.import_writer import Landed, Landing
 
-__all__ = ["command"]
-
 _LOOK_S = 1.0
 _SHOWN = 10
 

@@ -13,8 +13,6 @@ from stepscope.cli._terminal import clean
 if TYPE_CHECKING:
     from stepscope.launch.vscode import Written
 
-__all__ = ["command"]
-
 
 @click.command(name="init-vscode", short_help="Add launch configurations and tasks for VS Code.")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.summary import Summary
     from stepscope.inspect.table import Table
 
-__all__ = ["command"]
-
 _GRAPHS = (".html", ".svg", ".png", ".json", ".dot")
 
 

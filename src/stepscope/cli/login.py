@@ -12,8 +12,6 @@ import click
 
 from stepscope.cli._json import json_option, print_json
 
-__all__ = ["command"]
-
 
 @click.command(name="login", short_help="Connect this machine to a server.")
 @click.argument("url")

@@ -10,8 +10,6 @@ import click
 from stepscope.cli._json import json_option, print_json
 from stepscope.runs.store import usual_store
 
-__all__ = ["command"]
-
 
 @click.command(name="lsp", short_help="Show findings and their fixes in an editor.")
 @click.argument("dirs", nargs=-1, type=click.Path(path_type=Path))

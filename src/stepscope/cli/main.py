@@ -15,9 +15,6 @@ from stepscope.cli._json import asked_for_json, print_error
 from stepscope.cli._terminal import clean
 from stepscope.errors import StepscopeError
 
-__all__ = ["commands", "main"]
-
-
 _START = """\
 Start here:
   stepscope run train.py      run your script unchanged: track it and find what is wrong

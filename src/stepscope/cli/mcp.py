@@ -12,8 +12,6 @@ import click
 from stepscope.cli._json import json_option, print_json
 from stepscope.runs.store import usual_store
 
-__all__ = ["command"]
-
 
 @click.command(name="mcp", short_help="Let a coding agent ask about your runs.")
 @click.argument("dirs", nargs=-1, type=click.Path(path_type=Path))

@@ -8,8 +8,6 @@ import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 
-__all__ = ["command"]
-
 
 @click.command(name="merge", short_help="Join ranks that recorded on separate disks into one run.")
 @click.argument("run")

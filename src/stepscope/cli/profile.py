@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from stepscope.launch.profiling.session import ProfileReport
     from stepscope.profile.profile import Profile
 
-__all__ = ["command"]
-
 _WITHOUT_SCRIPT = {"--open", "--diff", "--now"}
 _EXPORTS = ("chrome", "speedscope", "prof", "csv", "parquet", "json")
 

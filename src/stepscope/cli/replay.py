@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.launch.replay.replay import Outcome
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["command"]
-
 _LOOKED_AT = 50
 
 

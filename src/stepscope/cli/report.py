@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.context import Context
 
-__all__ = ["command"]
-
 _SUFFIXES = (".html", ".pdf", ".zip", ".md")
 
 

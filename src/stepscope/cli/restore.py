@@ -14,8 +14,6 @@ from stepscope.common.units import ago
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["command"]
-
 
 @click.command(name="restore", short_help="List a run's artifacts, or copy their files out.")
 @click.argument("run")

@@ -12,8 +12,6 @@ from stepscope.cli._terminal import SEVERITY_STYLE, clean, console
 if TYPE_CHECKING:
     from stepscope.diagnose.catalogue import RuleDoc
 
-__all__ = ["command"]
-
 
 @click.command(name="rules", short_help="List the rules: everything Stepscope can find.")
 @click.argument("patterns", nargs=-1)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from stepscope.runs.catalogue.entry import RunEntry
 
-__all__ = ["command"]
-
 
 @click.command(name="runs", short_help="List, filter and sort runs.")
 @click.argument("query", nargs=-1)

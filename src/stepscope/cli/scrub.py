@@ -10,8 +10,6 @@ import click
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean
 
-__all__ = ["command"]
-
 
 @click.command(name="scrub", short_help="Remove a secret from everything a run recorded.")
 @click.argument("run")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
-__all__ = ["command"]
-
 OBJECTS_FILE = ".objects-place"
 """Records where a folder's runs are stored, so that a server started without --objects still finds them."""
 _OTHERS = {

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["command"]
-
 
 @click.command(name="show", short_help="Show one run: overview, metrics, config, findings.")
 @click.argument("run", default="last")

@@ -14,8 +14,6 @@ from stepscope.cli._terminal import clean
 if TYPE_CHECKING:
     from stepscope.records.hang import Hang, RankState
 
-__all__ = ["command"]
-
 _LOOK_S = 0.1
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.sweep.spec import Sweep
     from stepscope.sweep.trials import Trial
 
-__all__ = ["command"]
-
 
 @click.command(name="sweep", short_help="Run a script with many settings, side by side.")
 @click.argument("file", type=click.Path(path_type=Path))

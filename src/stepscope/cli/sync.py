@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.sync.push import Pushed
     from stepscope.sync.wire import Fate
 
-__all__ = ["command"]
-
 
 @click.command(name="sync", short_help="Send runs to a server, or fetch them.")
 @click.argument("place", type=click.Path(path_type=Path), required=False)

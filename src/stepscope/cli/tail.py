@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["command"]
-
 _POLL_S = 0.5
 _LINES_BEFORE = 10
 """How much earlier output is printed first, as with `tail -f`."""

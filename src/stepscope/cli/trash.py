@@ -15,8 +15,6 @@ from stepscope.cli._terminal import clean, console
 if TYPE_CHECKING:
     from stepscope.runs.trash import Trashed
 
-__all__ = ["command"]
-
 
 @click.command(name="trash", short_help="List deleted runs, restore them, or remove them.")
 @click.argument("runs", nargs=-1)

@@ -11,8 +11,6 @@ import click
 from stepscope.cli._launch import LaunchCommand, script_named
 from stepscope.common.units import parse_bytes
 
-__all__ = ["command"]
-
 
 @click.command(name="tune-batch", cls=LaunchCommand, short_help="Find the largest batch that fits, and the fastest.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Total time for all sizes.")

@@ -11,8 +11,6 @@ import click
 from stepscope.cli._launch import LaunchCommand, options_from, script_named
 from stepscope.errors import UsageError
 
-__all__ = ["command"]
-
 
 @click.command(name="tune-data", cls=LaunchCommand, short_help="Find the fastest DataLoader settings.")
 @click.option(

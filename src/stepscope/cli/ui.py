@@ -11,8 +11,6 @@ import click
 from stepscope.cli._json import json_option, print_json, print_json_line
 from stepscope.runs.store import usual_store
 
-__all__ = ["command"]
-
 
 @click.command(name="ui", short_help="Open the browser app.")
 @click.argument("dirs", nargs=-1)

@@ -13,8 +13,6 @@ import sys
 import sysconfig
 from functools import lru_cache
 
-__all__ = ["OWN", "USERS", "is_library_path", "is_ours", "is_own_file", "is_users_file", "package_in"]
-
 USERS: dict[str, bool] = {}
 """Cache: whether a file is the user's or a third-party library's. By file, because Python may share one code object
 between two functions with the same text."""

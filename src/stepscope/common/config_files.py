@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["servers_file"]
-
 
 def servers_file() -> Path:
     """The servers a user has logged in to: `$STEPSCOPE_CONFIG/servers.json`, by default in `~/.config/stepscope`."""

@@ -7,8 +7,6 @@ from importlib import import_module
 from pkgutil import iter_modules, walk_packages
 from types import ModuleType
 
-__all__ = ["modules_in"]
-
 _loading = threading.RLock()
 _loaded: dict[tuple[str, bool], list[ModuleType]] = {}
 

@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["Goal", "goal_of"]
-
 Goal = Literal["min", "max"]
 
 _LESS = frozenset((

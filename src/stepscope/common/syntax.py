@@ -9,17 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 
-__all__ = [
-    "assigned_names",
-    "enclosing_function",
-    "kept_texts",
-    "parents_of",
-    "running_node",
-    "said",
-    "statement_at",
-    "tree_of",
-]
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 

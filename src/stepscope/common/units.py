@@ -12,11 +12,6 @@ from collections.abc import Iterable
 
 from stepscope.errors import UsageError
 
-__all__ = [
-    "ago", "bytes_text", "counted", "duration", "listed", "micros_text", "number", "parse_bytes",
-    "percent", "time_text",
-]  # fmt: skip
-
 _LONG = ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s"))
 _BYTES = ((1 << 50, "PiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _SIZE = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*([kmgt]?)(i?)b?\s*", re.I)

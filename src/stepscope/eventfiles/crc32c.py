@@ -18,8 +18,6 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["crc32c", "masked", "masked_many", "masked_rows"]
-
 Sums = npt.NDArray[np.uint32]
 Bytes = npt.NDArray[np.uint8]
 _POLYNOMIAL = np.uint32(0x82F63B78)

@@ -11,8 +11,6 @@ from stepscope.errors import BadData
 from stepscope.eventfiles.tensors import Tensor
 from stepscope.records import Media
 
-__all__ = ["pr_record"]
-
 
 @np.errstate(all="ignore")
 def pr_record(tensor: Tensor, key: str, step: int, time: float) -> tuple[Media, bytes]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from stepscope.errors import BadData
 from stepscope.eventfiles.wire import FIXED32, FIXED64, LENGTH, VARINT, fields, signed, text_of
 
-__all__ = ["Event", "Metadata", "Value", "decode_event"]
-
 START = 1
 """`Event.session` when a program started (again): what was logged from its step on is void."""
 

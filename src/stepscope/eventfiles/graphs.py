@@ -11,8 +11,6 @@ from stepscope.errors import BadData
 from stepscope.eventfiles.tensors import decode_tensor
 from stepscope.eventfiles.wire import FIXED32, LENGTH, VARINT, fields, signed, text_of, varints
 
-__all__ = ["Function", "Node", "graph_functions", "graph_nodes", "traced_graphs"]
-
 _TYPES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64",
     10: "bool", 14: "bfloat16", 18: "complex128", 19: "float16", 20: "resource", 21: "variant", 22: "uint32",

@@ -9,8 +9,6 @@ from typing import Any
 
 from stepscope.eventfiles.wire import FIXED64, LENGTH, VARINT, fields, text_of
 
-__all__ = ["HParams", "MeshPart", "decode_hparams", "decode_layout", "decode_mesh"]
-
 
 @dataclass
 class HParams:

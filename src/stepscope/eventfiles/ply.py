@@ -6,8 +6,6 @@ import numpy as np
 
 from stepscope.eventfiles.tensors import Tensor
 
-__all__ = ["ply"]
-
 
 def ply(vertices: Tensor, faces: Tensor | None = None, colors: Tensor | None = None) -> bytes:
     """A mesh or point cloud as a binary PLY file."""

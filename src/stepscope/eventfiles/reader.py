@@ -13,8 +13,6 @@ from stepscope.eventfiles.records import RecordFile, first_records
 from stepscope.eventfiles.scalars import Column, take_scalars
 from stepscope.eventfiles.tensors import decode_tensor
 
-__all__ = ["EventFile", "News", "first_events", "is_event_file"]
-
 
 def is_event_file(name: str) -> bool:
     """Whether TensorBoard would treat a file of this name as an event file.

@@ -21,8 +21,6 @@ import numpy.typing as npt
 from stepscope.eventfiles.crc32c import masked, masked_many, masked_rows
 from stepscope.files.opening import open_file, read_window
 
-__all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record", "first_records"]
-
 BLOCK = 8 << 20
 MAX_RECORD = 512 << 20
 """Longer records are skipped and reported."""

@@ -19,8 +19,6 @@ from stepscope.eventfiles.records import Group
 from stepscope.eventfiles.tensors import DTYPES
 from stepscope.eventfiles.wire import FIXED32, FIXED64, LENGTH, VARINT, Span, spans
 
-__all__ = ["Column", "take_scalars"]
-
 Places = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 _ROUNDS = 16

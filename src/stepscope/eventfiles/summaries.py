@@ -14,19 +14,6 @@ from stepscope.errors import BadData
 from stepscope.eventfiles.tensors import Tensor
 from stepscope.eventfiles.wire import FIXED32, FIXED64, LENGTH, VARINT, doubles, fields, put_double, put_packed, text_of
 
-__all__ = [
-    "Histogram",
-    "Picture",
-    "Sound",
-    "decode_audio",
-    "decode_histogram",
-    "decode_image",
-    "encode_histogram",
-    "from_buckets",
-    "from_limits",
-    "histogram_record",
-]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from stepscope.eventfiles.wire import (
     varints,
 )
 
-__all__ = ["DTYPES", "STRING", "Tensor", "decode_tensor", "encode_strings", "encode_tensor"]
-
 STRING = 7
 BFLOAT16, HALF, COMPLEX64, COMPLEX128, BOOL = 14, 19, 8, 18, 10
 DTYPES: dict[int, str] = {

@@ -18,31 +18,6 @@ import numpy.typing as npt
 
 from stepscope.errors import BadData
 
-__all__ = [
-    "FIXED32",
-    "FIXED64",
-    "LENGTH",
-    "VARINT",
-    "Span",
-    "doubles",
-    "fields",
-    "floats",
-    "message",
-    "pairs",
-    "put_bytes",
-    "put_double",
-    "put_float",
-    "put_int",
-    "put_packed",
-    "put_text",
-    "signed",
-    "spans",
-    "text_of",
-    "varint",
-    "varints",
-    "zigzag",
-]
-
 Pairs = list[tuple[int, "int | bytes"]]
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5

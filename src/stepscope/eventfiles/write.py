@@ -20,8 +20,6 @@ from stepscope.eventfiles.wire import (
     put_text,
 )
 
-__all__ = ["audio", "event", "histogram", "hparams", "image", "pr_curve", "scalars", "text", "version"]
-
 _VERSION = "brain.Event:2"
 _STATUS_SUCCESS, _STATUS_FAILURE = 1, 2
 

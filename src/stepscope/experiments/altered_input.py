@@ -18,8 +18,6 @@ from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 from stepscope.record.observers.input_perturbation import tried
 from stepscope.record.observers.module_records import live
 
-__all__ = ["instance_independence", "looking_ahead"]
-
 _ENOUGH = 1e-3
 
 

@@ -13,8 +13,6 @@ from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.tape import Constant, Node, Tapes, filled
 
-__all__ = ["batch_order"]
-
 
 @experiment("batch-order")
 def batch_order(trial: Trial) -> Outcome:

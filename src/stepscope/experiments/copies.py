@@ -13,8 +13,6 @@ from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.own_frames import is_own
 from stepscope.record.observers.tape import Constant, Node, Slot, Tape, filled
 
-__all__ = ["Copies"]
-
 MOST_BYTES = 1 << 30
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 

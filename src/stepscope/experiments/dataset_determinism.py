@@ -18,8 +18,6 @@ from stepscope.experiments.not_checked import NotChecked
 from stepscope.record import random_state
 from stepscope.record.observers.loaders import live, live_data
 
-__all__ = ["dataset_determinism"]
-
 SAMPLES = 4
 MOST_BYTES = 512 << 20
 _MOST_OBJECTS = 50_000

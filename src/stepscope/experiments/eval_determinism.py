@@ -14,8 +14,6 @@ from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.own_frames import own_place
 
-__all__ = ["differing", "eval_determinism"]
-
 _DROPOUTS = frozenset((
     "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "rrelu",
     "scaled_dot_product_attention",

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tape import Tape, Tapes
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Experimenter", "Trial", "all_experiments", "experiment"]
-
 SECONDS = 6.0
 """Time limit of one experiment; it is asked to stop, not killed."""
 _PATIENCE = 4.0

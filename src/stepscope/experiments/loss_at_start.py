@@ -10,8 +10,6 @@ from stepscope.experiments.experiment import Trial, experiment
 from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.observers.tape import Constant, Node, Tape
 
-__all__ = ["Start", "loss_at_start", "start_of"]
-
 _MODULES = {
     "CrossEntropyLoss": "cross_entropy",
     "NLLLoss": "nll_loss",

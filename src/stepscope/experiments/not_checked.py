@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["NotChecked"]
-
 
 class NotChecked(Exception):
     """Why an experiment cannot run."""

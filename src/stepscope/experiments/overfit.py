@@ -12,8 +12,6 @@ from stepscope.experiments.copies import Copies
 from stepscope.experiments.experiment import Trial, experiment
 from stepscope.experiments.not_checked import NotChecked
 
-__all__ = ["overfit_one_batch"]
-
 STEPS = 40
 RATES = (1e-2, 1e-3)
 ENOUGH = 0.95

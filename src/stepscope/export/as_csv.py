@@ -18,8 +18,6 @@ from stepscope.export.wide import wide_blocks
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["long_csv", "number_text", "safe_text", "wide_csv"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _BLOCK = 4096
 

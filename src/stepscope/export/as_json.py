@@ -15,8 +15,6 @@ import msgspec
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["json_document", "json_lines", "jsonable"]
-
 _BLOCK = 4096
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 

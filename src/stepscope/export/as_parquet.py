@@ -14,8 +14,6 @@ from stepscope.export.wide import wide_blocks
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["write_parquet"]
-
 _BLOCK = 1 << 16
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.records import Media
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Exported", "write_tensorboard"]
-
 _BLOCK = 1 << 16
 _MOST_METRICS = 50
 _MOST_ROWS = 200

@@ -14,8 +14,6 @@ from stepscope.errors import BadData
 if TYPE_CHECKING:
     from stepscope.records import Media
 
-__all__ = ["write_embedding"]
-
 _CONFIG = "projector_config.pbtxt"
 
 

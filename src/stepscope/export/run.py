@@ -13,8 +13,6 @@ from stepscope.export.select import choose_series
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["FORMATS", "Format", "Layout", "export_chunks", "export_run"]
-
 Format = Literal["csv", "json", "jsonl", "parquet"]
 Layout = Literal["wide", "long"]
 FORMATS: tuple[str, ...] = get_args(Format)

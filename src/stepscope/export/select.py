@@ -12,8 +12,6 @@ from stepscope.runs.query.evaluate import glob
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["choose_series"]
-
 
 def choose_series(run: RunFolder, names: Sequence[str] | None = None) -> list[str]:
     """The names of the selected series, in the run's order; a name that matches none is an error."""

@@ -11,8 +11,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["WideBlock", "wide_blocks"]
-
 
 class WideBlock(NamedTuple):
     """Some rows of the table, as lists: one inner list per series."""

@@ -15,8 +15,6 @@ from urllib.parse import quote
 from stepscope.errors import BadData, UnsafeFile
 from stepscope.files.opening import PathLike, open_file, read_window
 
-__all__ = ["is_database", "open_database"]
-
 _MAGIC = b"SQLite format 3\0"
 _BUSY_S = 10.0
 _LARGEST_CELL = 256 << 20

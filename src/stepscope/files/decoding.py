@@ -4,7 +4,5 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["MALFORMED"]
-
 MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """msgspec's own errors, invalid UTF-8, and unbounded nesting; the last two are not among the first."""

@@ -11,8 +11,6 @@ import io
 import os
 from collections.abc import Callable
 
-__all__ = ["Fetch", "Finder", "RangeFile", "found_elsewhere", "is_hollow", "look_elsewhere"]
-
 Fetch = Callable[[int, int], bytes]
 """`fetch(start, end)`: these bytes, or `OSError`."""
 Finder = Callable[[str, int], Fetch | None]

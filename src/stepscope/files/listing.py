@@ -8,8 +8,6 @@ from pathlib import Path
 
 from stepscope.errors import UnsafeFile
 
-__all__ = ["MOST_FILES", "is_inside", "plain_files", "refused_links"]
-
 MOST_FILES = 1_000_000
 """Maximum number of files below one folder; no training produces more."""
 

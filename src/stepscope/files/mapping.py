@@ -8,8 +8,6 @@ import os
 from stepscope.files.elsewhere import found_elsewhere
 from stepscope.files.opening import PathLike, open_file
 
-__all__ = ["map_file"]
-
 
 def map_file(path: PathLike, *, within: PathLike | None = None) -> memoryview:
     """The bytes of a regular file, read-only and read on access; empty for an empty file.

@@ -20,8 +20,6 @@ from typing import BinaryIO, cast
 from stepscope.errors import UnsafeFile
 from stepscope.files.elsewhere import RangeFile, found_elsewhere
 
-__all__ = ["open_file", "open_writable", "plain_size", "read_file", "read_text", "read_window"]
-
 PathLike = str | os.PathLike[str]
 
 _FLAGS = (

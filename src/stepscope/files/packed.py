@@ -9,8 +9,6 @@ import zlib
 from stepscope.errors import BadData, UnsafeFile
 from stepscope.files.opening import PathLike, open_file, read_window
 
-__all__ = ["check_zip", "gunzipped_head", "inflated", "is_zip"]
-
 _MOST_ENTRIES = 1_000_000
 _LARGEST_DIRECTORY = 256 << 20
 """Maximum size of a zip's directory, which is read whole: enough for a million long names."""

@@ -10,8 +10,6 @@ from stepscope.errors import BadData
 if TYPE_CHECKING:
     from yaml import SafeLoader
 
-__all__ = ["load_yaml"]
-
 _DEEPEST = 64
 """Maximum nesting of lists; PyYAML's time grows with its square."""
 

@@ -11,8 +11,6 @@ import numpy as np
 from stepscope.importers.foreign import Columns, WideRow
 from stepscope.track.names import as_name
 
-__all__ = ["Gathered"]
-
 EXACT = 2**53
 FULL = 500_000
 """Number of points collected before they are returned: about 50 MB."""

@@ -9,8 +9,6 @@ from pathlib import Path
 from stepscope.errors import NotFound, UsageError
 from stepscope.importers.foreign import Source
 
-__all__ = ["KINDS", "find_source", "find_sources", "sources_in"]
-
 KINDS = ("tensorboard", "wandb", "mlflow", "trackio", "aim")
 """Each is a module here with `find(path) -> Source | None`, tried in this order."""
 

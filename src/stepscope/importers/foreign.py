@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from stepscope.records import Artifact, Console, Event, Media
 
-__all__ = ["Bundle", "Columns", "ForeignRun", "Piece", "Restart", "Source", "Thing", "Traces", "WideRow"]
-
 
 @dataclass(frozen=True)
 class Columns:

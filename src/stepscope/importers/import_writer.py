@@ -29,8 +29,6 @@ from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track.masked_writer import MaskedWriter
 
-__all__ = ["ORIGIN", "Landed", "Landing", "Origin"]
-
 ORIGIN = "import.json"
 _WRITER = "import"
 _LARGEST_ORIGIN = 64 << 20

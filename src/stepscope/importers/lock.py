@@ -9,8 +9,6 @@ from types import TracebackType
 from stepscope.errors import Conflict
 from stepscope.runs.format.filesystem import try_lock
 
-__all__ = ["ImportLock"]
-
 
 class ImportLock:
     """Held by the importing process; the system releases it when the process ends."""

@@ -10,8 +10,6 @@ from stepscope.track.console import last_form
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["Printed"]
-
 Stream = Literal["stdout", "stderr"]
 _LONGEST = 64 << 10
 

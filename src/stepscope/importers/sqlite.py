@@ -12,8 +12,6 @@ from typing import Any
 from stepscope.errors import BadData
 from stepscope.files.database import is_database, open_database
 
-__all__ = ["number_of", "opened", "tables_of", "text_of"]
-
 opened = open_database
 
 

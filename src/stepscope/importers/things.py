@@ -19,8 +19,6 @@ from stepscope.track.media.figure import plotly_tree
 from stepscope.track.media.loggable import Loggable, captioned
 from stepscope.track.names import as_name
 
-__all__ = ["file_thing", "inside", "plotly_thing", "several", "things_of"]
-
 _HEAD = 1 << 16
 _SMALL = 1 << 20
 _BROWSER_VIDEOS = ("video/mp4", "video/webm")

@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.plain_text import clean
 
-__all__ = ["argument_text"]
-
 
 def argument_text(args: Mapping[str, Any]) -> str:
     """All informative arguments on one line; those left at None are omitted.

@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.plain_text import clean
 
-__all__ = ["Change"]
-
 
 @dataclass(frozen=True)
 class Change:

@@ -23,8 +23,6 @@ from stepscope.inspect.tensor_values import Floats, stats_of, torch_pieces
 from stepscope.plain_text import clean
 from stepscope.records.step import Stats
 
-__all__ = ["Checkpoint", "CheckpointTensor", "load_safely", "read_checkpoint", "tensors_of"]
-
 COLUMNS = [
     "tensor", "shape", "dtype", "params", "bytes", "mean", "std", "min", "max", "norm", "nan", "inf", "zero_percent",
 ]  # fmt: skip

@@ -12,8 +12,6 @@ from stepscope.errors import UsageError
 from stepscope.inspect.figures import count, shape
 from stepscope.plain_text import clean
 
-__all__ = ["COLUMNS", "Column", "choose_columns"]
-
 
 @dataclass(frozen=True)
 class Column:

@@ -17,8 +17,6 @@ from stepscope.inspect.table import deliver, finite_json
 from stepscope.plain_text import clean
 from stepscope.records.step import StepRecord
 
-__all__ = ["Diff", "diff"]
-
 _MOST_LINES = 60
 _ALIKE = 5
 

@@ -13,8 +13,6 @@ from stepscope.inspect.checkpoint import Checkpoint, CheckpointTensor, tensors_o
 from stepscope.inspect.diff_modules import module_changes
 from stepscope.inspect.figures import shape
 
-__all__ = ["weight_changes"]
-
 
 def weight_changes(before: Any, after: Any) -> tuple[list[Change], int]:
     """Between models, state dicts and checkpoints in any combination."""

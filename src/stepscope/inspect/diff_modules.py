@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from stepscope.inspect.changes import Change
 from stepscope.records.step import ModuleInfo
 
-__all__ = ["module_changes"]
-
 
 def module_changes(before: Sequence[ModuleInfo], after: Sequence[ModuleInfo]) -> Iterator[Change]:
     """Only the outermost of added or removed modules; an unchanged block that moved counts as renamed."""

@@ -14,8 +14,6 @@ from stepscope.inspect.tally import Tally
 from stepscope.inspect.visit import Lookup
 from stepscope.records.step import Op, StepRecord, TensorInfo
 
-__all__ = ["step_changes"]
-
 _MOST_EXACT = 20_000
 _NOISE = 0.1
 """Times that differ by less than this fraction are considered equal."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from stepscope.records.step import Op, StepRecord, TensorInfo
 
-__all__ = ["Estimate", "activation_bytes", "estimate_memory"]
-
 STATE_PER_PARAMETER = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2, "adamw": 2, "rmsprop": 1, "adagrad": 1, "lion": 1}
 
 # What autograd saves, by kind of op.

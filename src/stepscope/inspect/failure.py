@@ -12,8 +12,6 @@ from stepscope.inspect.visit import Lookup, place
 if TYPE_CHECKING:
     from stepscope.records.step import StepRecord
 
-__all__ = ["Failure", "failure_of"]
-
 _HINTS = {
     "expected tensor for argument #1 'indices'": "the layer looks up indices: give whole numbers, dtypes=torch.int64",
     "expected more than 1 value per channel": "a batch norm in training mode needs more than one value per channel",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["count", "shape", "share"]
-
 
 def count(value: float | None) -> str:
     """A number of parameters or operations, with three or four digits.

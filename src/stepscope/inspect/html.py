@@ -12,8 +12,6 @@ from stepscope.plain_text import clean
 if TYPE_CHECKING:
     from stepscope.inspect.table import Row, Table
 
-__all__ = ["table_html"]
-
 _STYLE = "border-collapse:collapse;font-size:12px;font-variant-numeric:tabular-nums"
 _MOST_ROWS = 2000
 

@@ -15,8 +15,6 @@ from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.inspect.figures import shape
 
-__all__ = ["InputSpec", "device_of", "load_inputs", "make_inputs", "make_tensor", "moved", "parse_input"]
-
 _RANGE = re.compile(r"(-?\d+)-(-?\d+)")
 
 

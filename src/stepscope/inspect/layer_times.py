@@ -14,8 +14,6 @@ from stepscope.inspect.visit import Lookup, OpView
 if TYPE_CHECKING:
     from stepscope.records.step import Op, StepRecord
 
-__all__ = ["Times", "middle_and_spread"]
-
 Key = tuple[str, str | None, int, str, int]
 """What identifies an op across runs: phase, module, call, name, and occurrence."""
 _KINDS = ("forward", "backward", "update")

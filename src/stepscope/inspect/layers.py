@@ -23,8 +23,6 @@ from stepscope.inspect.layer_times import Times
 from stepscope.inspect.step import Step
 from stepscope.inspect.table import Row, Table
 
-__all__ = ["LayerProfile", "profile_layers"]
-
 COLUMNS = [
     "kind", "module", "type", "op", "phase", "line", "calls", "input", "output", "params", "flops", "macs",
     "forward_us", "forward_spread_us", "backward_us", "backward_spread_us", "update_us", "update_spread_us",

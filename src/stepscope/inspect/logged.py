@@ -9,8 +9,6 @@ from stepscope.records import Media
 if TYPE_CHECKING:
     from stepscope.records.step import StepRecord
 
-__all__ = ["STEP_KIND", "LoggedStep", "read_logged"]
-
 STEP_KIND = "step"
 _MIME = "application/vnd.stepscope.step"
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from stepscope.records.step import ModuleInfo, Site, StepRecord, TensorInfo
 
-__all__ = ["read_model"]
-
 
 def read_model(model: Any) -> StepRecord:
     """A record with the model's modules, parameters and buffers, and no ops."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.visit import Lookup
     from stepscope.records.step import ModuleCall, ModuleInfo
 
-__all__ = ["MODULE_COLUMNS", "inclusive_tallies", "module_rows"]
-
 MODULE_COLUMNS = [
     "module", "type", "input", "output", "dtype", "device", "params", "trainable", "flops", "macs", "backward_flops",
     "forward_us", "backward_us", "time_us", "saved_bytes", "ops", "calls", "params_percent", "param_bytes",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.visit import Lookup
     from stepscope.records.step import Site, TensorInfo
 
-__all__ = ["GROUP_COLUMNS", "OP_COLUMNS", "line_rows", "op_rows", "phase_rows", "type_rows"]
-
 OP_COLUMNS = [
     "op", "index", "phase", "module_path", "input", "output", "dtype", "device", "params", "flops", "macs", "time_us",
     "time_percent", "saved_bytes", "line", "function", "args", "forward_op",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from stepscope.inspect.table import Row, Table
 
-__all__ = ["as_rich", "as_text", "cell_text", "print_table", "shown_columns", "terminal_width", "tree_labels"]
-
 _GAP = 2
 _LIFTED = ("dtype", "device")
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.record.recorder import Depth, Recorder
     from stepscope.records.step import StepRecord
 
-__all__ = ["Recording", "record"]
-
 
 def record(
     model: Any = None, *, depth: Depth = "ops", stats: bool = False, cost: bool = True, backward: bool = True

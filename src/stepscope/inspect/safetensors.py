@@ -17,8 +17,6 @@ from stepscope.files.mapping import map_file
 from stepscope.files.opening import open_file, read_window
 from stepscope.inspect.tensor_values import Floats, array_pieces, decode_bfloat16, decode_float8
 
-__all__ = ["StoredTensor", "looks_like_safetensors", "read_header"]
-
 _MOST_HEADER = 100_000_000
 _Decode = Callable[[NDArray[Any]], NDArray[Any]]
 _DTYPES: dict[str, tuple[str, str, _Decode | None]] = {

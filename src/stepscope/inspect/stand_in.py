@@ -6,8 +6,6 @@ from typing import Any
 
 from stepscope.errors import UsageError
 
-__all__ = ["stand_in_loss"]
-
 
 def stand_in_loss(output: Any) -> Any:
     """The output's own `.loss` if it has one, else the sum of the means of its tensors with a gradient."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.table import Table
     from stepscope.record.nonfinite import Birth
 
-__all__ = ["By", "Step"]
-
 By = Literal["module", "op", "line", "phase", "type"]
 
 

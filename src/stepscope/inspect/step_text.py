@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.step import Step
     from stepscope.records.step import Stats, TensorInfo
 
-__all__ = ["print_step", "step_lines"]
-
 
 def print_step(step: Step, *, summary: bool, forward: bool, backward: bool) -> None:
     """Print to stdout; in color on a terminal."""

@@ -20,8 +20,6 @@ from stepscope.records.step import StepRecord
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Summary", "summary"]
-
 Mode = Literal["eval", "train", "same"]
 
 

@@ -18,8 +18,6 @@ from stepscope.inspect.columns import COLUMNS
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Row", "Table", "data_frame", "deliver", "finite_json"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.visit import Lookup
     from stepscope.records.step import StepRecord
 
-__all__ = ["step_table"]
-
 _HIDDEN = {
     "module": ("backward_flops", "ops", "params_percent", "param_bytes", "time_percent", "macs", "calls"),
     "op": ("macs", "function", "args", "forward_op", "params", "time_percent"),

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from stepscope.records.step import Op
 
-__all__ = ["Tally", "footnotes", "op_time"]
-
 
 def op_time(op: Op) -> float | None:
     """On the device if measured there, else on the host.

@@ -14,8 +14,6 @@ from typing import Any
 
 from stepscope.errors import NotFound, UsageError
 
-__all__ = ["load_model"]
-
 
 def load_model(target: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Import, look up, and construct what `target` names; each error tells what to do."""

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from stepscope.records.step import Stats
 
-__all__ = ["Floats", "decode_bfloat16", "decode_float8", "stats_of", "torch_pieces"]
-
 Floats = NDArray[np.float64]
 _PIECE = 1 << 20
 

@@ -21,8 +21,6 @@ from stepscope.events import Subscription, subscribe
 from stepscope.inspect.layer_times import middle_and_spread
 from stepscope.inspect.table import Row, Table
 
-__all__ = ["StepTimes", "time_steps"]
-
 _PHASES = ("forward", "backward", "update", "other")
 Mark = tuple[str, int, Any]
 COLUMNS = ["step", *(f"{phase}_us" for phase in _PHASES), "total_us"]

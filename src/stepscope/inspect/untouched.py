@@ -10,8 +10,6 @@ import torch
 
 from stepscope.record import random_state
 
-__all__ = ["is_lazy", "layers_in_full", "left_as_it_was"]
-
 
 def is_lazy(model: Any) -> bool:
     """Whether some parameters get their shape only from the first input."""

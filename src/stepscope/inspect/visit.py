@@ -28,8 +28,6 @@ if TYPE_CHECKING:
         TensorRef,
     )
 
-__all__ = ["Lookup", "OpView", "describe_stats", "describe_tensor", "place"]
-
 
 class Lookup:
     """The indexes of a step that several views need, each built on first use."""

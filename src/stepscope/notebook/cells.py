@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.launch.reporting import Reporter
     from stepscope.records import Finding
 
-__all__ = ["check_cell", "profile_cell", "record_cell"]
-
 Display = Callable[[Any], None]
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from stepscope.common.units import number
 from stepscope.notebook.parts import COLOURS, safe, sparkline
 
-__all__ = ["ChartLine", "chart_group", "chart_html", "image", "spark_html"]
-
 WIDTH, HEIGHT = 220, 118
 """Four fit side by side under a JupyterLab cell on a typical screen."""
 WIDE = 520

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
     from stepscope.track.run import Run
 
-__all__ = ["install", "install_here", "remove"]
-
 MOST_ROWS = 50
 _CELL = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py:(\d+)")
 MOST_LINES = 20

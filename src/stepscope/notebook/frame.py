@@ -10,8 +10,6 @@ from typing import Any
 from stepscope.notebook.kernel import frontend
 from stepscope.notebook.parts import box, safe, soft
 
-__all__ = ["open_frame", "page_of", "stop"]
-
 HEIGHT = 720
 _open: dict[tuple[Path, ...], Any] = {}
 _stack = ExitStack()

@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Any, Literal
 
-__all__ = ["Frontend", "frontend", "publish", "shell"]
-
 Frontend = Literal["jupyter", "vscode", "colab"]
 
 

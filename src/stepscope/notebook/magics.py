@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.errors import StepscopeError, UsageError
 from stepscope.notebook import cells, displays, frame, panel
 
-__all__ = ["HELP", "Magic", "load", "unload"]
-
 HELP = """\
 %stepscope ui [DIR ...] [--height N] [--host NAME]   the browser app, below the cell
 %stepscope ui --stop                                 end the server behind it

@@ -18,8 +18,6 @@ from stepscope.runs.read.folder import RunFolder
 if TYPE_CHECKING:
     from stepscope.track.run import Run
 
-__all__ = ["Panel", "is_shown", "show", "switch"]
-
 VARIABLE = "STEPSCOPE_PANEL"
 FIRST_S = 0.4
 EVERY_S = 1.0

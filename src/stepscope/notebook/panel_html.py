@@ -11,8 +11,6 @@ from stepscope.notebook.parts import SEVERITY, STATUS, box, pill, safe, soft, sp
 from stepscope.notebook.run_overview import Glance
 from stepscope.records import Finding
 
-__all__ = ["bundle", "finding_html", "panel_html", "panel_svg", "panel_text", "rule_name"]
-
 MOST_FINDINGS = 5
 
 

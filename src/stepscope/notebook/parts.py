@@ -13,10 +13,6 @@ from html import escape
 from stepscope.plain_text import clean
 from stepscope.records import Severity, Status
 
-__all__ = [
-    "COLOURS", "SEVERITY", "STATUS", "box", "pill", "safe", "soft", "sparkline", "table",
-]  # fmt: skip
-
 # Each has a contrast of 3 and more against white and against a page of #1e1e1e.
 COLOURS = ("#3d85e0", "#d9701a", "#17997a", "#d0408f", "#9a7bff", "#a38400")
 STATUS: dict[Status, str] = {

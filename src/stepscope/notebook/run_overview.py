@@ -13,8 +13,6 @@ from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.panel_order import metrics_in_order
 
-__all__ = ["Chart", "Glance", "glance", "line_of"]
-
 MOST_CHARTS = 4
 MOST_LINES = 4
 MOST_VALUES = 10

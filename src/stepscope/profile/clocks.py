@@ -12,8 +12,6 @@ import numpy as np
 from stepscope.profile.collectives import Collectives, collectives_of, matched
 from stepscope.profile.profile import Profile
 
-__all__ = ["Clocks", "align"]
-
 _CERTAIN = 5
 """An offset counts when it is so many times what its estimates scatter by."""
 _LEAST_NS = 200_000

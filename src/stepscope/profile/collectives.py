@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Collectives", "bus_factor", "collectives_of", "matched"]
-
 Ints = npt.NDArray[Any]
 
 _SPAN = re.compile(r"^(?:gloo|nccl|mpi|ucc|xccl|hccl|rccl):_?(\w+)$")

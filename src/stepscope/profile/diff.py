@@ -16,8 +16,6 @@ from stepscope.profile.profile import Profile
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Column, ProfileDiff, Sheet, StepParts
 
-__all__ = ["diff_profiles"]
-
 _WORTH = 0.005
 """A change smaller than this share of a step is of no interest, however certain."""
 _COLUMNS = [

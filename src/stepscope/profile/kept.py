@@ -8,8 +8,6 @@ from weakref import WeakKeyDictionary
 
 from stepscope.profile.profile import Profile
 
-__all__ = ["kept"]
-
 T = TypeVar("T")
 
 _kept: WeakKeyDictionary[Profile, dict[tuple[str, int], Any]] = WeakKeyDictionary()

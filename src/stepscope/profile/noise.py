@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-__all__ = ["Change", "changes"]
-
 Numbers = npt.NDArray[Any]
 
 # Student's t, two-sided 99.9%: for 1, 2, 3 ... degrees of freedom. A diff compares hundreds of names; at 99% some

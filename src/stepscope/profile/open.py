@@ -19,8 +19,6 @@ from stepscope.profile.store import is_profile_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
 from stepscope.runs.format.layout import is_run_folder
 
-__all__ = ["kind_of_file", "open_profile"]
-
 _TRACE = re.compile(r"\.json(\.gz)?$")
 _SESSION = re.compile(r"(.+)\.\d{10,}\.pt\.trace\.json(\.gz)?$")
 """As torch's handler for TensorBoard names them: worker.nanoseconds.pt.trace.json; sorted, the newest comes last."""

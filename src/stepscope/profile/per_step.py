@@ -12,8 +12,6 @@ from stepscope.profile.trace.step_parts import first_is_odd
 from stepscope.profile.trace.times import op_times
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["PerStep", "kernels_per_step", "operators_per_step", "typical_steps"]
-
 Numbers = npt.NDArray[Any]
 
 

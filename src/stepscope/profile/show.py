@@ -9,8 +9,6 @@ from stepscope.errors import NotFound
 from stepscope.plain_text import clean
 from stepscope.records.profile import Column, Sheet, StepParts, Unit
 
-__all__ = ["cell_text", "parts_text", "sheet_text", "sorted_rows"]
-
 _TEXT_WIDTH, _LEAST_TEXT = 60, 16
 _BAR = 24
 

@@ -22,11 +22,6 @@ from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.runs.format.sidecar import note_checksum
 
-__all__ = [
-    "PROFILES", "REQUEST", "SIMPLE", "files_in", "is_profile_folder", "new_folder", "read_meta", "request_window",
-    "write_meta", "write_part",
-]  # fmt: skip
-
 PROFILES = "profiles"
 """The folder inside a run folder; each profile is a folder of its own in it."""
 SIMPLE = "simple"

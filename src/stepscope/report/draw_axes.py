@@ -10,8 +10,6 @@ from html import escape
 from stepscope.common.units import duration
 from stepscope.plain_text import clean
 
-__all__ = ["DASHES", "PALETTE", "Scale", "frame", "legend", "nice_ticks", "number", "safe", "scale_for", "style"]
-
 # The same as the app's (web/src/lib/color.ts): light, dark.
 PALETTE = [
     ("#434dca", "#739cec"),

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from stepscope.report.draw_axes import number, safe, scale_for, style
 
-__all__ = ["draw_bars"]
-
 _ROW, _TOP = 26, 44
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from stepscope.report.draw_axes import Scale, frame, legend, safe, scale_for, style
 
-__all__ = ["DrawnLine", "draw_lines"]
-
 _LEFT, _RIGHT, _BOTTOM = 64, 20, 48
 _MARK_APART = 9.0
 """Marks closer than this would overlap."""

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from stepscope.report.draw_axes import frame, safe, scale_for, style
 
-__all__ = ["DrawnPoint", "draw_points"]
-
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 52, 48
 
 

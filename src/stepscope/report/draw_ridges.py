@@ -7,8 +7,6 @@ from itertools import pairwise
 
 from stepscope.report.draw_axes import frame, number, safe, scale_for, style
 
-__all__ = ["draw_ridges"]
-
 _TOP, _ROW, _RISE = 56, 14, 44
 
 

@@ -17,8 +17,6 @@ from stepscope.errors import NotFound
 from stepscope.files.opening import read_text
 from stepscope.plain_text import clean
 
-__all__ = ["packed_bytes", "page", "template_bytes", "viewer_path"]
-
 _LARGEST_VIEWER = 64 << 20
 _SLOT = re.compile(r'<script\b[^>]*\bid="report-pack"[^>]*>\s*</script>')
 _TITLE = re.compile(r"<title>[^<]*</title>")

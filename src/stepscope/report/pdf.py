@@ -14,8 +14,6 @@ from pathlib import Path
 from stepscope.errors import MissingExtra, StepscopeError, StorageError
 from stepscope.files.opening import read_file
 
-__all__ = ["NoBrowser", "find_browser", "print_pdf"]
-
 NAMES = [
     "chromium",
     "chromium-browser",

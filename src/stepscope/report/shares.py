@@ -22,8 +22,6 @@ from stepscope.files.opening import read_file
 from stepscope.report.store import Found, reports_in
 from stepscope.runs.format.filesystem import sync_folder
 
-__all__ = ["Share", "active_shares", "make_share", "report_of_token", "revoke_share"]
-
 FILE = "shares.log"
 MAX_SHARES = 200
 MAX_LABEL = 200

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from stepscope.plain_text import clean
 
-__all__ = ["SiteReport", "SiteRun", "site_index"]
-
 _STYLE = """
 :root { color-scheme: light dark; --text: #17181c; --quiet: #686a73; --line: #e8e8ec; --link: #4257d6;
   --bg: #fff; --bad: #c4302f; }

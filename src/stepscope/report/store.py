@@ -20,21 +20,6 @@ from stepscope.runs.format.filesystem import create_file, make_common_folder, ma
 from stepscope.runs.format.layout import is_run_folder
 from stepscope.runs.format.sidecar import is_as_written, note_checksum
 
-__all__ = [
-    "MAX_BYTES",
-    "Found",
-    "Version",
-    "can_change",
-    "delete",
-    "find",
-    "is_report_id",
-    "read",
-    "reports_in",
-    "restore",
-    "save",
-    "writable",
-]
-
 FOLDER = "reports"
 TRASH = ".trash"
 MAX_BYTES = 2_000_000

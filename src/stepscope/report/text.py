@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
-__all__ = ["Fault", "Piece", "ReportText", "cut", "fence", "panel_text"]
-
 WORD = "stepscope"
 """The first word of a fence that makes its block a panel."""
 UNTITLED = "Untitled report"

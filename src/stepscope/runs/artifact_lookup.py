@@ -12,8 +12,6 @@ from stepscope.runs.artifacts import history, read_artifacts
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.format.meta import read_meta
 
-__all__ = ["Kept", "Wanted", "all_kept", "choose_kept", "find", "parse", "version_of"]
-
 
 class Kept(NamedTuple):
     """An artifact as a run has it."""

@@ -24,8 +24,6 @@ from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, log_files
 from stepscope.runs.read.logs import LogReader
 
-__all__ = ["Process", "check_inner_path", "choose", "digest_of", "history", "read_artifacts", "restore"]
-
 _CHUNK = 1 << 20
 _LARGEST_HEADER = 64 << 10
 _LONGEST_PATH = 1024

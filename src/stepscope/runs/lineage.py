@@ -10,8 +10,6 @@ from stepscope.records import Artifact, ArtifactUse
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["RunArtifacts", "artifacts_of", "needed_by"]
-
 CAPSULE = "capsule"
 """Saved steps of a run are artifacts too; nothing derives from them."""
 

@@ -16,8 +16,6 @@ from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import META, is_run_folder, run_folders, write_file
 from stepscope.runs.read.folder import open_run
 
-__all__ = ["JOB", "copy_in", "note_job", "parts_of", "take_in"]
-
 JOB = "job.json"
 """In the folder of a rank that recorded separately: the run it belongs to."""
 _LARGEST = 1 << 16

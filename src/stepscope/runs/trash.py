@@ -28,19 +28,6 @@ from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.meta import read_meta
 from stepscope.runs.format.sealed import seal_of, sealed
 
-__all__ = [
-    "KEPT_S",
-    "TRASH",
-    "Trashed",
-    "folder_size",
-    "move_to_trash",
-    "purge",
-    "purge_old",
-    "restore",
-    "restored_at",
-    "trashed_runs",
-]
-
 TRASH = ".trash"
 """Catalogs skip names that begin with a dot, so trashed runs are not listed."""
 KEPT_S = 7 * 86400.0

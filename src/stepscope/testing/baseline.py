@@ -18,8 +18,6 @@ from typing import Any
 from stepscope.errors import BadData, StorageError
 from stepscope.files.opening import read_file
 
-__all__ = ["NAME", "Baselines", "Measured", "known", "machine_key", "shelf"]
-
 NAME = ".stepscope-baseline.json"
 _VERSION = 1
 _LARGEST = 64 << 20

@@ -20,8 +20,6 @@ from stepscope.testing.report_properties import MEASURED, NOTED
 if TYPE_CHECKING:
     from stepscope.testing.marker import Wishes
 
-__all__ = ["Budget"]
-
 _MEMORY_TOLERANCE, _MEMORY_SLACK = 0.1, 1 << 16
 
 

@@ -11,8 +11,6 @@ import pytest
 from stepscope.common.units import parse_bytes
 from stepscope.errors import UsageError
 
-__all__ = ["Wishes", "wishes_of"]
-
 
 @dataclass(frozen=True)
 class Wishes:

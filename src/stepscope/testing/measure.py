@@ -16,8 +16,6 @@ from stepscope.profile.collect.torch_window import quiet_kineto, without_noise
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["peak_bytes", "reference_ms", "timed"]
-
 ROUNDS = 3
 
 

@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["MEASURED", "NOTED"]
-
 MEASURED = "stepscope-measured"
 NOTED = "stepscope-noted"

@@ -11,8 +11,6 @@ from pathlib import Path
 from stepscope.diagnose.source import Source, SourceFile
 from stepscope.record.observers.own_frames import is_own_file
 
-__all__ = ["TestSource"]
-
 
 class TestSource(Source):
     """The files of one test, for the rules."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from stepscope.records import Finding
     from stepscope.testing.marker import Wishes
 
-__all__ = ["Watched"]
-
 NOT_IN_TESTS = frozenset(("repro.no-seed",))
 """Rules that apply only to scripts whose results must be reproducible; a test is not such a script."""
 

@@ -29,8 +29,6 @@ from stepscope.track.secrets import mask_text
 if TYPE_CHECKING:
     from stepscope.runs.write.writer import RunWriter
 
-__all__ = ["Noted", "described", "log_artifact"]
-
 MAX_BYTES = 20 << 30
 MAX_FILES = 100_000
 _MOST_NAMED = 20

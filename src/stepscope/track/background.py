@@ -12,8 +12,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 
-__all__ = ["Ticker", "Worker"]
-
 
 class Ticker:
     """Calls each job periodically on one daemon thread; a slow job delays the next but calls never pile up."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Protocol
 
-__all__ = ["close_with_process", "close_with_process_after_fork", "is_child_process"]
-
 
 class _Finishable(Protocol):
     def finish(self) -> None: ...

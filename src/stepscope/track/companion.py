@@ -15,8 +15,6 @@ from pathlib import Path
 from stepscope.common.config_files import servers_file
 from stepscope.fence import fenced
 
-__all__ = ["OFF", "start_sync"]
-
 OFF = "STEPSCOPE_SYNC"
 """Set to 0 to disable automatic sending."""
 _PASSED_ON = ("STEPSCOPE_CONFIG", "STEPSCOPE_CACHE", "STEPSCOPE_SHARED")

@@ -11,8 +11,6 @@ from typing import Any
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_value
 
-__all__ = ["Config", "flatten", "from_text", "masked", "plain"]
-
 MAX_DEPTH = 16
 MAX_TEXT = 10_000
 MAX_ITEMS = 1_000

@@ -17,8 +17,6 @@ from stepscope.records import Console
 from stepscope.track.names import as_name
 from stepscope.track.secrets import MASK, PEM_BEGIN, PEM_END, ends_in_secret, mask_text
 
-__all__ = ["ConsoleCapture", "LineRecorder"]
-
 Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Console], None]
 

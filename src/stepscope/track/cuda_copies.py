@@ -12,8 +12,6 @@ import sys
 import time
 from typing import Any
 
-__all__ = ["AsyncCopy", "CopyRoom", "allow_queries_during_capture", "is_capturing"]
-
 SLAB = 256
 MARK_EVERY_S = 0.02
 _CAPTURE_MODE = (

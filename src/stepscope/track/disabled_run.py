@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["NullWriter"]
-
 
 class _NullKeyset:
     def write(self, step: int, values: Sequence[float], at: float | None = None) -> None:

@@ -22,8 +22,6 @@ from stepscope.events import Installed
 from stepscope.events.signals import hear_signal
 from stepscope.track.secrets import learn_from_crash, mask_text
 
-__all__ = ["Ending", "EndingHooks", "ending_of", "shown_by"]
-
 SIGTERM_EXIT = 128 + int(signal.SIGTERM)
 MAX_TRACEBACK = 200_000
 

@@ -17,8 +17,6 @@ from stepscope.track.git import full_state, quick_state
 from stepscope.track.names import code_folder, script_path, working_folder
 from stepscope.track.secrets import mask_argv, mask_text, mask_value
 
-__all__ = ["cpu_name", "quick_facts", "slow_facts"]
-
 _ALLOWED = re.compile(
     r"CUDA_VISIBLE_DEVICES|CUDA_LAUNCH_BLOCKING|CUBLAS_WORKSPACE_CONFIG|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES"
     r"|OMP_NUM_THREADS|MKL_NUM_THREADS|OPENBLAS_NUM_THREADS|PYTHONHASHSEED|TORCH_[A-Z_]+|PYTORCH_[A-Z_]+|NCCL_[A-Z_]+"

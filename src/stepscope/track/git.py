@@ -16,8 +16,6 @@ from stepscope.files.opening import read_text
 from stepscope.records import GitState
 from stepscope.track.secrets import mask_text
 
-__all__ = ["full_state", "quick_state", "repository_name"]
-
 MAX_DIFF_BYTES = 1 << 20
 TIMEOUT_S = 10.0
 _LARGEST = 64 << 20

@@ -18,8 +18,6 @@ from stepscope.fence import fenced
 from stepscope.track.cuda_copies import AsyncCopy, CopyRoom, allow_queries_during_capture
 from stepscope.track.values import DeviceScalar
 
-__all__ = ["DeviceQueue", "Row"]
-
 MAX_WAITING = 10_000
 """Maximum number of rows; without a limit, an unresponsive device would fill the memory."""
 LOOK_EVERY_S = 0.05

@@ -19,8 +19,6 @@ from stepscope.runs.format.writer_identity import process_age_s
 from stepscope.runs.write.home import Home
 from stepscope.track import node, ranks
 
-__all__ = ["Joining", "adopt_parts"]
-
 REMOTE_LOOK_S = 0.05
 """Polling interval on a network file system."""
 

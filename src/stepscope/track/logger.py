@@ -19,8 +19,6 @@ from stepscope.track.gpu import DeviceQueue, Row
 from stepscope.track.steps import INT64_MAX, INT64_MIN, StepRefused, as_step
 from stepscope.track.values import EXACT, Converter, DeviceScalar, NotScalar, Refused, converter, flat
 
-__all__ = ["Keyset", "Logger", "Sink"]
-
 MAX_PLANS = 10_000
 """Beyond this many plans, the script generates new names in every call; caching plans would only fill the memory."""
 MAX_RIVALS = 32

@@ -6,8 +6,6 @@ from stepscope.records import End, Event
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track.secrets import mask_record
 
-__all__ = ["MaskedWriter"]
-
 
 class MaskedWriter(RunWriter):
     """Masks every event and the end: findings, alerts, notes, settings, the git diff, faults.

@@ -8,8 +8,6 @@ import sys
 import threading
 from pathlib import Path
 
-__all__ = ["forget", "greet", "say", "say_once"]
-
 _said: set[object] = set()
 _lock = threading.Lock()
 

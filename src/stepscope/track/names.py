@@ -8,8 +8,6 @@ from pathlib import Path
 
 from stepscope.track.git import repository_name
 
-__all__ = ["as_name", "code_folder", "default_project", "friendly_name", "working_folder"]
-
 _FIRST = (
     "amber autumn bold brave bright calm clear cosmic crisp dawn deep eager early fair fleet fresh gentle golden "
     "grand happy hidden jolly keen kind late light lively lucky merry misty modest noble patient plain proud quick "

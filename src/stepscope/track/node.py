@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.track.ranks import Place
     from stepscope.track.run import Run
 
-__all__ = ["is_led", "local_folder", "serve"]
-
 LEAST_RANKS = 64
 """The smallest job that is led (`STEPSCOPE_NODE_RANKS`; 0: none)."""
 LOOK_S, LONGEST_S, LOOKS = 30.0, 120.0, 1000

@@ -11,8 +11,6 @@ from stepscope import fence
 if TYPE_CHECKING:
     from stepscope.track.run import Run
 
-__all__ = ["show_panel"]
-
 
 def show_panel(run: Run, panel: bool | None, before: Run | None) -> None:
     """In a notebook's kernel: a live panel of the run that was just opened. `before` is the previously open run."""

@@ -25,8 +25,6 @@ from stepscope.track.run_services import Attendants, Options
 from stepscope.track.secrets import mask_text
 from stepscope.track.sink import RunSink
 
-__all__ = ["Request", "create_folder", "join_as_worker", "open_off", "open_run"]
-
 DEFAULT_DIR = "stepscope-runs"
 
 

@@ -24,8 +24,6 @@ from stepscope.runs.format.layout import is_run_folder, write_file
 from stepscope.runs.format.writer_identity import host_name, process_started
 from stepscope.track.children import is_child_process
 
-__all__ = ["Note", "Place", "find_note", "leave_note", "leave_part", "parts", "place", "read_note"]
-
 WAIT_S = 5.0
 """How long another rank keeps its data in memory, while its script runs, before it uses a separate folder."""
 FRESH_S = 120.0

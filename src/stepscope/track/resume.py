@@ -20,8 +20,6 @@ from stepscope.track.messages import say
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Past", "changed_settings", "find_run", "newest_like", "past_of"]
-
 
 class Past(NamedTuple):
     """The state of a resumed run."""

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from stepscope.track.sink import RunSink
     from stepscope.track.use_artifact import UsedArtifact
 
-__all__ = ["Run"]
-
 
 class Run:
     """One training being recorded. Created by `stepscope.init`; nothing here raises into the training.

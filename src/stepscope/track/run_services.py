@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.runs.write.writer import RunWriter
     from stepscope.track.run import Run
 
-__all__ = ["ATTEMPT_VARIABLE", "RUN_VARIABLE", "Attendants", "Options"]
-
 RUN_VARIABLE = "STEPSCOPE_RUN"
 """Tells child processes the open run's folder, so that their `log` joins it."""
 ATTEMPT_VARIABLE = "STEPSCOPE_ATTEMPT"

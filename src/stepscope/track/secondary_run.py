@@ -25,8 +25,6 @@ from stepscope.track.run import Run
 from stepscope.track.secrets import learn_from, mask_text
 from stepscope.track.sink import RunSink
 
-__all__ = ["open_detached"]
-
 
 def open_detached(
     project: str | None = None,

@@ -27,8 +27,6 @@ from stepscope.track.run_services import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.secrets import learn_from, mask_text
 from stepscope.track.sweep_assignment import Assigned, assigned, offered_name, tell_of
 
-__all__ = ["beside", "current", "finish", "init", "log"]
-
 _run: Run | None = None
 _is_beside = False
 _turn = 0

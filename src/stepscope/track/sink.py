@@ -17,8 +17,6 @@ from stepscope.track.background import Worker
 from stepscope.track.messages import say_once
 from stepscope.track.secrets import mask_text
 
-__all__ = ["RunSink"]
-
 
 class RunSink:
     """Passes rows to the writer and media to a worker that encodes them, and counts rejected values."""

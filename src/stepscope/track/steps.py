@@ -9,8 +9,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-__all__ = ["INT64_MAX", "INT64_MIN", "StepRefused", "as_step"]
-
 INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 

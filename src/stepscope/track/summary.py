@@ -8,8 +8,6 @@ from typing import Any
 from stepscope.track.config import flatten
 from stepscope.track.names import as_name
 
-__all__ = ["Summary", "Tags"]
-
 
 class Summary(MutableMapping[str, Any]):
     """Summary values set by hand; each is recorded at once and overrides that of the series."""

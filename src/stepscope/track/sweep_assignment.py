@@ -18,8 +18,6 @@ from stepscope.track.messages import say_once
 if TYPE_CHECKING:
     from stepscope.track.run import Run
 
-__all__ = ["VARIABLE", "Assigned", "assign", "assigned", "offer_name", "offered_name", "tell_of"]
-
 VARIABLE = "STEPSCOPE_ASSIGNED"
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Sampler"]
-
 
 class Rate:
     """The rate of a counter, per second, between polls."""

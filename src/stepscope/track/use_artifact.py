@@ -22,8 +22,6 @@ from stepscope.sync.remote import Remote, RemoteArtifact, Unreachable
 from stepscope.sync.servers import login_for
 from stepscope.track.messages import say_once
 
-__all__ = ["UsedArtifact", "fetch_artifact", "fetch_from"]
-
 
 @dataclass(frozen=True)
 class UsedArtifact:

@@ -13,8 +13,6 @@ from typing import Any
 
 from stepscope.track.names import as_name
 
-__all__ = ["Converter", "DeviceScalar", "NotScalar", "Refused", "converter", "flat"]
-
 Number = float | int
 Converter = Callable[[Any], Any]
 

@@ -8,8 +8,6 @@ from typing import Any
 from stepscope.track.run import Run
 from stepscope.track.values import DeviceScalar, NotScalar, Refused, converter, flat
 
-__all__ = ["log_at"]
-
 
 def log_at(run: Run, values: Mapping[Any, Any], step: int, time: float) -> None:
     """Record values at a step, as of unix time `time`. Slower than `run.log`, and waits for a GPU."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.records import Severity
     from stepscope.track.run import Run
 
-__all__ = ["AlertLevel", "Alerts"]
-
 DEFAULT_WAIT_S = 60.0
 
 

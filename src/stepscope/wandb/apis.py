@@ -6,6 +6,4 @@ from types import SimpleNamespace
 
 from stepscope.wandb.public import Api
 
-__all__ = ["public"]
-
 public = SimpleNamespace(Api=Api)

@@ -16,8 +16,6 @@ from stepscope.wandb.errors import CommError
 if TYPE_CHECKING:
     from stepscope.track.run import Run
 
-__all__ = ["fetched", "from_kept", "link", "log", "use"]
-
 
 def log(
     run: Run, given: Any, name: str | None, type: str | None, aliases: Sequence[str] | None, tags: Sequence[str] | None

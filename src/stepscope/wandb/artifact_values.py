@@ -14,8 +14,6 @@ from stepscope.wandb.errors import UsageError
 from stepscope.wandb.images import Image
 from stepscope.wandb.tables import Table
 
-__all__ = ["entries_of", "value_from"]
-
 _LARGEST = 1 << 30
 _TABLE = ".table.json"
 

@@ -22,8 +22,6 @@ from stepscope.wandb.errors import UsageError
 from stepscope.wandb.util import make_artifact_name_safe as _safe
 from stepscope.wandb.wording import instead_of, not_acted_on
 
-__all__ = ["Artifact", "Entry"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -6,16 +6,6 @@ from typing import Any
 
 from stepscope.errors import StepscopeError
 
-__all__ = [
-    "AuthenticationError",
-    "CommError",
-    "ConfigError",
-    "Error",
-    "UnsupportedError",
-    "UsageError",
-    "WandbCoreNotAvailableError",
-]
-
 
 class Error(StepscopeError):
     """The base class, like `wandb.Error`."""

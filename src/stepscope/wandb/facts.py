@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.wandb.identity import Identity
     from stepscope.wandb.settings import Settings
 
-__all__ = ["Facts"]
-
 
 class Facts:
     """A run's names and paths, as properties."""

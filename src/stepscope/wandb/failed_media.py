@@ -9,8 +9,6 @@ from stepscope import fence
 from stepscope.errors import StepscopeError
 from stepscope.track.media.loggable import Encoded
 
-__all__ = ["Broken", "made"]
-
 
 class Broken:
     """Carries the error in the data until it is logged."""

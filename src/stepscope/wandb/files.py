@@ -21,8 +21,6 @@ from stepscope.wandb import artifacts
 if TYPE_CHECKING:
     from stepscope.wandb.handle import Run
 
-__all__ = ["Files", "is_code", "is_ours", "log_code", "restore"]
-
 FOLDER = "wandb-files"
 _POLICIES = ("now", "live", "end")
 _SKIPPED = {"stepscope-runs", "wandb", "node_modules", "__pycache__", ".git", ".venv", "venv"}

@@ -8,8 +8,6 @@ from typing import Any
 
 from stepscope.wandb.errors import UsageError
 
-__all__ = ["fits", "order_key"]
-
 Look = Callable[[str], Any]
 """The value of a field such as `config.lr`, or None."""
 

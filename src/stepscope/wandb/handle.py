@@ -24,8 +24,6 @@ from stepscope.wandb.wording import instead_of, not_acted_on
 if TYPE_CHECKING:
     from stepscope.track.run import Run as Recorded
 
-__all__ = ["Run"]
-
 
 class Run(Facts):
     """One training being recorded, with W&B's names. Created by `wandb.init`.

@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["names_of", "rows_of", "thinned"]
-
 
 def names_of(run: RunFolder) -> list[str]:
     """What the script logged, without the system metrics."""

@@ -10,8 +10,6 @@ import msgspec
 from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import run_folders
 
-__all__ = ["FILE", "Identity", "find", "read_identity", "write_identity"]
-
 FILE = "wandb.json"
 _LARGEST = 1 << 20
 

@@ -17,8 +17,6 @@ from stepscope.wandb.masks import overlaid
 if TYPE_CHECKING:
     from stepscope.track.media import Loggable
 
-__all__ = ["BoundingBoxes2D", "Classes", "Image", "ImageMask"]
-
 _MODES = ("L", "LA", "RGB", "RGBA")
 
 

@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 from stepscope.wandb.errors import Error
 
-__all__ = ["Metric", "Rules", "our_summary"]
-
 _SUMMARIES = ("min", "max", "mean", "best", "last", "first", "copy", "none")
 _GOALS: dict[str, Literal["min", "max"]] = {"minimize": "min", "maximize": "max"}
 

@@ -22,8 +22,6 @@ from stepscope.wandb.handle import Run
 from stepscope.wandb.run_config import Config, friendly, read_config
 from stepscope.wandb.settings import Settings, joined
 
-__all__ = ["finish", "init", "open_run", "store_for", "the_run"]
-
 _open: Run | None = None
 _ended: Run | None = None
 _MODES = ("online", "offline", "disabled", "shared", "run", "dryrun")

@@ -14,8 +14,6 @@ from stepscope.track.config import plain
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.failed_media import made
 
-__all__ = ["Audio", "Graph", "Histogram", "Html", "Molecule", "Object3D", "Plotly", "Video", "box3d"]
-
 
 class _Wrapped:
     """Stepscope media created at once from data the caller may change later; never raises for its data."""

@@ -17,19 +17,6 @@ from stepscope.track.messages import say_once
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.tables import Table
 
-__all__ = [
-    "CustomChart",
-    "bar",
-    "confusion_matrix",
-    "histogram",
-    "line",
-    "line_series",
-    "plot_table",
-    "pr_curve",
-    "roc_curve",
-    "scatter",
-]
-
 MAX_POINTS = 20_000
 
 

@@ -16,8 +16,6 @@ from stepscope.wandb.history import names_of, rows_of, thinned
 from stepscope.wandb.identity import find, read_identity
 from stepscope.wandb.wording import instead_of, not_acted_on
 
-__all__ = ["Api", "PublicRun", "Runs"]
-
 _STATES = {"stopped": "killed", "killed": "crashed", "lost": "crashed"}
 
 

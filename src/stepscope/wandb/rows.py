@@ -14,8 +14,6 @@ from typing import Any
 from stepscope.track.steps import as_step
 from stepscope.wandb.values import is_plain, settled
 
-__all__ = ["Rows"]
-
 IDLE_S = 2.0
 """A row is written after this long without additions, so that a chart does not lag an epoch behind and a kill
 loses at most this. Later additions become a second row at the same step."""

@@ -14,8 +14,6 @@ from stepscope.files.yaml_text import load_yaml
 from stepscope.track.config import as_mapping
 from stepscope.wandb.errors import ConfigError, UsageError
 
-__all__ = ["Config", "read_config"]
-
 _LARGEST = 1 << 20
 _OWN = ("_items", "_record", "_allow", "_fixed")
 

@@ -10,8 +10,6 @@ from stepscope.track.media import Loggable
 from stepscope.wandb.metrics import Rules
 from stepscope.wandb.values import PLAIN, Listed, as_number, settled
 
-__all__ = ["Summary"]
-
 _ASK = object()
 """Placeholder for a number that was still on a device when it was logged: it is read from the run on demand."""
 

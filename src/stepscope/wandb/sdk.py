@@ -8,8 +8,6 @@ from stepscope.wandb.handle import Run
 from stepscope.wandb.run_config import Config
 from stepscope.wandb.settings import Settings
 
-__all__ = ["wandb_config", "wandb_run", "wandb_settings"]
-
 wandb_run = SimpleNamespace(Run=Run)
 wandb_config = SimpleNamespace(Config=Config)
 wandb_settings = SimpleNamespace(Settings=Settings)

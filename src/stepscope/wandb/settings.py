@@ -8,8 +8,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Settings", "from_environment"]
-
 _VARIABLES = {
     "entity": "WANDB_ENTITY",
     "project": "WANDB_PROJECT",

@@ -14,18 +14,6 @@ from stepscope.wandb.opening import the_run
 from stepscope.wandb.tables import Table
 from stepscope.wandb.wording import not_acted_on
 
-__all__ = [
-    "plot_class_proportions",
-    "plot_classifier",
-    "plot_confusion_matrix",
-    "plot_feature_importances",
-    "plot_precision_recall",
-    "plot_regressor",
-    "plot_residuals",
-    "plot_roc",
-    "plot_summary_metrics",
-]
-
 _OTHERS = (
     "plot_calibration_curve", "plot_clusterer", "plot_decision_boundaries", "plot_elbow_curve", "plot_learning_curve",
     "plot_outlier_candidates", "plot_silhouette",

@@ -17,8 +17,6 @@ from stepscope.wandb.errors import CommError, UsageError
 from stepscope.wandb.util import generate_id
 from stepscope.wandb.wording import not_acted_on
 
-__all__ = ["agent", "sweep"]
-
 MAX_FAILURES = 5
 """W&B's agent gives up if this many runs fail before one succeeds."""
 

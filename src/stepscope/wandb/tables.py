@@ -11,8 +11,6 @@ from stepscope.track.messages import say_once
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.wording import note_unused
 
-__all__ = ["Table"]
-
 MAX_ROWS = 10_000
 MAX_THINGS = 1_000
 """Maximum media of one column stored beside a table."""

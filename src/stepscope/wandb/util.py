@@ -9,8 +9,6 @@ from stepscope.track.config import plain
 from stepscope.wandb.run_config import friendly
 from stepscope.wandb.wording import instead_of
 
-__all__ = ["generate_id", "json_friendly", "json_friendly_val", "make_artifact_name_safe"]
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 

@@ -14,8 +14,6 @@ from stepscope.track.config import plain
 from stepscope.track.media import Figure, Histogram, Text, to_media
 from stepscope.track.names import as_name
 
-__all__ = ["PLAIN", "Listed", "as_number", "is_plain", "settled"]
-
 _LIST_LIMIT = 32
 """W&B stores shorter arrays as lists, longer ones as a histogram with this many bins."""
 MAX_DEPTH = 32

@@ -10,8 +10,6 @@ from stepscope.events.hooks import after_forward, on_gradient
 from stepscope.track.media import Histogram
 from stepscope.track.messages import say_once
 
-__all__ = ["Watch"]
-
 BINS = 64
 WHO = "wandb.watch()"
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.track.messages import say_once
 
-__all__ = ["instead_of", "not_acted_on", "note_unused"]
-
 _INSTEAD = {
     "EvalTable": "use wandb.Table",
     "integration": "use stepscope.integrations (Lightning, Hugging Face, Keras, fastai, Ray, Optuna ...)",

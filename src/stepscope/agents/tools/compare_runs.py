@@ -14,8 +14,6 @@ from stepscope.errors import UsageError
 from stepscope.views.compare.changed import ChangedRequest, WhatChanged, compare_changed
 from stepscope.views.compare.metrics import MetricsRequest, MetricsTable, compare_metrics
 
-__all__ = ["compare_runs"]
-
 Runs = Annotated[
     list[str],
     Field(description="Two runs, the working one first; or up to 12, of which the best and the worst are compared."),

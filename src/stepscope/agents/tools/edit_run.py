@@ -12,8 +12,6 @@ from stepscope.agents.words import name
 from stepscope.errors import Forbidden
 from stepscope.views.edit import EditRequest, edit
 
-__all__ = ["edit_run"]
-
 Tags = Annotated[list[str] | None, Field(description="Tags; default: none.")]
 Notes = Annotated[str | None, Field(description="The run's new notes; default: unchanged.")]
 NewName = Annotated[str | None, Field(description="The run's new name; default: unchanged.")]

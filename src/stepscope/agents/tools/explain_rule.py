@@ -11,8 +11,6 @@ from stepscope.agents.tool import Answer, tool
 from stepscope.agents.tool_context import Desk
 from stepscope.views.findings import RuleRequest, rule as rule_page
 
-__all__ = ["explain_rule"]
-
 Rule = Annotated[str, Field(description="The id in a finding's brackets: `opt.no-zero-grad`, `perf.optimizer-loop`.")]
 
 

@@ -13,8 +13,6 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.console.console import ConsoleRequest, ConsoleWindow, console
 from stepscope.views.console.screen import plain_line
 
-__all__ = ["console_text", "get_console"]
-
 Search = Annotated[str, Field(description="Only lines that contain this text (a pattern with regex=true).")]
 First = Annotated[int | None, Field(description="The first row wanted, from 0; default: the last `count` rows.")]
 Count = Annotated[int, Field(ge=1, le=300, description="How many lines at most.")]

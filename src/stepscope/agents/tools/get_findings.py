@@ -11,8 +11,6 @@ from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import block, code, name
 from stepscope.views.findings import FindingsRequest, ShownFinding, findings
 
-__all__ = ["finding_data", "finding_text", "get_findings"]
-
 Severity = Annotated[
     Literal["", "error", "warning", "info"], Field(description="Only findings of this severity; empty for all.")
 ]

@@ -23,8 +23,6 @@ from stepscope.views.profile.profile import (
     profiles,
 )
 
-__all__ = ["get_profile"]
-
 Analysis = Annotated[
     str, Field(description="Empty for the verdict, the phases and the advice; or one of the analyses listed there.")
 ]

@@ -12,8 +12,6 @@ from stepscope.agents.words import block, cut, name, table
 from stepscope.common.units import ago, duration, number
 from stepscope.views.run import RunDetail, RunRequest, run as run_page
 
-__all__ = ["get_run"]
-
 MOST_CONFIG = 60
 MOST_METRICS = 30
 

@@ -18,8 +18,6 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Line, SeriesRequest
 from stepscope.views.series import draw
 
-__all__ = ["get_series", "not_finite"]
-
 MOST_KEYS = 8
 Keys = Annotated[list[str], Field(description="Names of metrics, as get_run lists them; at most 8.")]
 Points = Annotated[int, Field(ge=2, le=500, description="Maximum points per metric.")]

@@ -14,8 +14,6 @@ from stepscope.views.step.op import BirthStory, OpRow, OpTensor
 from stepscope.views.step.open_steps import recordings_of
 from stepscope.views.step.step import RecordedRequest, StepHead, StepOpsRequest, recorded, step_ops
 
-__all__ = ["get_step"]
-
 AtStep = Annotated[int | None, Field(description="The recorded step; default: the newest.")]
 Search = Annotated[str, Field(description="Only operations with these words in name, layer, source or arguments.")]
 Sort = Annotated[Literal["order", "time_us", "flops", "saved_bytes"], Field(description="`order` is execution order.")]

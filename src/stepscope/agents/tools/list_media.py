@@ -14,8 +14,6 @@ from stepscope.views.charts import MediaItem, MediaRequest
 from stepscope.views.media.index import MediaIndexRequest, media_index
 from stepscope.views.media.media import media
 
-__all__ = ["list_media"]
-
 Key = Annotated[str, Field(description="Empty to list the keys; one of them to see its items.")]
 AtStep = Annotated[int | None, Field(description="The step to look at; default: the newest.")]
 MOST_KEYS = 100

@@ -13,8 +13,6 @@ from stepscope.agents.words import name, table
 from stepscope.common.units import ago, duration, number
 from stepscope.views.runs import ColumnsRequest, RunsRequest, columns, runs
 
-__all__ = ["list_runs"]
-
 Query = Annotated[
     str,
     Field(

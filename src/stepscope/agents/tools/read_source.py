@@ -11,8 +11,6 @@ from stepscope.agents.tool import Answer, RunRef, tool
 from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import code, name
 
-__all__ = ["read_source"]
-
 Path = Annotated[str, Field(description="A file as findings name it, `train.py`; empty to list what there is.")]
 Line = Annotated[int | None, Field(ge=1, description="The line to show; default: the beginning.")]
 Around = Annotated[int, Field(ge=0, le=100, description="How many lines before and after it.")]

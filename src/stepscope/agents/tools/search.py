@@ -13,8 +13,6 @@ from stepscope.agents.words import name
 from stepscope.errors import UsageError
 from stepscope.views.search import SearchRequest, search as search_view
 
-__all__ = ["search"]
-
 Text = Annotated[str, Field(description="Words; a match contains all of them.")]
 Project = Annotated[str, Field(description="Only in this project; empty for all.")]
 

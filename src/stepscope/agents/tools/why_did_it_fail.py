@@ -17,8 +17,6 @@ from stepscope.views.finding_evidence import TellingMetrics
 from stepscope.views.findings import ShownFinding, findings_of
 from stepscope.views.panel_order import metrics_in_order
 
-__all__ = ["why_did_it_fail"]
-
 MOST_FINDINGS = 4
 MOST_ODD = 8
 MOST_METRICS = 2000

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from stepscope.files.opening import open_file, plain_size
 
-__all__ = ["mirrored", "newest_change"]
-
 _LEFT_OUT = ("LOCK", "LOG")
 
 

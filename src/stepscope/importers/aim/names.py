@@ -6,8 +6,6 @@ from typing import Any
 
 from stepscope.track.names import as_name
 
-__all__ = ["series_name"]
-
 _SYSTEM = "__system__"
 _METERS = {
     "cpu": "process_cpu_percent",

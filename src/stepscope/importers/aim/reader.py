@@ -29,8 +29,6 @@ from stepscope.track.media.loggable import captioned
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["Reader"]
-
 _LARGEST = 1 << 30
 _STRANGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 """Exceptions that an unexpected message can raise."""

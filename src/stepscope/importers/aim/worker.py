@@ -15,8 +15,6 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-__all__ = ["main"]
-
 Message = dict[str, Any]
 FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """Exceptions that Aim raises for damaged or foreign data; anything else ends this process, and the parent reports it.

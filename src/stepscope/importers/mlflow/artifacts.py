@@ -20,8 +20,6 @@ from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.artifacts import digest_of
 from stepscope.track.media import Html, Markdown, Table, Text
 
-__all__ = ["artifacts_of"]
-
 _PICTURE = re.compile(
     r"(?P<key>.+)(?P<mark>[%+])step[%+](?P<step>-?\d+)[%+]timestamp[%+](?P<time>\d+)[%+](?P<id>[-\w]+?)"
     r"(?P<small>[%+]compressed)?\.(png|webp)"

@@ -12,8 +12,6 @@ from stepscope.importers.foreign import Columns
 from stepscope.importers.mlflow.stored import StoredRun, columns_of
 from stepscope.importers.sqlite import number_of, opened, tables_of, text_of
 
-__all__ = ["Database", "is_database"]
-
 _RUNS = """
     SELECT runs.run_uuid, runs.name, experiments.name, runs.status, runs.start_time, runs.end_time, runs.user_id,
            runs.artifact_uri, runs.experiment_id

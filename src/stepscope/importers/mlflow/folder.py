@@ -13,8 +13,6 @@ from stepscope.files.yaml_text import load_yaml
 from stepscope.importers.foreign import Columns
 from stepscope.importers.mlflow.stored import StoredRun, columns_of
 
-__all__ = ["FileStore", "is_file_store"]
-
 _STATUS = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
 _LARGEST_META = 1 << 20
 _LARGEST_VALUE = 64 << 10

@@ -16,8 +16,6 @@ from stepscope.importers.columns import as_step
 from stepscope.importers.foreign import Columns
 from stepscope.track.names import as_name
 
-__all__ = ["Store", "StoredRun", "columns_of", "local_path"]
-
 _LARGEST = sys.float_info.max
 _METERS = {
     "cpu_utilization_percentage": "cpu_percent",

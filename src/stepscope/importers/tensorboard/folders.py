@@ -16,8 +16,6 @@ from stepscope.files.listing import is_inside
 from stepscope.importers.tensorboard.traces import SESSION, is_trace
 from stepscope.runs.format.ids import is_run_id
 
-__all__ = ["LogFolder", "Part", "find_folders", "has_event_files"]
-
 _MOST_FOLDERS = 20_000
 _LOOKED_INTO = 2_000
 """Maximum number of folders searched for a first event file, so that naming a home folder by mistake ends soon."""

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from stepscope.eventfiles.graphs import Function, Node
 
-__all__ = ["unfolded"]
-
 _CALLS = {"PartitionedCall", "StatefulPartitionedCall"}
 _DEEPEST = 12
 

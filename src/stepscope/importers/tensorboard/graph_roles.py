@@ -13,8 +13,6 @@ from typing import Any, Literal
 
 from stepscope.eventfiles.graphs import Node
 
-__all__ = ["Role", "Scope", "arguments_of", "constant_of", "dtype_of", "role_of", "scope_of", "shape_of"]
-
 Role = Literal["op", "input", "output", "parameter", "buffer", "constant", "list"]
 
 _INPUTS = {"Placeholder", "PlaceholderWithDefault", "_Arg", "_DeviceArg"}

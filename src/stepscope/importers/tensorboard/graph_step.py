@@ -24,8 +24,6 @@ from stepscope.importers.tensorboard.graph_roles import (
 )
 from stepscope.records.step import ModuleCall, ModuleInfo, Op, Phase, StepRecord, TensorInfo, TensorRef
 
-__all__ = ["graph_step"]
-
 _SOURCE = re.compile(r"^(.*?)(?::(?:[A-Za-z_]\w*:)?(\d{1,4}))?$", re.DOTALL)
 _BACKWARD = re.compile(r"^gradients?(_tape|_\d+)?$")
 _TRACED = re.compile(r"\.\d+$")

@@ -10,8 +10,6 @@ from stepscope.importers.things import things_of
 from stepscope.inspect.logged import LoggedStep
 from stepscope.track.media.table import Table
 
-__all__ = ["graph_things", "traced_things"]
-
 _MOST_ROWS = 5_000
 _MOST_DRAWN = 50_000
 """Larger graphs would take minutes to draw and be unreadable."""

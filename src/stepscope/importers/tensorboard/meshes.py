@@ -16,8 +16,6 @@ from stepscope.eventfiles.tensors import Tensor
 from stepscope.importers.foreign import Thing
 from stepscope.records import Media
 
-__all__ = ["Meshes"]
-
 _BITS = {"vertices": 2, "faces": 4, "colors": 8}
 
 

@@ -15,8 +15,6 @@ from stepscope.importers.foreign import Piece
 from stepscope.importers.things import file_thing, things_of
 from stepscope.track.media.embedding import Embedding
 
-__all__ = ["embeddings"]
-
 _BLOCK = re.compile(r"embeddings\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r'(tensor_name|tensor_path|metadata_path|image_path)\s*:\s*"((?:[^"\\]|\\.)*)"')
 _LARGEST = 256 << 20

@@ -19,8 +19,6 @@ from stepscope.importers.tensorboard.projector import embeddings
 from stepscope.importers.tensorboard.things import Things
 from stepscope.importers.tensorboard.traces import traces
 
-__all__ = ["TensorBoardSource"]
-
 _STILL_GROWING_S = 60.0
 _LATEST = 2.0**33
 """The year 2242: later times are invalid."""

@@ -38,8 +38,6 @@ from stepscope.runs.format.image_head import image_size, mime_of
 from stepscope.track.media.table import Table
 from stepscope.track.media.text import Markdown
 
-__all__ = ["Things"]
-
 _FAILED = 2
 _TEXT_SUFFIX = "/text_summary"
 _BINARY = "application/octet-stream"

@@ -12,8 +12,6 @@ from typing import Any
 from stepscope.common.units import bytes_text
 from stepscope.importers.foreign import Traces
 
-__all__ = ["SESSION", "is_trace", "traces"]
-
 SESSION = ("plugins", "profile")
 _TRACE = re.compile(r"\.trace\.json(\.gz)?$")
 _LARGEST = 256 << 20

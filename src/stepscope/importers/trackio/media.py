@@ -14,8 +14,6 @@ from stepscope.importers.things import file_thing, inside, plotly_thing, things_
 from stepscope.track.media import Histogram, Html, Markdown, Table, Text
 from stepscope.track.media.bins import wide_bins
 
-__all__ = ["things"]
-
 _LARGEST = 64 << 20
 Value = dict[str, Any]
 Made = list[Thing]

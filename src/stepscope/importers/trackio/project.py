@@ -16,8 +16,6 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file
 from stepscope.importers.sqlite import opened, tables_of, text_of
 
-__all__ = ["Base", "Listed", "Parquet", "Project", "Row", "is_project", "seconds"]
-
 _MOST_BYTES = 1 << 30
 _MOST_CELLS = 50_000_000
 _OWN = ("id", "timestamp", "run_name", "step", "run_id", "log_id", "space_id")

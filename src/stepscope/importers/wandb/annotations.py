@@ -11,8 +11,6 @@ from typing import Any
 from stepscope.errors import StepscopeError
 from stepscope.track.media.boxes import MAX_BOXES, checked_boxes, corners_of
 
-__all__ = ["boxes_of", "coloured", "masks_of"]
-
 _COLOURS = (
     (230, 25, 75), (60, 180, 75), (0, 130, 200), (245, 130, 48), (145, 30, 180), (70, 240, 240), (240, 50, 230),
     (210, 245, 60), (250, 190, 212), (0, 128, 128), (220, 190, 255), (170, 110, 40), (255, 250, 200), (128, 0, 0),

@@ -18,8 +18,6 @@ from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.artifacts import digest_of
 from stepscope.track.secrets import mask_text
 
-__all__ = ["Artifacts"]
-
 _ARTIFACT = {4: "type", 5: "name", 7: "description", 8: "metadata", 11: "aliases*", 12: "manifest"}
 _ENTRY = {1: "path", 2: "digest", 3: "ref", 4: "size", 5: "mime", 6: "local"}
 _INTERNAL = ("run_table", "wandb-history", "wandb-run-history", "job", "code")

@@ -11,8 +11,6 @@ from stepscope.records import Alert, MetricRule, Severity
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["alert", "rule_of", "series_name", "summary_by_hand"]
-
 _METRIC = {1: "name", 2: "glob", 4: "x", 7: "summary", 8: "goal", 10: "expanded"}
 _SUMMARIES: dict[int, Literal["min", "max", "mean", "last", "none", "first"]]
 _SUMMARIES = {1: "min", 2: "max", 3: "mean", 5: "last", 6: "none", 8: "first"}

@@ -23,8 +23,6 @@ from stepscope.track.config import flatten, masked
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["first_facts", "nested"]
-
 _LARGEST = 1 << 20
 _LOOK_AT = 40
 """The run and its environment are among the first records; the search stops after this many."""

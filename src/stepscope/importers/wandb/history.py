@@ -19,8 +19,6 @@ from stepscope.importers.wandb.media import Shelf
 from stepscope.importers.wandb.messages import items
 from stepscope.track.media import Text
 
-__all__ = ["History"]
-
 _OWN = ("_step", "_timestamp", "_runtime", "_wandb")
 
 

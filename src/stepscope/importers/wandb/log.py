@@ -14,8 +14,6 @@ from pathlib import Path
 from stepscope.errors import BadData
 from stepscope.files.opening import open_file
 
-__all__ = ["START", "LogFile"]
-
 BLOCK = 32768
 START = 7
 """The first record follows `:W&B`, two bytes of magic and a version."""

@@ -19,8 +19,6 @@ from stepscope.importers.wandb.annotations import boxes_of, coloured, masks_of
 from stepscope.track.media import Histogram, Html, Table, Text
 from stepscope.track.media.bins import wide_bins
 
-__all__ = ["Shelf"]
-
 _LARGEST_JSON = 256 << 20
 
 

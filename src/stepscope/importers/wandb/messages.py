@@ -14,8 +14,6 @@ import msgspec
 
 from stepscope.eventfiles.wire import Pairs, pairs, signed, zigzag
 
-__all__ = ["KINDS", "items", "kind_and_body", "message", "number_of", "stamp", "text"]
-
 KINDS = {
     2: "history",
     3: "summary",

@@ -25,8 +25,6 @@ from stepscope.importers.wandb.system import meter
 from stepscope.records import ConfigUpdate, Console, End, SummaryUpdate
 from stepscope.track.config import flatten, masked
 
-__all__ = ["Reader"]
-
 SILENT_S = 60.0
 """A file without an end that has not been written to for this long belongs to a dead process."""
 _LARGEST_OUTPUT = 256 << 20

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["meter"]
-
 _MB = 1 << 20
 _PLAIN = {
     "cpu": ("cpu_percent", 1),

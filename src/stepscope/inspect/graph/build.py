@@ -14,8 +14,6 @@ from stepscope.inspect.graph.number import Sums, add_up, number, parameters_belo
 from stepscope.inspect.graph.opening import opened
 from stepscope.records.step import Op, Phase, Stats, StepRecord, TensorInfo, TensorRef
 
-__all__ = ["FORWARD", "build_graph"]
-
 FORWARD: tuple[Phase, ...] = ("forward", "loss")
 _LONGEST_ARGS = 240
 

@@ -15,8 +15,6 @@ from stepscope.inspect.graph.palette import CATEGORIES, HEAT_STEPS
 from stepscope.inspect.graph.shown import Drawing
 from stepscope.plain_text import clean
 
-__all__ = ["Colour", "Colouring", "colouring"]
-
 Colour = Literal["kind", "time", "memory", "flops", "dtype", "device", "nonfinite"]
 Thing = GraphNode | GraphBox
 _AMOUNTS: dict[str, tuple[Callable[[Thing], float | None], Callable[[float | None], str]]] = {

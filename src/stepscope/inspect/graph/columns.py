@@ -6,8 +6,6 @@ import math
 
 from stepscope.inspect.graph.layering import Link, Spot, distance, weight_of
 
-__all__ = ["straighten"]
-
 _PASSES = 6
 
 Column = list[tuple[Spot, float]]

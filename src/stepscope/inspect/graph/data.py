@@ -14,8 +14,6 @@ import msgspec
 
 from stepscope.records.step import Phase, Site, Stats
 
-__all__ = ["GRAPH_FORMAT", "GraphBox", "GraphData", "GraphEdge", "GraphNode", "GraphTensor", "NodeKind"]
-
 GRAPH_FORMAT = 1
 
 NodeKind = Literal["op", "parameter", "buffer", "input", "output"]

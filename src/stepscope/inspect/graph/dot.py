@@ -8,8 +8,6 @@ from stepscope.inspect.graph.labels import Labels
 from stepscope.inspect.graph.palette import LIGHT
 from stepscope.inspect.graph.shown import Drawing, Item
 
-__all__ = ["dot"]
-
 
 def dot(drawing: Drawing, colours: Colouring) -> str:
     """The visible items as nodes, open boxes as clusters, flows as edges with their shapes."""

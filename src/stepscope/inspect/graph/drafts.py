@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from stepscope.inspect.graph.data import NodeKind
     from stepscope.records.step import ModuleCall, Op, Phase, TensorInfo, TensorRef
 
-__all__ = ["BoxDraft", "EdgeDraft", "NodeDraft", "boxes_inside", "nodes_inside"]
-
 
 class NodeDraft:
     """An op, or a tensor that is itself a node."""

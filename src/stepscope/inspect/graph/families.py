@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode
 
-__all__ = ["FAMILIES", "family_of"]
-
 FAMILIES = ("weights", "attention", "norm", "activation", "pool", "loss", "arithmetic", "shape", "tensor", "group")
 
 _NAMES = {

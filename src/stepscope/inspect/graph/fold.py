@@ -13,8 +13,6 @@ from collections.abc import Hashable
 from stepscope.inspect.graph.drafts import BoxDraft, EdgeDraft, NodeDraft, boxes_inside, nodes_inside
 from stepscope.records.step import StepRecord
 
-__all__ = ["fold_repeats"]
-
 _LONGEST_TURN = 40
 _NUMBER = re.compile(r"\d+")
 

@@ -24,8 +24,6 @@ from stepscope.inspect.graph.shown import Drawing, boxes_to_depth, shown, starti
 from stepscope.inspect.graph.svg import svg
 from stepscope.records.step import Phase, StepRecord
 
-__all__ = ["Graph", "graph_of"]
-
 _SUFFIXES = (".html", ".svg", ".png", ".json", ".dot")
 
 

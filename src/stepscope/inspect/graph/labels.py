@@ -10,8 +10,6 @@ from stepscope.inspect.figures import count, shape
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode, GraphTensor
 from stepscope.plain_text import clean
 
-__all__ = ["DETAIL", "TITLE", "Label", "Labels", "text_width"]
-
 TITLE = 12.0
 DETAIL = 10.5
 _LONGEST = 44

@@ -6,8 +6,6 @@ from bisect import bisect_right, insort
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-__all__ = ["Layers", "Link", "Spot", "distance", "layer", "weight_of"]
-
 GAP = 26.0
 BEND_GAP = 14.0
 _SWEEPS = 12

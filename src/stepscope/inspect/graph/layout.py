@@ -13,8 +13,6 @@ from stepscope.inspect.graph.layering import Link, Spot, layer
 from stepscope.inspect.graph.placing import place
 from stepscope.inspect.graph.shown import Drawing, Flow, Item
 
-__all__ = ["Frame", "Layout", "Wire", "lay_out"]
-
 HEADER = 34.0
 PADDING = 18.0
 RANK_GAP = 30.0

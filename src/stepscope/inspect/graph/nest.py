@@ -9,8 +9,6 @@ from stepscope.inspect.graph.drafts import BoxDraft, EdgeDraft, NodeDraft
 from stepscope.inspect.graph.sources import chosen_ops, sources
 from stepscope.records.step import ModuleCall, Op, Phase, StepRecord, TensorInfo, TensorRef
 
-__all__ = ["Nest"]
-
 _HELD = ("parameter", "buffer")
 _INVISIBLE = ("gradient", "state")
 """Kinds of tensors that are not drawn as nodes: there are thousands, and they are uninformative."""

@@ -8,8 +8,6 @@ from typing import Any
 from stepscope.inspect.graph.drafts import BoxDraft, NodeDraft, boxes_inside, nodes_inside
 from stepscope.records.step import StepRecord
 
-__all__ = ["Sums", "add_up", "number", "parameters_below", "wrote_nonfinite"]
-
 
 def number(top: BoxDraft) -> tuple[list[BoxDraft], list[NodeDraft]]:
     """All boxes and nodes in the order of their new numbers."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.inspect.graph.drafts import BoxDraft
 
-__all__ = ["opened"]
-
 MOST_VISIBLE = 45
 _FEW_OPS = 4
 

@@ -15,8 +15,6 @@ from stepscope.errors import NotFound
 from stepscope.files.opening import read_text
 from stepscope.inspect.graph.data import GraphData
 
-__all__ = ["page", "viewer_path"]
-
 _LARGEST_VIEWER = 64 << 20
 _SLOT = re.compile(r'(<script type="application/json" id="graph-data">)\s*(</script>)')
 _SCRIPT = re.compile(r"<script(?![^>]*application/json)[^>]*>(.*?)</script>", re.DOTALL)

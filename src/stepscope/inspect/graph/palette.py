@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CATEGORIES", "DARK", "HEAT_STEPS", "LIGHT", "mix"]
-
 HEAT_STEPS = 10
 CATEGORIES = 8
 

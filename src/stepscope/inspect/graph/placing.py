@@ -5,8 +5,6 @@ from __future__ import annotations
 from stepscope.inspect.graph.columns import straighten
 from stepscope.inspect.graph.layering import Spot, distance, weight_of
 
-__all__ = ["place"]
-
 _ROUNDS = 10
 
 

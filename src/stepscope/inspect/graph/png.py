@@ -12,8 +12,6 @@ from stepscope.inspect.graph.scene import Curve, Rect, Scene, Text
 if TYPE_CHECKING:
     from stepscope.inspect.graph.layout import Point
 
-__all__ = ["png"]
-
 _SMOOTH = 2
 """Lines are drawn at this many times their size and then downscaled, for anti-aliasing."""
 MOST_PIXELS = 120_000_000

@@ -11,8 +11,6 @@ from stepscope.inspect.graph.labels import DETAIL, TITLE, Labels, text_width
 from stepscope.inspect.graph.layout import Frame, Layout, Point, Wire, lay_out
 from stepscope.inspect.graph.shown import Drawing, Item
 
-__all__ = ["Curve", "Rect", "Scene", "Text", "scene_of"]
-
 _HEAD = 6.0
 _LEGEND = 34.0
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode
 
-__all__ = ["Drawing", "Flow", "Item", "boxes_to_depth", "shown", "starting_boxes"]
-
 
 @dataclass(eq=False, repr=False)
 class Item:

@@ -6,8 +6,6 @@ from collections.abc import Collection
 
 from stepscope.records.step import StepRecord, TensorRef
 
-__all__ = ["chosen_ops", "sources"]
-
 Sources = list[list[tuple["int | None", TensorRef]]]
 _PREPARING = ("setup", "other")
 

@@ -7,8 +7,6 @@ from html import escape
 from stepscope.inspect.graph.palette import DARK, LIGHT
 from stepscope.inspect.graph.scene import Curve, Rect, Scene, Text
 
-__all__ = ["svg"]
-
 _FONT = "Inter,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 

@@ -14,8 +14,6 @@ from stepscope.profile.trace.ranges import collective_rows, is_sync_call
 from stepscope.profile.trace.step_parts import first_is_odd
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["DeviceWork"]
-
 Rows = npt.NDArray[Any]
 _WAIT_NS = 15_000
 """A call that returned sooner did not wait: the device had nothing left to do."""

@@ -18,8 +18,6 @@ from stepscope.records import Finding
 if TYPE_CHECKING:
     from stepscope.diagnose.inquiry import Silencer
 
-__all__ = ["SMALLEST", "Advised", "advise"]
-
 SMALLEST = 0.02
 """A tip that would save less of the step than this is not worth a line."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["well_formed"]
-
 _TABLES = ("device", "cpu", "flags", "environment", "compile", "look", "amp", "convolutions", "machine")
 _LISTS = (
     "optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models", "model_loops", "trials",

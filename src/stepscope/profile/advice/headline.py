@@ -8,8 +8,6 @@ from stepscope.profile.advice.device_work import DeviceWork
 from stepscope.profile.advice.engine import in_words
 from stepscope.profile.advice.measured import Measured
 
-__all__ = ["Headline", "headline"]
-
 _LATE = 6
 """Idle for longer than this many launches a kernel: it is not the launches. (Recording makes each 2 to 4x as long.)"""
 

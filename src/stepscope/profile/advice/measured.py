@@ -19,8 +19,6 @@ from stepscope.profile.trace.ranges import BACKWARD
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import StepParts
 
-__all__ = ["Measured"]
-
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
 
 _BUSY = 0.3

@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.diagnose.rule import Proof
 
-__all__ = ["Tip", "Trial"]
-
 
 @dataclass(frozen=True)
 class Trial:

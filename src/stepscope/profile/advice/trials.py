@@ -27,8 +27,6 @@ from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.profile import Profile
 from stepscope.records import Finding
 
-__all__ = ["Runnable", "Tried", "time_steps", "try_advice", "try_changes"]
-
 ROUNDS = 3
 STEPS, WARM_UP = 60, 12
 SECONDS = 25.0

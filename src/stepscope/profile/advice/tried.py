@@ -13,8 +13,6 @@ from typing import Any
 
 from stepscope.profile.advice.tip import Tip
 
-__all__ = ["TOO_NOISY", "TriedInside", "gain_range", "trial_of"]
-
 TOO_NOISY = 0.3
 _LEAST, _MOST = 0.55, 1.35
 """How much less or more than an estimated saving is shown as its range: a guess, until bench/advice.py has shown it."""

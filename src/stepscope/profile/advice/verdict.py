@@ -24,8 +24,6 @@ from stepscope.profile.advice.measured import Measured
 from stepscope.profile.profile import Profile
 from stepscope.records import Finding
 
-__all__ = ["Verdict", "verdict"]
-
 MOST = 8
 _BOLD, _QUIET, _GREEN, _CYAN = "1", "2", "32", "36"
 

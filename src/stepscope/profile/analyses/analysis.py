@@ -13,8 +13,6 @@ from stepscope.records.profile import Curve, Sheet, Stack, StepParts
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["Analysis", "Answer", "all_analyses", "analysis", "analysis_named"]
-
 Answer = Sheet | StepParts | Curve | Stack
 
 

@@ -9,8 +9,6 @@ from stepscope.profile.trace.outside import unknown_categories
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["categories"]
-
 _COLUMNS = [
     Column(key="category", label="Category", help="As the trace calls it."),
     Column(

@@ -13,8 +13,6 @@ from stepscope.profile.collectives import Collectives, bus_factor, collectives_o
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["collectives_by_rank", "communication", "waits"]
-
 Ints = npt.NDArray[Any]
 
 _COLUMNS = [

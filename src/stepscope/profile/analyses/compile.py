@@ -17,8 +17,6 @@ from stepscope.records.profile import Column, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["compiled"]
-
 Values = npt.NDArray[Any]
 
 _REGION = re.compile(r"^Torch-Compiled Region:?\s*(?:!?\d+/)?(\d+)/(\d+)")

@@ -15,8 +15,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Sheet
 
-__all__ = ["copies"]
-
 Values = npt.NDArray[Any]
 
 _WAYS = {"htod": "host to device", "dtoh": "device to host", "dtod": "on the device", "ptop": "between devices",

@@ -20,8 +20,6 @@ from stepscope.profile.trace.step_spans import StepSpan
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Sheet
 
-__all__ = ["on_critical_path"]
-
 Values = npt.NDArray[Any]
 Lines = dict[tuple[str, str], list[int]]
 

@@ -11,8 +11,6 @@ from stepscope.records.profile import Column, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["data_lines"]
-
 
 @analysis("data-lines", view="data", of="profile")
 def data_lines(profile: Profile, rank: int) -> Sheet | None:

@@ -14,8 +14,6 @@ from stepscope.records.profile import Check, Column, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["data_stages", "stages_of"]
-
 _SHOWN = {
     "sample": "dataset: own code",
     "samples": "dataset: own code (a batch at once)",

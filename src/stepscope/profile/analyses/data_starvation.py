@@ -15,8 +15,6 @@ from stepscope.records.profile import Column, Curve, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["data_queue", "data_starvation", "data_waits", "data_workers"]
-
 _POINTS = 1000
 
 

@@ -16,8 +16,6 @@ from stepscope.profile.trace.peaks import peak_flops
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Sheet
 
-__all__ = ["flops"]
-
 Values = npt.NDArray[Any]
 
 

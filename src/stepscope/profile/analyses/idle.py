@@ -23,8 +23,6 @@ from stepscope.records.profile import Check, Column, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["idle", "idle_causes"]
-
 Values = npt.NDArray[Any]
 
 _CAUSE_HELP = {

@@ -14,8 +14,6 @@ from stepscope.profile.trace.kernel_names import kernel_kind, short_kernel_name
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Sheet
 
-__all__ = ["kernel_kinds", "kernels", "occupancy"]
-
 Values = npt.NDArray[Any]
 
 

@@ -13,8 +13,6 @@ from stepscope.profile.trace.groups import index_of
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Sheet
 
-__all__ = ["SHORT_NS", "launches"]
-
 Values = npt.NDArray[Any]
 
 SHORT_NS = 10_000

@@ -17,8 +17,6 @@ from stepscope.profile.trace.python_trees import our_calls
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["lines"]
-
 Ints = npt.NDArray[Any]
 
 

@@ -15,8 +15,6 @@ from stepscope.profile.memory.placed import Placed, placed_blocks
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Curve
 
-__all__ = ["memory_categories"]
-
 Ints = npt.NDArray[Any]
 
 _STRETCHES = 600

@@ -12,8 +12,6 @@ from stepscope.profile.memory.snapshot_file import decode_snapshot
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["memory_cuda"]
-
 
 @analysis("memory-cuda", view="memory", of="profile")
 def memory_cuda(profile: Profile, rank: int = 0) -> Sheet | None:

@@ -17,8 +17,6 @@ from stepscope.profile.profile import Profile
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Curve
 
-__all__ = ["memory_curve", "stretches"]
-
 Ints = npt.NDArray[Any]
 
 _STRETCHES = 1000

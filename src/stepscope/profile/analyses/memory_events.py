@@ -13,8 +13,6 @@ from stepscope.profile.memory.placed import Placed, placed_blocks
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["memory_events"]
-
 _MOST = 300
 
 

@@ -14,8 +14,6 @@ from stepscope.profile.memory.snapshot_file import decode_snapshot
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["memory_lines"]
-
 
 @analysis("memory-lines", view="memory", of="profile")
 def memory_lines(profile: Profile, rank: int = 0) -> Sheet | None:

@@ -14,8 +14,6 @@ from stepscope.profile.profile import Profile
 from stepscope.profile.trace.modules import Modules
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["memory_modules"]
-
 _SHOWN = ("parameters", "gradients", "optimizer", "activations", "temporaries")
 
 

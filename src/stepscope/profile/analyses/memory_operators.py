@@ -11,8 +11,6 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["memory_operators"]
-
 Ints = npt.NDArray[Any]
 
 

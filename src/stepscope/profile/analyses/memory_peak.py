@@ -11,8 +11,6 @@ from stepscope.profile.memory.placed import Placed, placed_blocks
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["memory_peak"]
-
 _LABELS = {
     "parameters": "parameters",
     "buffers": "buffers",

@@ -16,8 +16,6 @@ from stepscope.profile.trace.modules import Modules
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["modules"]
-
 Ints = npt.NDArray[Any]
 
 

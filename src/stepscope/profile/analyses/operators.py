@@ -24,8 +24,6 @@ from stepscope.records.profile import Check, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["operators", "operators_by_line", "operators_by_shape"]
-
 Values = npt.NDArray[Any]
 
 

@@ -12,8 +12,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["computing", "overlap"]
-
 
 @analysis("overlap", view="ranks", of="ranks")
 def overlap(profile: Profile) -> Sheet | None:

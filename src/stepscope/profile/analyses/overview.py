@@ -16,8 +16,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Sheet
 
-__all__ = ["devices"]
-
 Values = npt.NDArray[Any]
 
 

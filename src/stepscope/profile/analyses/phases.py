@@ -11,8 +11,6 @@ from stepscope.profile.trace.step_parts import Cover, cut_steps
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Part, Sheet, StepParts
 
-__all__ = ["phases", "phases_on_device"]
-
 _LABELS = {
     "data": ("Data", "Waiting for the next batch."),
     "h2d": ("To device", "Copying the batch from the host to the device."),

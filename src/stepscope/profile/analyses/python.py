@@ -13,8 +13,6 @@ from stepscope.profile.trace.calls import Calls
 from stepscope.profile.trace.python_trees import PythonTrees, python_trees
 from stepscope.records.profile import Check, Column, Sheet, Stack
 
-__all__ = ["python", "python_functions"]
-
 _MOST_NODES = 20_000
 _MOST_FUNCTIONS = 2_000
 

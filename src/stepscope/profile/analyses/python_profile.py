@@ -13,8 +13,6 @@ from stepscope.records.profile import Check, Column, Sheet, Stack
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["functions_of_prof", "functions_of_stack", "lines_of_stack"]
-
 _FUNCTION = Column(key="function", label="function", help="Its name.")
 _PLACE = Column(key="place", label="where", unit="line", help="The file and line it begins at; none: it is in C.")
 _SHARE = Column(

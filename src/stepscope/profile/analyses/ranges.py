@@ -13,8 +13,6 @@ from stepscope.profile.trace.times import op_times
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Sheet
 
-__all__ = ["ranges"]
-
 
 @analysis("ranges", view="operators")
 def ranges(trace: Trace) -> Sheet | None:

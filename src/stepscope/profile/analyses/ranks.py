@@ -14,8 +14,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
-__all__ = ["ranks"]
-
 
 @analysis("ranks", view="ranks", of="ranks")
 def ranks(profile: Profile) -> Sheet | None:

@@ -6,8 +6,6 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import StepParts
 
-__all__ = ["run_phases"]
-
 
 @analysis("run-phases", view="overview", of="profile")
 def run_phases(profile: Profile, rank: int = 0) -> StepParts | None:

@@ -13,8 +13,6 @@ from stepscope.profile.trace.step_parts import Cover, cut_steps
 from stepscope.profile.trace.trace import Kind, Rows, Trace
 from stepscope.records.profile import Check, Part, StepParts
 
-__all__ = ["steps"]
-
 _OTHER = Part(key="other", label="Other", help="Neither the device nor an operator was at work: Python, or waiting.")
 
 _ON_DEVICE = ("kernel", "communication", "memcpy", "memset")

@@ -11,8 +11,6 @@ from stepscope.profile.collectives import matched
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Column, Sheet
 
-__all__ = ["stragglers"]
-
 _CLEAR = 3
 """A rank that comes last counts when it is later than the one before by so many times the clocks' scatter."""
 

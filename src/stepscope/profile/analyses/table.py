@@ -11,8 +11,6 @@ import numpy.typing as npt
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet, Unit
 
-__all__ = ["Filled", "column", "mean", "named", "share", "sheet_of"]
-
 Values = npt.NDArray[Any]
 Filled = tuple[Column, "Values | Sequence[Any]"]
 

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Memory", "is_out_of_memory"]
-
 _SHARE = 0.8
 """Of what a machine has free: the rest stays for everything else, so that nothing is swapped out."""
 _SAID = (

@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.common.units import bytes_text, time_text
 from stepscope.profile.batch.search import Measurement, Search
 
-__all__ = ["BatchReport"]
-
 Line = list[tuple[str, str]]
 _FULL = 0.95
 """Of the highest throughput: a batch that reaches it is large enough."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Measurement", "Search"]
-
 _CLOSE = 1.1
 """Between a size that fits and one that does not: near enough."""
 

@@ -20,8 +20,6 @@ from stepscope.profile.data.training_loader import TrainingLoader
 from stepscope.profile.data.trial import settle
 from stepscope.record.lengths import known_length
 
-__all__ = ["BatchTuner"]
-
 _WARM = 2
 Tell = Callable[[dict[str, Any]], None]
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from stepscope.profile.collect.facts import Facts
     from stepscope.profile.collect.torch_window import TorchWindow
 
-__all__ = ["ProfileRoom", "Profiler", "profile"]
-
 _going: Profiler | None = None
 READ_WITHIN_S = 300.0
 

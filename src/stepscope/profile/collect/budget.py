@@ -9,8 +9,6 @@ from itertools import count
 from stepscope.events.python_calls import follow_calls
 from stepscope.profile.collect.torch_window import WindowOptions
 
-__all__ = ["Asked", "Budget", "CallCounter", "Chosen", "Probe", "choose"]
-
 BYTES_PER_EVENT = 2_700
 """Of the process's memory, while torch.profiler stops."""
 MEMORY_SHARE = 0.25

@@ -25,8 +25,6 @@ from stepscope.profile.collect.facts_process import usable_cores
 from stepscope.profile.collect.other_programs import OtherPrograms
 from stepscope.runs.catalogue.index import cache_folder
 
-__all__ = ["calibrated"]
-
 _VERSION = 1
 _LARGEST = 1 << 20
 _BATCHES, _LARGE_BYTES = 24, 4 << 20

@@ -15,8 +15,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["Reading", "digest"]
-
 _START = "import json, sys; paths, folder, rank = json.loads(sys.argv[1]); sys.path[:] = paths; from stepscope.profile.collect.child import behind; behind(folder, rank)"  # noqa: E501
 
 

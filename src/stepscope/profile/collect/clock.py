@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter_ns, thread_time_ns
 
-__all__ = ["Clock"]
-
 
 def _other_programs() -> Callable[[], float]:
     from stepscope.profile.collect.other_programs import OtherPrograms

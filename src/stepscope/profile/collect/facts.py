@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from stepscope.profile.collect.facts_loaders import LoaderFacts
     from stepscope.profile.collect.facts_look import Look
 
-__all__ = ["FACTS_FORMAT", "Facts"]
-
 FACTS_FORMAT = 1
 _KEPT = 1000
 _SLOW_NS, _ENDLESS_NS = 500_000_000, 5_000_000_000

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["describe_batch", "describe_dataset"]
-
 _MOST_VALUES = 4_000_000
 _BETWEEN_WORDS = re.compile(r"[\s,;]")
 _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,7}$")

@@ -13,8 +13,6 @@ from stepscope.events.objects import lend
 if TYPE_CHECKING:
     from stepscope.profile.collect.facts import Facts
 
-__all__ = ["LoaderFacts"]
-
 _KEPT = 2000
 _CLOCK = 80
 _FETCHERS = (

@@ -23,8 +23,6 @@ from stepscope.profile.collect.facts_process import describe_model
 from stepscope.record.observers.own_frames import own_place
 from stepscope.records.place import Place
 
-__all__ = ["Look", "file_line"]
-
 _disabled = torch._C.DisableTorchFunction
 _UNSEEN: dict[str, Plan] = {
     "torch:from_numpy": (0, "from_numpy"),

@@ -10,20 +10,6 @@ from typing import Any
 
 import psutil
 
-__all__ = [
-    "compile_counts",
-    "cpu",
-    "describe_model",
-    "describe_optimizer",
-    "device",
-    "environment",
-    "flags",
-    "graphs_made",
-    "is_compiled",
-    "memory_now",
-    "step_figures",
-]
-
 _ENVIRONMENT = (
     "CUDA_LAUNCH_BLOCKING", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTORCH_CUDA_ALLOC_CONF",
     "PYTORCH_NO_CUDA_MEMORY_CACHING", "TORCH_DISTRIBUTED_DEBUG", "NCCL_DEBUG", "NVIDIA_TF32_OVERRIDE",

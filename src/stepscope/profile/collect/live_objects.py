@@ -9,8 +9,6 @@ from weakref import ref
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Alive", "live_models_and_optimizers"]
-
 
 class Alive:
     """The models and optimizers of now, held weakly: when the script lets go of one, it is gone."""

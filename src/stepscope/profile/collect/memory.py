@@ -15,8 +15,6 @@ from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["CudaHistory", "storages"]
-
 Storages = dict[str, list[list[Any]]]
 
 

@@ -18,8 +18,6 @@ from stepscope.profile.trace.python_names import MODULE, frame_of
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["module_paths", "names_and_lines"]
-
 _MOST_EVENTS = 60_000
 _NOTHING_NEW = 20_000
 """So many events without a module or a call that was not known yet: the rest are repeats."""

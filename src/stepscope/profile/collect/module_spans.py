@@ -15,8 +15,6 @@ from stepscope.profile.collect.live_objects import live_models_and_optimizers
 from stepscope.profile.collect.module_names import module_paths
 from stepscope.profile.trace.python_names import MODULE_SPAN
 
-__all__ = ["ModuleSpans", "hidden_span"]
-
 _SPAN = "profiler span"
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from stepscope.events import Installed
 
-__all__ = ["Moves", "uses_accelerator"]
-
 _POINTS = ("torch:Tensor.to", "torch:Tensor.cuda")
 
 

@@ -6,8 +6,6 @@ from time import perf_counter
 
 import psutil
 
-__all__ = ["OtherPrograms"]
-
 
 class OtherPrograms:
     """Asked at the end of a stretch of time: `cores()` is the mean since it was made, without this process tree."""

@@ -9,8 +9,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events import Installed
 
-__all__ = ["OURS", "TheirProfiler"]
-
 OURS = "_stepscope_window"
 """An attribute of the profiles that are ours."""
 _PROFILE, _KINETO = "torch.autograd.profiler:profile", "torch.profiler.profiler:_KinetoProfile"

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from stepscope.profile.collect.phases import PHASES
 
-__all__ = ["PhaseEvents"]
-
 
 class PhaseEvents:
     """Collects stretches by the loop's clock and saves them on the axis of the trace (Unix nanoseconds)."""

@@ -16,8 +16,6 @@ from stepscope.records.profile import Part, StepParts
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["PHASES", "PhaseTable", "spread"]
-
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
 KEPT_STEPS = 20_000
 FIRST_STEPS = 20

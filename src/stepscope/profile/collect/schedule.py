@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from stepscope.errors import UsageError
 
-__all__ = ["Action", "Schedule", "StepRange", "is_settled", "schedule"]
-
 SKIP_STEPS = 10
 MOST_SKIPPED = 25
 LONG_ENOUGH_S = 1.0

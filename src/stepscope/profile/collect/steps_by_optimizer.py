@@ -8,8 +8,6 @@ from typing import Any
 
 from stepscope import events
 
-__all__ = ["StepsByOptimizer"]
-
 
 class StepsByOptimizer:
     """Calls `stepped()` after every optimizer step of the thread that installed it.

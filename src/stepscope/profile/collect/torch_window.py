@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from stepscope.profile.collect.module_spans import ModuleSpans
     from stepscope.profile.memory.snapshot import MemorySnapshot
 
-__all__ = ["TorchWindow", "WindowOptions", "quiet_kineto", "someone_profiles", "stacks_are_safe", "without_noise"]
-
 _NOISE = (
     b"Memory block of unknown size was allocated before the profiling started",
     b"External init callback must run in same thread as registerClient",

@@ -20,8 +20,6 @@ from stepscope.profile.collect.windows import Request
 from stepscope.profile.show import cell_text
 from stepscope.profile.store import PROFILES, REQUEST
 
-__all__ = ["Anomaly", "RequestFile", "Signal", "signal_named"]
-
 POLL_S = 1.0
 KEEP_S = 3.0
 ODD_FACTOR = 3.0

@@ -9,8 +9,6 @@ from stepscope import fence
 if TYPE_CHECKING:
     from stepscope.profile.collect.torch_window import TorchWindow
 
-__all__ = ["look_at"]
-
 
 def look_at(window: TorchWindow) -> dict[str, Any]:
     """For the facts: the names of modules, and whose memory is where."""

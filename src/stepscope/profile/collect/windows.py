@@ -25,8 +25,6 @@ from stepscope.profile.show import cell_text
 from stepscope.profile.store import new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
 
-__all__ = ["Request", "Saved", "Windows"]
-
 State = Literal["idle", "probe", "warm", "recording"]
 
 

@@ -21,8 +21,6 @@ from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.events import Events
 from stepscope.records.profile import ProfileFile
 
-__all__ = ["DataCollector"]
-
 _MAIN_ROWS = "main.rows"
 _MOST_LINES = 200
 

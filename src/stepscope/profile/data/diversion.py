@@ -10,8 +10,6 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from stepscope import events
 
-__all__ = ["Diversion", "batch_bytes", "fresh"]
-
 Give = Callable[[Any, Any, Callable[[], Any]], Any]
 _POINTS = (
     "torch.utils.data.dataloader:_SingleProcessDataLoaderIter._next_data",

@@ -12,8 +12,6 @@ from stepscope.profile.data.loader_facts import LoaderFacts
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["loader_facts", "loader_names", "worker_lines"]
-
 
 class _Data(msgspec.Struct):
     loaders: list[LoaderFacts] = []

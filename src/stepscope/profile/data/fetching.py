@@ -17,8 +17,6 @@ from stepscope.events.objects import lend
 from stepscope.profile.data.probe import Probe, current
 from stepscope.profile.data.stages import Stages, place_of_callable, sample_times, stages_of
 
-__all__ = ["install_fetching", "install_waiting"]
-
 _LOADER = "torch.utils.data.dataloader"
 
 

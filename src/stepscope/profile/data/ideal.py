@@ -12,8 +12,6 @@ from weakref import WeakKeyDictionary
 from stepscope.profile.data.diversion import Diversion, batch_bytes, fresh
 from stepscope.record.lengths import known_length
 
-__all__ = ["IdealLoader", "IdealResult", "install_ideal"]
-
 KEEP = 8
 KEEP_BYTES = 512 << 20
 _WARM = 2

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["LoaderFacts"]
-
 
 class LoaderFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One loader in `rankN.data.json`."""

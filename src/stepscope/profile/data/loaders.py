@@ -10,8 +10,6 @@ from stepscope import events
 from stepscope.profile.data.loader_facts import LoaderFacts
 from stepscope.record.lengths import known_length
 
-__all__ = ["Loaders"]
-
 _MOST_AT_A_PLACE = 8
 
 

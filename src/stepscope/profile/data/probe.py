@@ -20,8 +20,6 @@ from stepscope import fence
 from stepscope.events import on_fork
 from stepscope.files.opening import read_file
 
-__all__ = ["MAIN", "Probe", "current", "read_rows", "set_current"]
-
 MAIN = -1
 """The number of the main process among workers."""
 _ALLOWANCE = 0.009

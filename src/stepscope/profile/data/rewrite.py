@@ -7,8 +7,6 @@ import linecache
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["Change", "rewritten"]
-
 _POSITIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory")
 
 

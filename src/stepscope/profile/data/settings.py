@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-__all__ = ["LoaderSettings", "is_sharded", "loader_like"]
-
 
 @dataclass(frozen=True)
 class LoaderSettings:

@@ -18,8 +18,6 @@ from weakref import ref
 from stepscope.events.objects import lend_entry
 from stepscope.profile.data.probe import Probe
 
-__all__ = ["Stages", "name_of", "place_of_callable", "sample_times", "shown_path", "stages_of"]
-
 _DEPTH = 4
 _MOST = 64
 _NO_STAGES = (type, str, bytes)

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["DataTimings", "Waits"]
-
 Rows = npt.NDArray[Any]
 _WARM = 2
 """Batches of a pass that are left out of what is typical: workers start, queues fill."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["TrainingLoader"]
-
 WARM_STEPS = 6
 
 

@@ -10,8 +10,6 @@ from typing import Any
 from stepscope.profile.data.diversion import fresh
 from stepscope.profile.data.settings import LoaderSettings, loader_like
 
-__all__ = ["FreeTrial", "Trial", "settle"]
-
 
 class Trial:
     """Hands out the batches of a loader with these settings, and times the turns of the training loop.

@@ -18,8 +18,6 @@ from stepscope.profile.data.training_loader import TrainingLoader
 from stepscope.profile.data.trial import FreeTrial, Trial, settle
 from stepscope.record.lengths import known_length
 
-__all__ = ["Budget", "Tuner", "cpu_count"]
-
 _KEEP, _KEEP_BYTES = 8, 256 << 20
 _ENOUGH = 0.97
 """Of the speed with free data: more workers could not be seen."""

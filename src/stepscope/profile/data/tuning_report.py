@@ -11,8 +11,6 @@ from stepscope.profile.data.stages import shown_path
 from stepscope.profile.data.trial import Trial
 from stepscope.profile.data.tuner import Tuner, cpu_count
 
-__all__ = ["TuningReport"]
-
 Line = list[tuple[str, str]]
 """Pieces of text, each with a style of rich."""
 

@@ -17,8 +17,6 @@ from stepscope.profile.data.probe import Probe, set_current
 from stepscope.profile.data.worker_lines import WorkerLines
 from stepscope.record.tracebacks import without_our_frames
 
-__all__ = ["WorkerDoor"]
-
 _WORKER = "torch.utils.data._utils.worker"
 _INDEX_QUEUE, _DATA_QUEUE, _WORKER_ID = 2, 3, 10
 """Where they stand among the arguments of `_worker_loop`."""

@@ -13,8 +13,6 @@ from stepscope.files.opening import read_file
 from stepscope.profile.data.probe import Probe
 from stepscope.profile.python.sampler import Sampler
 
-__all__ = ["WorkerLines", "read_lines"]
-
 _INTERVAL_S = 0.01
 _WRITE_S = 2.0
 _INSIDE = "fetch"

@@ -15,8 +15,6 @@ import numpy as np
 
 from stepscope.profile.trace.events import Events
 
-__all__ = ["chrome_bytes", "write_chrome"]
-
 _BLOCK = 4096
 _LISTS = {"Input Dims", "Input type", "Input Strides", "Concrete Inputs", "grid", "block"}
 """Text columns that hold JSON lists as they were written; they go out as lists again."""

@@ -13,8 +13,6 @@ from stepscope.profile.profile import Profile
 from stepscope.records.profile import Stack
 from stepscope.runs.format.layout import write_file
 
-__all__ = ["KINDS", "answers", "export"]
-
 KINDS = {
     "chrome": "the timeline, for Perfetto and chrome://tracing",
     "speedscope": "the Python call tree, for speedscope.app",

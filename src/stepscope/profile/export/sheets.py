@@ -15,8 +15,6 @@ from stepscope.profile.analyses.analysis import Answer
 from stepscope.records.profile import Column, Curve, Sheet, Stack, StepParts
 from stepscope.runs.format.layout import write_file
 
-__all__ = ["as_sheet", "sheet_csv", "sheet_json", "write_sheet"]
-
 
 def as_sheet(answer: Answer) -> Sheet:
     """Any answer as a table."""

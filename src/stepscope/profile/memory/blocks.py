@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.trace import Trace
 
-__all__ = ["Blocks", "DeviceMemory", "blocks_of", "device_name"]
-
 Ints = npt.NDArray[Any]
 
 _DEVICES = {

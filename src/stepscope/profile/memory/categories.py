@@ -18,8 +18,6 @@ from stepscope.profile.trace.ancestors import nearest_of
 from stepscope.profile.trace.modules import backward_nodes
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["CATEGORIES", "Categories", "Storage", "categories_of", "known_storages"]
-
 Ints = npt.NDArray[Any]
 
 CATEGORIES = ("parameters", "buffers", "gradients", "optimizer", "activations", "temporaries", "input", "unknown")

@@ -9,8 +9,6 @@ from stepscope.profile.memory.blocks import Blocks
 from stepscope.profile.memory.history import own_frame
 from stepscope.profile.memory.snapshot import ACTIONS, MemorySnapshot
 
-__all__ = ["exact_lines"]
-
 _ALLOC = ACTIONS.index("alloc")
 _NEAR_NS = 1_000_000
 """The two clocks differ by about a microsecond; an address that was handed out again is many of them away."""

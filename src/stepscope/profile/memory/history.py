@@ -11,8 +11,6 @@ import numpy.typing as npt
 from stepscope.profile.memory.snapshot import ACTIONS, MemorySnapshot
 from stepscope.profile.trace.python_names import is_library_file
 
-__all__ = ["History", "history_of", "own_frame"]
-
 Ints = npt.NDArray[Any]
 
 _ALLOC, _FREE = ACTIONS.index("alloc"), ACTIONS.index("free_requested")

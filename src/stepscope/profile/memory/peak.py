@@ -11,8 +11,6 @@ import numpy.typing as npt
 from stepscope.profile.memory.categories import CATEGORIES, Storage
 from stepscope.profile.memory.placed import Placed
 
-__all__ = ["Peak", "peaks_of"]
-
 Ints = npt.NDArray[Any]
 
 _UNKNOWN = CATEGORIES.index("unknown")

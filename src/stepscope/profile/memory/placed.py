@@ -19,8 +19,6 @@ from stepscope.profile.trace.modules import Modules, modules_of
 from stepscope.profile.trace.own_lines import OwnLines, own_lines
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Placed", "blocks_in", "lines_in", "modules_in", "placed_blocks"]
-
 Ints = npt.NDArray[Any]
 
 _NODE = "autograd::engine::evaluate_function: "

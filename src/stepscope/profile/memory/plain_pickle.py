@@ -13,8 +13,6 @@ from typing import Any
 
 from stepscope.errors import BadData
 
-__all__ = ["read_plain_pickle"]
-
 _MOST_OBJECTS = 50_000_000
 
 _RUNS_CODE = {

@@ -9,8 +9,6 @@ import msgspec
 
 from stepscope.errors import BadData
 
-__all__ = ["ACTIONS", "BlockColumns", "HistoryColumns", "MemorySnapshot", "snapshot_of"]
-
 ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map",
            "segment_unmap", "snapshot", "oom", "other")  # fmt: skip
 _OTHER = len(ACTIONS) - 1

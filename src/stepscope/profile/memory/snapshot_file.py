@@ -12,8 +12,6 @@ from stepscope.files.opening import read_file
 from stepscope.profile.memory.plain_pickle import read_plain_pickle
 from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
 
-__all__ = ["decode_snapshot", "read_snapshot"]
-
 _MOST_BYTES = 1 << 30
 
 

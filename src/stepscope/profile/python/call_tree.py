@@ -14,8 +14,6 @@ from itertools import count
 from stepscope.profile.python.stats import Function, ProfStats
 from stepscope.records.profile import Stack
 
-__all__ = ["call_tree", "label"]
-
 MOST_NODES = 20_000
 SMALLEST = 1 / 20_000
 """Of the whole: what is smaller is part of its parent's own time."""

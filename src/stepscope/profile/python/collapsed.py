@@ -10,8 +10,6 @@ from stepscope.files.opening import read_text
 from stepscope.profile.python.tree_builder import TreeBuilder
 from stepscope.records.profile import Stack
 
-__all__ = ["collapsed_in", "collapsed_text", "read_collapsed"]
-
 MOST_BYTES = 256 << 20
 MOST_DEPTH = 2000
 

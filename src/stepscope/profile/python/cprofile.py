@@ -11,8 +11,6 @@ from stepscope.profile.python.files import LIBRARY, OURS, kind_of
 from stepscope.profile.python.stats import ProfStats
 from stepscope.profile.python.without import without
 
-__all__ = ["CProfiler"]
-
 
 class CProfiler:
     """Profiles the thread that starts it, until it is stopped. May be started again: times add up.

@@ -6,8 +6,6 @@ import os
 
 from stepscope.common.code_owner import is_ours, is_own_file
 
-__all__ = ["LIBRARY", "OURS", "THEIRS", "kind_of"]
-
 OURS, THEIRS, LIBRARY = range(3)
 _TORCH = os.sep + "torch" + os.sep
 

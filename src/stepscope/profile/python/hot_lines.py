@@ -12,8 +12,6 @@ from types import CodeType
 from stepscope.common.code_owner import is_own_file
 from stepscope.profile.python.samples import Samples
 
-__all__ = ["HotSpot", "hot_spots"]
-
 LEAST = 0.05
 _TORCH = os.sep + "torch" + os.sep
 _PHASES = (

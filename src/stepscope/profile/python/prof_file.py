@@ -18,8 +18,6 @@ from stepscope.errors import BadData, NotFound
 from stepscope.files.opening import read_file
 from stepscope.profile.python.stats import ProfStats
 
-__all__ = ["prof_bytes", "read_prof", "stats_in", "write_prof"]
-
 MOST_BYTES = 64 << 20
 MOST_OBJECTS = 6_000_000
 MOST_SECONDS = 2.0

@@ -18,8 +18,6 @@ from stepscope.profile.python.files import OURS, THEIRS, kind_of
 from stepscope.profile.python.samples import Samples
 from stepscope.records.profile import Stack
 
-__all__ = ["Sampler"]
-
 INTERVAL_S = 0.005
 MOST_COST = 0.008
 """The part of the time that looking may take."""

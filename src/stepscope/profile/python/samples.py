@@ -12,8 +12,6 @@ from stepscope.profile.python.call_tree import label
 from stepscope.profile.python.tree_builder import TreeBuilder
 from stepscope.records.profile import Stack
 
-__all__ = ["Samples"]
-
 _IDLE = {
     ("threading.py", "wait"),
     ("threading.py", "_wait_for_tstate_lock"),

@@ -20,8 +20,6 @@ from stepscope.files.opening import read_file
 from stepscope.profile.python.tree_builder import Frame, TreeBuilder
 from stepscope.records.profile import Stack, Unit
 
-__all__ = ["read_speedscope", "speedscope_bytes", "speedscope_in", "write_speedscope"]
-
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 MOST_BYTES = 512 << 20
 MOST_FRAMES = 20_000_000

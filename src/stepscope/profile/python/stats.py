@@ -8,8 +8,6 @@ from typing import Any
 
 from stepscope.errors import UsageError
 
-__all__ = ["SORT_ORDERS", "Calls", "Function", "FunctionStats", "ProfStats", "sort_order"]
-
 Function = tuple[str, int, str]
 """(file, first line, name); a function written in C is ("~", 0, "<built-in method time.sleep>")."""
 

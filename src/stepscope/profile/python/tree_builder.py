@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from stepscope.records.profile import Stack, Unit
 
-__all__ = ["TreeBuilder"]
-
 Frame = tuple[str, str, int, int]
 """(label, file, the function's first line, the line it is at; 0: not known)"""
 

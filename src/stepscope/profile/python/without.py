@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from stepscope.profile.python.stats import Calls, Function, FunctionStats, ProfStats
 
-__all__ = ["without"]
-
 Test = Callable[[Function], bool]
 
 

@@ -14,8 +14,6 @@ from stepscope.profile.timeline.lines import Lines
 from stepscope.profile.timeline.picked import Spot, spot_of
 from stepscope.profile.trace.trace import Trace
 
-__all__ = ["Finder", "FoundEvents"]
-
 MARKS = 1024
 KEPT = 8
 

@@ -10,8 +10,6 @@ import numpy as np
 from stepscope.profile.timeline.lines import Lines
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Lane", "LaneGroup", "name_lanes"]
-
 LaneKind = Literal["host", "device", "worker", "profiler"]
 
 _DEVICE = (Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET, Kind.DEVICE_ANNOTATION, Kind.SYNC)

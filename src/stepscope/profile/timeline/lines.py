@@ -17,8 +17,6 @@ from stepscope.profile.trace.library import late_in_groups, most_in_groups, orde
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Lines", "lay_out"]
-
 Ints = npt.NDArray[Any]
 
 SLACK_NS = 1_000

@@ -13,8 +13,6 @@ from stepscope.errors import NotFound
 from stepscope.profile.timeline.lines import Lines
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Argument", "Arrow", "PickedEvent", "Spot", "pick", "spot_of"]
-
 MOST_ARROWS = 200
 MOST_TEXT = 20_000
 MOST_FRAMES = 256

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from stepscope.profile.timeline.lines import Lines, stretch_of
 from stepscope.profile.trace.library import merge_compiled
 
-__all__ = ["Level", "Pyramid", "merged"]
-
 Ints = npt.NDArray[Any]
 
 FIRST_LEVEL = 8

@@ -12,8 +12,6 @@ import numpy.typing as npt
 from stepscope.profile.timeline.lines import Lines
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["LaneShare", "NameShare", "Selection", "select"]
-
 Ints = npt.NDArray[Any]
 
 KINDS = len(Kind)

@@ -17,8 +17,6 @@ from stepscope.errors import UsageError
 from stepscope.profile.timeline.lines import Lines
 from stepscope.profile.timeline.pyramid import Pyramid
 
-__all__ = ["MOST_LANES", "MOST_TILES", "TILE", "pack_tiles"]
-
 TILE = 1024
 MOST_TILES = 32
 MOST_LANES = 4096

@@ -16,8 +16,6 @@ from stepscope.profile.timeline.selection import Selection, select
 from stepscope.profile.timeline.tiles import pack_tiles
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Timeline"]
-
 
 class Timeline:
     """

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.library import depths_compiled, nearest_compiled
 
-__all__ = ["around", "depths", "nearest", "nearest_above", "nearest_of", "next_above"]
-
 Ints = npt.NDArray[Any]
 
 

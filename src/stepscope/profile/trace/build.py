@@ -12,8 +12,6 @@ import numpy as np
 
 from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Sparse, narrowed
 
-__all__ = ["Builder", "events_of"]
-
 _DTYPES = {"int": np.int64, "float": np.float64, "text": np.uint32}
 _DECIMAL = re.compile(r"-?[0-9]+")
 MOST_ARGUMENTS = 1024

@@ -16,8 +16,6 @@ from stepscope.errors import BadData, NotFound
 from stepscope.profile.trace.columns import COLUMNS_FORMAT, load_kept_events, save_events
 from stepscope.profile.trace.events import Events
 
-__all__ = ["SUFFIX", "Cache"]
-
 SUFFIX = ".stepscope"
 _READER = 1
 """Raised when the same trace would give another table."""

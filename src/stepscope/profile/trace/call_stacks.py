@@ -11,8 +11,6 @@ from stepscope.profile.trace.own_lines import LineKey
 from stepscope.profile.trace.python_names import frame_of
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["stack_lines"]
-
 Ints = npt.NDArray[Any]
 
 

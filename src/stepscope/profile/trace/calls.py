@@ -11,8 +11,6 @@ import numpy.typing as npt
 from stepscope.profile.trace.ancestors import depths
 from stepscope.profile.trace.library import call_nodes
 
-__all__ = ["Calls", "call_tree"]
-
 Ints = npt.NDArray[Any]
 
 

@@ -25,8 +25,6 @@ from stepscope.files.opening import read_file
 from stepscope.profile.trace.events import Events, Header, Ints, Sparse
 from stepscope.profile.trace.packed import Packed, pack_numbers, pack_strings, unpack_numbers, unpack_strings
 
-__all__ = ["COLUMNS_FORMAT", "load_events", "load_kept_events", "save_events"]
-
 MAGIC = b"SSEVENTS"
 COLUMNS_FORMAT = 3
 LARGEST = 2 << 30

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.trace import Trace
 
-__all__ = ["Devices", "devices_of", "window"]
-
 Rows = npt.NDArray[Any]
 
 

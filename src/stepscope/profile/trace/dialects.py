@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["kind_of_cat"]
-
 # Numbers of `Kind`; by name they would make the two files import each other.
 _OTHER, _OP, _RUNTIME, _KERNEL, _MEMCPY, _MEMSET, _ANNOTATION, _DEVICE_ANNOTATION = range(8)
 _PYTHON, _MEMORY, _FLOW, _PHASE, _DATA, _SYNC, _OVERHEAD, _TRACE = range(8, 16)

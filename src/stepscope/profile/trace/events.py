@@ -19,8 +19,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.library import take
 
-__all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined", "narrowed"]
-
 Ints = npt.NDArray[Any]
 
 _FEW = 6

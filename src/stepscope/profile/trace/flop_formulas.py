@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-__all__ = ["FALLBACK", "PLAIN", "WHOLE", "Given", "flops_of"]
-
 
 class Given(NamedTuple):
     """What a trace says of a call."""

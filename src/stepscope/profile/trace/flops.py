@@ -17,8 +17,6 @@ from stepscope.profile.trace.peaks import peak_flops
 from stepscope.profile.trace.shape_texts import types_of
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Arithmetic", "arithmetic", "ideal_seconds", "model_flops_utilisation"]
-
 Values = npt.NDArray[Any]
 
 

@@ -15,8 +15,6 @@ from stepscope.profile.trace.python_names import MODULE_SPAN
 from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["CAUSES", "Gaps", "device_gaps", "doing_in", "gaps_of_devices", "named_ranges", "outer_ops", "sync_rows"]
-
 Rows = npt.NDArray[Any]
 
 CAUSES = ("host", "sync", "data", "kernel", "other")

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.library import distinct
 
-__all__ = ["Groups", "group", "index_of"]
-
 Values = npt.NDArray[Any]
 
 

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Stretches", "without_overlap"]
-
 Ints = npt.NDArray[Any]
 
 

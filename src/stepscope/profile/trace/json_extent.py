@@ -6,8 +6,6 @@ import re
 
 from stepscope.profile.trace.scanning import Status
 
-__all__ = ["member_start", "value_end"]
-
 _BLANK = re.compile(rb"[ \t\n\r]*")
 _PLAIN = rb'[^"\\\x00-\x1f]*'
 _BODY = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + _PLAIN + rb")*"

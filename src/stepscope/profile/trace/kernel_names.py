@@ -7,8 +7,6 @@ from functools import lru_cache
 
 from stepscope.profile.trace.trace import is_collective_name
 
-__all__ = ["can_use_tensor_cores", "is_tensor_core_kernel", "kernel_kind", "short_kernel_name"]
-
 _FUNCTOR = re.compile(r"(?:at::native::)?(?:\(anonymous namespace\)::)?(\w+?)(?:_kernel_cuda|_kernel_impl|KernelImpl|"
                       r"CUDAKernelImpl|Functor\w*|_kernel)\b")  # fmt: skip
 _PLAIN = {"vectorized_elementwise", "unrolled_elementwise", "elementwise", "reduce", "index_elementwise", "gpu",

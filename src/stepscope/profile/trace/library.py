@@ -13,25 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Column",
-    "State",
-    "Strings",
-    "call_nodes",
-    "depths_compiled",
-    "distinct",
-    "late_in_groups",
-    "library",
-    "merge_compiled",
-    "most_in_groups",
-    "nearest_compiled",
-    "nest_compiled",
-    "order_in_groups",
-    "take",
-    "take_or",
-    "within",
-]
-
 Ints = npt.NDArray[Any]
 _VERSION = 7
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")

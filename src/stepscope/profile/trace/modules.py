@@ -16,8 +16,6 @@ from stepscope.profile.trace.library import take_or
 from stepscope.profile.trace.python_names import MODULE, MODULE_SPAN
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["ModuleNode", "Modules", "backward_nodes", "modules_of"]
-
 Ints = npt.NDArray[Any]
 
 _SPAN = re.compile(r"^module (?P<path>.*?)(?: \((?P<kind>[^()]*)\))?$")

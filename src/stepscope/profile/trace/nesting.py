@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.library import nest_compiled
 
-__all__ = ["nest"]
-
 Ints = npt.NDArray[Any]
 
 

@@ -12,8 +12,6 @@ from stepscope.profile.trace.groups import Groups
 from stepscope.profile.trace.own_lines import OwnLines, own_lines
 from stepscope.profile.trace.trace import Trace
 
-__all__ = ["carriers_of", "line_text", "stack_text", "top_lines"]
-
 Values = npt.NDArray[Any]
 
 

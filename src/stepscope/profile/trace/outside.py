@@ -12,8 +12,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.ranges import collective_rows
 from stepscope.profile.trace.trace import Kind, Rows, Trace, is_collective_name
 
-__all__ = ["busy_time", "notes_on_outside", "outside_ns", "unknown_categories"]
-
 _WORTH_SAYING = 0.001
 
 

@@ -18,8 +18,6 @@ from stepscope.profile.trace.library import take_or
 from stepscope.profile.trace.python_names import Frame, frame_of
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["LineKey", "OwnLines", "own_lines"]
-
 Ints = npt.NDArray[Any]
 
 _MOST_NTH = 64

@@ -11,8 +11,6 @@ import numpy as np
 
 from stepscope.profile.trace.events import Ints
 
-__all__ = ["Packed", "pack_numbers", "pack_strings", "unpack_numbers", "unpack_strings"]
-
 _MOST_DEFLATE_SAVES = 1032
 """To one: the most that deflate can unpack to (zlib's technical notes)."""
 _WORTH = 0.4

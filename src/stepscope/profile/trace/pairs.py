@@ -8,8 +8,6 @@ import numpy as np
 
 from stepscope.profile.trace.events import Events, Ints, Sparse
 
-__all__ = ["paired"]
-
 
 def paired(events: Events) -> Events:
     """Every B with its E as one X; the E's arguments go to it. A B without an E stays, with dur -1; so does an E."""

@@ -17,8 +17,6 @@ import numpy.typing as npt
 from stepscope.profile.trace.gaps import BACK_TO_BACK_NS, sync_rows
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["DEVICE", "HOST", "LAUNCH", "QUEUE", "WAKE", "Path", "critical_path"]
-
 Rows = npt.NDArray[Any]
 
 HOST, DEVICE, LAUNCH, QUEUE, WAKE = range(5)

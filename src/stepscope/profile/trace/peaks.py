@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["peak_flops"]
-
 T = 1e12
 
 

@@ -15,8 +15,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.ranges import BACKWARD, data_rows, is_optimizer, is_step_mark
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["PHASES", "phase_stretches", "training_lane"]
-
 Rows = npt.NDArray[Any]
 
 PHASES = ("data", "h2d", "optimizer", "backward", "forward")

@@ -9,8 +9,6 @@ from functools import lru_cache
 
 from stepscope.common.code_owner import is_library_path
 
-__all__ = ["MODULE", "MODULE_SPAN", "Frame", "frame_of", "is_library_file", "is_python_itself"]
-
 MODULE = "nn.Module: "
 """torch writes `nn.Module: Linear_3`: the class, and a number that counts the instances of it."""
 

@@ -17,8 +17,6 @@ from stepscope.profile.trace.calls import Calls, call_tree
 from stepscope.profile.trace.python_names import Frame, frame_of, is_python_itself
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["PythonTrees", "our_calls", "python_trees"]
-
 Ints = npt.NDArray[Any]
 
 _OURS = Frame("Stepscope itself", function="Stepscope itself", ours=True)

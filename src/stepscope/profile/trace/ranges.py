@@ -10,18 +10,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
 
-__all__ = [
-    "BACKWARD",
-    "collective_rows",
-    "data_rows",
-    "is_communication",
-    "is_data_loading",
-    "is_optimizer",
-    "is_step_mark",
-    "is_sync_call",
-    "plain_op_name",
-]
-
 Rows = npt.NDArray[Any]
 
 BACKWARD = "autograd::engine::evaluate_function"

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["rank_in_fields", "ranks_of_names"]
-
 _RANK = re.compile(r"rank[-_.= ]?(\d{1,6})(?!\d)", re.IGNORECASE)
 _LAST = re.compile(r"[-_.](\d{1,5})\.json(?:\.gz)?$")
 

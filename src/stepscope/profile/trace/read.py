@@ -25,8 +25,6 @@ from stepscope.profile.trace.scan_compiled import CompiledScanner
 from stepscope.profile.trace.scanning import Scanner
 from stepscope.profile.trace.source import LARGEST, Source
 
-__all__ = ["read_ranks", "read_trace", "traces_in"]
-
 Which = Literal["auto", "compiled", "wheel"]
 
 

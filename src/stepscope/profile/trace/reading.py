@@ -16,8 +16,6 @@ from stepscope.profile.trace.repair import mend
 from stepscope.profile.trace.scanning import Scanner, Status
 from stepscope.profile.trace.source import Source
 
-__all__ = ["Reading"]
-
 _PIECE = 0
 """Bytes at once; 0: as the scanner likes it."""
 _SEAM = 16 << 10

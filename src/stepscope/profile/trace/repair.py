@@ -11,8 +11,6 @@ import json
 import re
 from typing import Any, NamedTuple
 
-__all__ = ["Mended", "mend"]
-
 _WINDOW = 1 << 20
 """An event is looked for in as many bytes."""
 _TRIES = 24

@@ -16,8 +16,6 @@ from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Ints, Spar
 from stepscope.profile.trace.library import Column, Strings, library
 from stepscope.profile.trace.scanning import Found, Status
 
-__all__ = ["CompiledScanner"]
-
 _KINDS = ("", "int", "float", "text")
 _DTYPES = {"int": np.dtype(np.int64), "float": np.dtype(np.float64), "text": np.dtype(np.uint32)}
 _CATS, _NAMES, _WORDS, _LANES, _TEXTS, _KEYS, _FIELDS, _METADATA = range(8)

@@ -19,8 +19,6 @@ from stepscope.profile.trace.json_extent import member_start, value_end
 from stepscope.profile.trace.scanning import Found, Status
 from stepscope.profile.trace.wheel_table import Event, Table
 
-__all__ = ["WheelScanner"]
-
 _BLANK = re.compile(rb"[ \t\n\r]*")
 _SEPARATORS = re.compile(rb"[ \t\n\r,]*")
 _BETWEEN = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from stepscope.profile.trace.events import Events
 
-__all__ = ["Found", "Scanner", "Status"]
-
 
 class Status(IntEnum):
     OK = 0

@@ -9,8 +9,6 @@ import msgspec
 
 from stepscope.files.decoding import MALFORMED
 
-__all__ = ["dims_of", "dtype_name", "plain_dims", "plain_types", "types_of"]
-
 _DTYPES = {
     "float": "float32", "double": "float64", "c10::half": "float16", "c10::bfloat16": "bfloat16",
     "half": "float16", "bfloat16": "bfloat16", "at::half": "float16", "at::bfloat16": "bfloat16",

@@ -12,8 +12,6 @@ from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, Forbidden, NotFound
 from stepscope.files.opening import open_file
 
-__all__ = ["LARGEST", "Source"]
-
 LARGEST = 16 << 30
 """Bytes of JSON that are read of one trace unless more are allowed."""
 _RATIO = 250

@@ -14,8 +14,6 @@ from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.step_spans import StepSpan
 from stepscope.records.profile import Check, Part, StepParts
 
-__all__ = ["Cover", "cut_steps", "first_is_odd"]
-
 Ints = npt.NDArray[Any]
 
 ODD = 1.5

@@ -13,8 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
 
-__all__ = ["StepSpan", "device_spans", "find_steps"]
-
 _MARK = re.compile(r"^(?:ProfilerStep|StepscopeStep)\s*#?(\d+)")
 _OPTIMIZER = re.compile(r"^Optimizer\.step#")
 

@@ -16,8 +16,6 @@ from stepscope.profile.trace.ancestors import nearest_above
 from stepscope.profile.trace.events import narrowed
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["OpTimes", "enclosing", "op_times", "outermost_of_name"]
-
 Rows = npt.NDArray[Any]
 
 

@@ -21,8 +21,6 @@ from stepscope.profile.trace.library import within
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.step_spans import StepSpan, device_spans, find_steps
 
-__all__ = ["Kind", "Trace"]
-
 Rows = npt.NDArray[Any]
 T = TypeVar("T")
 

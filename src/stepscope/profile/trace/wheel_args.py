@@ -13,8 +13,6 @@ import numpy as np
 from stepscope.profile.trace.events import Ints
 from stepscope.profile.trace.wheel_columns import MISSING, NO_RAW, NO_TEXT, Arguments, spaced
 
-__all__ = ["ArgsOfCategory"]
-
 _NO_INT = -(1 << 63)
 _UNKNOWN = re.compile(r"unknown field `(.*)` - at `", re.DOTALL)
 _MISFIT = re.compile(r" - at `\$\[\d+\]\.(.*)`$", re.DOTALL)

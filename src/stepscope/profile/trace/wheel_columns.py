@@ -14,8 +14,6 @@ import numpy as np
 from stepscope.profile.trace.build import MORE_CATS, MOST_ARGUMENTS, MOST_CATS, fitted, text_of
 from stepscope.profile.trace.events import ARGUMENTS, Ints, Sparse, narrowed
 
-__all__ = ["MISSING", "NO_RAW", "NO_TEXT", "Arguments", "Cats", "Lanes", "Pool", "spaced", "whole_text"]
-
 _DTYPES = {"int": np.int64, "float": np.float64, "text": np.uint32}
 _TOKEN = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]*([,:])[ \t\n\r]*|[ \t\n\r]+', re.DOTALL)
 _SPACED = {b",": b", ", b":": b": "}

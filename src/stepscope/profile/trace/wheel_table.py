@@ -14,8 +14,6 @@ from stepscope.profile.trace.events import Events, Header, Ints
 from stepscope.profile.trace.wheel_args import ArgsOfCategory
 from stepscope.profile.trace.wheel_columns import Arguments, Cats, Lanes, Pool, whole_text
 
-__all__ = ["Event", "Table"]
-
 _NO_ID = -(1 << 63)
 _LARGEST_US = 9e15
 _MOST_TYPES = 256

@@ -33,8 +33,6 @@ from stepscope.runs.query.query import Field, Query, check_field, parse, parse_f
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Catalogue", "Changes"]
-
 _OPEN_FOLDERS = 32
 """Number of runs that stay open with their parsed content."""
 _PUBLISH_S = 1.0

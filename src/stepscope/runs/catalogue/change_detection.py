@@ -16,8 +16,6 @@ from stepscope.files.opening import open_file
 from stepscope.runs.format.frames import HEADER, Kind, decode_at
 from stepscope.runs.format.layout import COMPACT
 
-__all__ = ["RACY_S", "folder_stamp", "is_sealed", "listing_stamp", "may_settle"]
-
 RACY_S = 2.0
 """A folder changed more recently than this may change again with the same timestamp (FAT has a resolution of 2 s)."""
 

@@ -11,8 +11,6 @@ from stepscope.common.metric_direction import goal_of
 from stepscope.runs.catalogue.entry import FACTS, RunEntry
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
 
-__all__ = ["RunColumn", "default_columns", "run_columns"]
-
 _LABELS = {"git.commit": "commit", "git.branch": "branch", "id": "run id"}
 _SHOWN_STATS = ("last", "min", "max", "mean")
 _MOST_DISTINCT = 1000

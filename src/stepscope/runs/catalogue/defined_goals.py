@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from stepscope.common.metric_direction import Goal
 from stepscope.records import MetricRule
 
-__all__ = ["said_goals"]
-
 
 def said_goals(names: Iterable[str], rules: Iterable[MetricRule]) -> dict[str, Goal]:
     """The goals set by `run.define`, by metric; exact names before `*` patterns, later before earlier."""

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import BLOBS, COMPACT, META, is_run_folder
 
-__all__ = ["Found", "find_run_folder", "find_run_folders"]
-
 _DEPTH = 2
 """Maximum depth of runs below a store: `team/project/<run>`."""
 _MOST_FOLDERS = 5000

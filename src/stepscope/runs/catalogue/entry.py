@@ -13,8 +13,6 @@ from stepscope.records import Status
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.query.fields import Field
 
-__all__ = ["FACTS", "Head", "RunEntry"]
-
 
 class Head(msgspec.Struct, array_like=True, gc=False):
     """What the index stores about a run, except the numbers of its metrics."""

@@ -13,8 +13,6 @@ from stepscope.runs.catalogue.resolve import age_of, choose
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import is_run_folder
 
-__all__ = ["find_run"]
-
 
 def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
     """The folder of the run that `ref` names: a path anywhere, or a reference into a store."""

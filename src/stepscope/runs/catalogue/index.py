@@ -20,8 +20,6 @@ import msgspec
 
 from stepscope.runs.format.filesystem import is_remote, make_private_folder
 
-__all__ = ["Index", "Row", "RunIndex", "cache_folder"]
-
 SCHEMA = 3
 """Increment when the stored data changes; files with another schema are ignored."""
 

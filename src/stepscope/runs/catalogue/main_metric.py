@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["SPARK_POINTS", "loss_likeness", "main_metric", "sparkline"]
-
 SPARK_POINTS = 40
 
 _TRAINING = ("train", "training", "trn")

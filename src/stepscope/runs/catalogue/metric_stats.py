@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stepscope.runs.points.summary import MetricSummary
 
-__all__ = ["MetricStats", "Slot", "pack_stats"]
-
 _FLOATS = ("last", "first", "min", "max", "mean")
 _INTEGERS = ("count", "nan", "inf", "last_step", "min_step", "max_step", "first_step")
 _NAMES = _FLOATS + _INTEGERS

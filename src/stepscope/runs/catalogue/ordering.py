@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["grouped", "natural_key", "ordered"]
-
 T = TypeVar("T")
 
 _LONGEST = 200

@@ -15,8 +15,6 @@ from stepscope.runs.catalogue.metric_stats import pack_stats
 from stepscope.runs.points.summary import MetricSummary, rule_for
 from stepscope.runs.read.folder import RunFolder, open_run
 
-__all__ = ["Reading", "read_run"]
-
 _MOST_CONFIG_TEXT = 2000
 """Longer config texts (a whole prompt, say) are truncated in the catalog; the run itself has them in full."""
 

@@ -9,8 +9,6 @@ from typing import Protocol, TypeVar
 
 from stepscope.errors import Ambiguous, NotFound
 
-__all__ = ["Choosable", "age_of", "choose"]
-
 _SHORTEST_PREFIX = 4
 _MOST_LISTED = 8
 

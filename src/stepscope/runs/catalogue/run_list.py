@@ -17,8 +17,6 @@ from stepscope.runs.store import usual_store
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["RunList", "run", "runs"]
-
 _SHOWN = 20
 
 

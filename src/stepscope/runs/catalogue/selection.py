@@ -11,8 +11,6 @@ from stepscope.common.metric_direction import Goal
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.query.fields import Field
 
-__all__ = ["ARCHIVED", "RunPage", "Selection", "newest_goals", "ranges_of"]
-
 ARCHIVED = "archived"
 """Runs with this tag are hidden by default."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.read_head import Reading
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["StoreScan"]
-
 log = logging.getLogger("stepscope.runs")
 
 _BATCH = 200

@@ -22,8 +22,6 @@ from stepscope.runs.query.query import Field, Query
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["VisibleCatalogue"]
-
 
 class VisibleCatalogue(Catalogue):
     """Shows some projects, or one run, of another catalog, which is refreshed and closed elsewhere."""

@@ -31,16 +31,6 @@ from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, log_files
 from stepscope.runs.format.meta import repair_meta
 
-__all__ = [
-    "LARGEST_COMPACTED",
-    "CompactResult",
-    "compact",
-    "covered_files",
-    "put_in_place",
-    "section_frames",
-    "whole_chunks",
-]
-
 _FILE_BYTES = 64 << 20
 """Approximate source bytes per compacted file, so that verifying it needs little memory."""
 

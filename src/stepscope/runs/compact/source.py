@@ -19,8 +19,6 @@ from stepscope.runs.format.frames import Frame, Kind, decode_at
 from stepscope.runs.read.batches import Keysets, Rows
 from stepscope.runs.read.frame_scanner import Chain, read_chain
 
-__all__ = ["Points", "Source", "read_sections", "read_source"]
-
 _define_decoder = msgspec.msgpack.Decoder(tuple[int, list[str]])
 _WINDOW = 64 << 10
 _WIDEST = 8 << 20

@@ -29,8 +29,6 @@ from stepscope.runs.format.frames import encode
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, log_files
 
-__all__ = ["ThinResult", "is_thinned", "thin", "would_thin"]
-
 FIRST = 700_000
 """Thinned files are numbered from here, so that readers know that points are missing on purpose."""
 SHORT = 4000

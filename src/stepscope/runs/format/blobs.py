@@ -19,8 +19,6 @@ from stepscope.runs.format.filesystem import create_file, make_folder, sync_data
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import BLOBS
 
-__all__ = ["blob_path", "put_bytes", "put_file"]
-
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
 

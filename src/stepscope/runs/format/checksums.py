@@ -15,8 +15,6 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["frame_checksums"]
-
 _AT = 12
 """Offset of the checksum in a frame; these four bytes are not part of the message."""
 _LONGEST = 256

@@ -28,18 +28,6 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.runs.format.frames import TICK
 from stepscope.runs.points.summary import MetricSummary, summarise_points
 
-__all__ = [
-    "CHUNK_POINTS",
-    "MAX_CHUNK_POINTS",
-    "Block",
-    "Chunk",
-    "ChunkHead",
-    "chunk_head",
-    "decode_chunk",
-    "encode_chunk",
-    "encode_thinned",
-]
-
 CHUNK_POINTS = 1024
 """Number of points a writer puts into one chunk."""
 MAX_CHUNK_POINTS = 1 << 20

@@ -13,22 +13,6 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-__all__ = [
-    "Sharing",
-    "create_file",
-    "create_private",
-    "file_system_type",
-    "is_remote",
-    "make_common_folder",
-    "make_folder",
-    "make_private_folder",
-    "make_store",
-    "sharing_of",
-    "sync_data",
-    "sync_folder",
-    "try_lock",
-]
-
 _REMOTE = {
     "9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fhgfs", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4",
     "ocfs2", "panfs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav", "wekafs",

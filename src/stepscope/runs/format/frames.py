@@ -21,20 +21,6 @@ from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
-__all__ = [
-    "HEADER",
-    "MAGIC",
-    "MAX_PAYLOAD",
-    "ROW",
-    "TICK",
-    "Frame",
-    "Hole",
-    "Kind",
-    "decode_at",
-    "encode",
-    "scan",
-]
-
 MAGIC = b"\xf5S"
 HEADER = Struct("<2sBBIII")
 _SIGNED = Struct("<2sBBII")  # the part of the header that the checksum covers

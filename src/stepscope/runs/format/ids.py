@@ -10,8 +10,6 @@ import os
 import re
 import time
 
-__all__ = ["ID_LENGTH", "id_time", "is_run_id", "new_run_id"]
-
 ID_LENGTH = 26
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHAPE = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")

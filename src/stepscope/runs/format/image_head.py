@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["image_size", "mime_of"]
-
 
 def mime_of(head: bytes) -> str | None:
     """The MIME type of images, sounds and videos that are stored unchanged, or None.

@@ -17,19 +17,6 @@ from stepscope.runs.format.filesystem import create_file, make_folder, make_stor
 from stepscope.runs.format.ids import is_run_id, new_run_id
 from stepscope.runs.format.sealed import sealed
 
-__all__ = [
-    "BLOBS",
-    "COMPACT",
-    "LARGEST_META",
-    "META",
-    "create_run",
-    "is_run_folder",
-    "log_files",
-    "log_name",
-    "run_folders",
-    "write_file",
-]
-
 META = "meta.json"
 BLOBS = "blobs"
 COMPACT = "compact"

@@ -16,8 +16,6 @@ from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
 
-__all__ = ["LEDGER", "Ledger", "LedgerReader", "note_removed", "read_ledger"]
-
 LEDGER = ".removed.json"
 _LARGEST = 256 << 20
 _KEPT = 256

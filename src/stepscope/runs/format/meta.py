@@ -20,8 +20,6 @@ from stepscope.runs.format.frames import HEADER, MAGIC, Kind, decode_at
 from stepscope.runs.format.layout import COMPACT, LARGEST_META, META, log_files, write_file
 from stepscope.runs.format.sealed import seal_of
 
-__all__ = ["Known", "known_meta", "read_meta", "repair_meta"]
-
 _WINDOW = 64 << 10
 _START = MAGIC + bytes([Kind.META])
 

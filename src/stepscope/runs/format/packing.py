@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["clean_text", "pack"]
-
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
 

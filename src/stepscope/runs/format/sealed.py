@@ -13,8 +13,6 @@ from __future__ import annotations
 from typing import Literal
 from zlib import crc32
 
-__all__ = ["Seal", "seal_of", "sealed"]
-
 Seal = Literal["sound", "unsealed", "damaged"]
 
 _HEAD = b',\n "checksum": "crc32 '

@@ -11,8 +11,6 @@ from zlib import crc32
 from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import write_file
 
-__all__ = ["is_as_written", "note_checksum", "note_checksum_again"]
-
 
 def note_checksum(path: Path, data: bytes) -> None:
     """Write a file's checksum."""

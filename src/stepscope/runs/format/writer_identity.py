@@ -14,8 +14,6 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["boot_id", "host_name", "process_age_s", "process_started"]
-
 _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 

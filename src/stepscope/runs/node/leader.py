@@ -30,8 +30,6 @@ from stepscope.runs.read.status import Machine, this_machine
 from stepscope.runs.write.logfile import write_all
 from stepscope.runs.write.writer import RunWriter
 
-__all__ = ["PASSED_ON", "NodeLeader", "log_of"]
-
 PASSED_ON = "passed_on.json"
 """In the folder on the node: how far its logs were passed on, for whoever leads next."""
 MIRRORED = 2

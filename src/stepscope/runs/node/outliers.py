@@ -8,8 +8,6 @@ import numpy as np
 
 from stepscope.runs.points.rank_cells import RankPoints
 
-__all__ = ["Outliers"]
-
 _LOOKS = 3
 """Consecutive looks in which a rank must be far from the others."""
 _FEWEST = 3

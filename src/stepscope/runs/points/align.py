@@ -14,8 +14,6 @@ from stepscope.errors import UsageError
 if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
 
-__all__ = ["Aligned", "How", "align", "as_x"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 How = Literal["inner", "outer", "nearest", "interpolate"]

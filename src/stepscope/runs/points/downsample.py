@@ -15,8 +15,6 @@ import numpy.typing as npt
 from stepscope.errors import UsageError
 from stepscope.runs.points.pyramid import BLOCK, Pyramid
 
-__all__ = ["Buckets", "downsample"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

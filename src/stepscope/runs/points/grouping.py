@@ -13,8 +13,6 @@ from stepscope.errors import NotFound
 from stepscope.runs.points.align import align
 from stepscope.runs.points.series import Series
 
-__all__ = ["Band", "Group", "band", "group_series"]
-
 Floats = npt.NDArray[np.float64]
 
 

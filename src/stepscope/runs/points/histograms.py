@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from stepscope.errors import BadData, UsageError
 
-__all__ = ["PERCENTS", "Histogram", "Ridge", "common_edges", "decode_histogram", "percentiles", "rebin", "ridge"]
-
 Floats = npt.NDArray[np.float64]
 
 PERCENTS = (0.0, 7.0, 16.0, 31.0, 50.0, 69.0, 84.0, 93.0, 100.0)

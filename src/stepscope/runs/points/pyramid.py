@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BLOCK", "Pyramid"]
-
 BLOCK = 128
 
 Floats = npt.NDArray[np.float64]

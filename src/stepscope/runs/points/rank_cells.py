@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CELL", "Cells", "RankPoints", "cells_of", "column_name", "columns_of", "series_of"]
-
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from stepscope.runs.points.summary import MetricSummary, summarise_points
 if TYPE_CHECKING:
     from stepscope.runs.points.pyramid import Pyramid
 
-__all__ = ["Point", "Series"]
-
 Floats = npt.NDArray[np.float64]
 
 

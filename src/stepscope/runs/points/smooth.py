@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from stepscope.errors import UsageError
 
-__all__ = ["Kind", "ema", "gaussian", "running_mean", "smooth"]
-
 Floats = npt.NDArray[np.float64]
 Kind = Literal["none", "ema", "gaussian", "mean"]
 

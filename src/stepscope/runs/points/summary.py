@@ -18,8 +18,6 @@ from stepscope.records import MetricRule
 if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
 
-__all__ = ["ColumnSummaries", "MetricSummary", "join", "rule_for", "summarise", "summarise_points"]
-
 _NAN = float("nan")
 
 

@@ -11,8 +11,6 @@ from stepscope.errors import MissingExtra, UsageError
 from stepscope.runs.points.align import align
 from stepscope.runs.points.series import Series
 
-__all__ = ["Shape", "long_columns", "pandas_table", "polars_table", "wide_columns"]
-
 Shape = Literal["wide", "long"]
 
 

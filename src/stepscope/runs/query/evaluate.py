@@ -14,8 +14,6 @@ from stepscope.runs.query.fields import Field
 from stepscope.runs.query.literals import Literal
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, Word
 
-__all__ = ["Queryable", "compile_tree", "contains", "glob"]
-
 Predicate = Callable[["Queryable", float], bool]
 _Test = Callable[[Any], bool]
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-__all__ = ["ALIASES", "RUN_FIELDS", "STATS", "Field", "FieldType", "close_fields", "field_key", "resolve"]
-
 FieldType = Literal["text", "number", "time", "duration", "tags", "any"]
 
 RUN_FIELDS: dict[str, FieldType] = {

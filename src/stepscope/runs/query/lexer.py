@@ -8,8 +8,6 @@ from typing import Literal, TypeVar
 
 from stepscope.errors import QueryError
 
-__all__ = ["MAX_LENGTH", "Token", "scanned", "tokens"]
-
 MAX_LENGTH = 2000
 """Longer queries are rejected, to bound the work of a hostile one."""
 

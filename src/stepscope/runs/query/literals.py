@@ -8,8 +8,6 @@ from typing import Literal as OneOf
 
 from stepscope.runs.query.lexer import Token
 
-__all__ = ["Literal", "literal"]
-
 _UNITS = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _DATE_FORMS = (
     ("%Y-%m-%dT%H:%M:%S", timedelta(seconds=1)),

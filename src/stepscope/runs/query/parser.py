@@ -19,8 +19,6 @@ from stepscope.runs.query.fields import ALIASES, STATS, Field, close_fields, res
 from stepscope.runs.query.lexer import Token, tokens
 from stepscope.runs.query.literals import Literal, literal
 
-__all__ = ["MAX_DEPTH", "AllOf", "AnyOf", "Compare", "Node", "Not", "Word", "parse_tree"]
-
 MAX_DEPTH = 40
 """Maximum nesting of parentheses and `not`."""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Band", "across_ranks", "band_of", "standing_out"]
-
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 

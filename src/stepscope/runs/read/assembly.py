@@ -13,8 +13,6 @@ from stepscope.runs.points.summary import join
 from stepscope.runs.read.rowtable import Points, join_points
 from stepscope.runs.read.segments import Segment
 
-__all__ = ["SeriesBuilder", "all_branches", "may_supersede"]
-
 
 class SeriesBuilder:
     """Keeps one series current. Usually (one process, increasing steps) new points are only appended."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from stepscope.records import Status
 from stepscope.runs.read.status import LogState, Machine, Standing, derive
 
-__all__ = ["Attempt", "attempts_of", "time_spent"]
-
 
 @dataclass(frozen=True)
 class Attempt:

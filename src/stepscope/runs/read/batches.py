@@ -14,8 +14,6 @@ from stepscope.runs.format.chunks import ChunkHead
 from stepscope.runs.format.frames import TICK
 from stepscope.runs.read.rows import RawRows
 
-__all__ = ["Batch", "Keysets", "Rows"]
-
 _MOST_HELD = 64 << 20
 """Bytes of rows that may wait for their names; beyond, the file is too damaged, and further rows are only counted."""
 

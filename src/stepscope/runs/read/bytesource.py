@@ -7,8 +7,6 @@ from typing import BinaryIO
 
 from stepscope.runs.format.frames import HEADER, MAGIC, MAX_PAYLOAD, Frame, decode_at
 
-__all__ = ["ByteSource"]
-
 PIECE = 16 << 20
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from stepscope.runs.format.frames import Hole
 from stepscope.runs.read.runlogs import RunLogs
 
-__all__ = ["Damage", "damage_of"]
-
 
 @dataclass(frozen=True)
 class Damage:

@@ -42,8 +42,6 @@ from stepscope.runs.read.runlogs import Entry, RunLogs
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import Machine, Standing, derive, this_machine
 
-__all__ = ["RunFolder", "open_run"]
-
 E = TypeVar("E", bound=Event)
 
 _MOST_POINTS = 16 << 20

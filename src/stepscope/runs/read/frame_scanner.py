@@ -19,8 +19,6 @@ from stepscope.runs.format.checksums import frame_checksums
 from stepscope.runs.format.frames import HEADER, MAGIC, MAX_PAYLOAD, ROW, Frame, Kind
 from stepscope.runs.read.rows import RawRows, rows_of
 
-__all__ = ["Chain", "read_chain"]
-
 _FIRST, _SECOND = MAGIC
 _ROW_START = int.from_bytes(MAGIC + bytes((Kind.ROW, 0)), "little")
 _WORTH_IT = 256

@@ -25,8 +25,6 @@ from stepscope.runs.read.bytesource import ByteSource
 from stepscope.runs.read.frame_scanner import read_chain
 from stepscope.runs.read.rows import SlowRows
 
-__all__ = ["LogReader", "decode_event"]
-
 _BINARY = {Kind.MEDIA, Kind.BYTES, Kind.CHUNK}
 """Frames whose payload may itself contain frames (a log file that was logged as a file)."""
 _KNOWN = {int(kind) for kind in Kind}

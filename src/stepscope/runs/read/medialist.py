@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from stepscope.records import FileHeader, Media
 from stepscope.runs.read.runlogs import Part
 
-__all__ = ["LoggedMedia", "first_kind", "media_by_key", "media_kinds"]
-
 
 @dataclass(frozen=True)
 class LoggedMedia:

@@ -14,8 +14,6 @@ from stepscope.runs.format.layout import BLOBS
 from stepscope.runs.format.ledger import Ledger, read_ledger
 from stepscope.runs.read.logs import LogReader
 
-__all__ = ["MediaStore"]
-
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 LARGEST = 4 << 30
 """Maximum size of a blob that is read whole; larger ones are streamed from their file."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-__all__ = ["no_series"]
-
 
 def no_series(name: str, names: list[str]) -> str:
     """What there is instead.

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
     from stepscope.runs.read.segments import Segment
 
-__all__ = ["NodeBand", "node_bands", "node_series"]
-
 
 @dataclass(frozen=True)
 class NodeBand:

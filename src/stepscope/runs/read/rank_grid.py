@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Grid", "band_of_grid", "rank_grid"]
-
 Change = Callable[[Floats], Floats]
 Number = TypeVar("Number", bound=np.generic)
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from stepscope.runs.format.frames import HEADER, ROW
 
-__all__ = ["RawRows", "SlowRows", "rows_of"]
-
 
 class RawRows(NamedTuple):
     """Rows of one keyset as stored in the file: without names or times."""

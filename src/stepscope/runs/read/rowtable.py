@@ -10,8 +10,6 @@ import numpy.typing as npt
 from stepscope.runs.points.summary import ColumnSummaries, MetricSummary, summarise_points
 from stepscope.runs.read.batches import Rows
 
-__all__ = ["Points", "RowTable", "join_points"]
-
 
 class Points(NamedTuple):
     """Part of one series in logging order. `exact` has integers that do not fit a float64, by position."""

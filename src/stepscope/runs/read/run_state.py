@@ -27,8 +27,6 @@ from stepscope.records import (
     TagsChange,
 )
 
-__all__ = ["Story", "tell"]
-
 
 @dataclass
 class Story:

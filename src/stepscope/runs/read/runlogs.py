@@ -21,8 +21,6 @@ from stepscope.runs.read.logs import LogReader, decode_event
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import LogState
 
-__all__ = ["Entry", "Part", "RunLogs"]
-
 _MOST_BYTES = 512 << 20
 """Number of points kept in memory; beyond, finished segments are reread from disk on demand."""
 

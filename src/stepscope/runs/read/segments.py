@@ -14,8 +14,6 @@ from stepscope.runs.points.summary import MetricSummary, join, summarise_points
 from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.rowtable import Points, RowTable, join_points
 
-__all__ = ["Segment"]
-
 _questions = count(1)
 
 

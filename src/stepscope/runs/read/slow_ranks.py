@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.runs.read.across_ranks import Floats
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["SlowRank", "hosts_of", "slow_ranks"]
-
 _PHASES = {
     "data": "loading data",
     "h2d": "copying to the device",

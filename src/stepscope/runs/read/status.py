@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from stepscope.records import End, FileHeader, Status
 from stepscope.runs.format import writer_identity
 
-__all__ = ["LogState", "Machine", "Standing", "derive", "this_machine"]
-
 _WORST_FIRST: tuple[Status, ...] = ("failed", "killed", "lost", "preempted", "stopped", "running", "finished")
 _INTERVALS = 3
 """Number of missing heartbeats before the process is checked."""

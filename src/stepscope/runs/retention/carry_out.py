@@ -19,8 +19,6 @@ from stepscope.runs.format.layout import BLOBS, log_files
 from stepscope.runs.format.ledger import note_removed
 from stepscope.runs.retention.plan import Plan
 
-__all__ = ["CarriedOut", "carry_out"]
-
 _LARGEST_LOG = 1 << 30
 _DIGEST = 32
 

@@ -20,8 +20,6 @@ from stepscope.runs.format.ledger import read_ledger
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["DAY_S", "KEEP_ALL", "Plan", "Policy", "due_at", "plan_for"]
-
 DAY_S = 86400.0
 CAPSULE = "capsule"
 

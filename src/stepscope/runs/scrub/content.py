@@ -15,8 +15,6 @@ from stepscope.runs.format.frames import Frame, Kind, encode, scan
 from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.runs.scrub.needle import Needle
 
-__all__ = ["Blob", "Renamed", "clean_any", "clean_log", "inline_blobs"]
-
 _PACKED = {Kind.HEADER, Kind.DEFINE, Kind.MEDIA, Kind.EVENT, Kind.CONSOLE, Kind.CHUNK, Kind.WIDE}
 _LARGEST_UNPACKED = 256 << 20
 _GZIP = b"\x1f\x8b"

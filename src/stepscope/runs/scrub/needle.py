@@ -9,8 +9,6 @@ from urllib.parse import quote, quote_plus
 
 from stepscope.errors import UsageError
 
-__all__ = ["MASK", "Needle", "written_forms"]
-
 MASK = "***"
 _SHORTEST = 4
 

@@ -22,8 +22,6 @@ from stepscope.runs.read.folder import open_run
 from stepscope.runs.scrub.content import Blob, Renamed, clean_any, clean_log, inline_blobs
 from stepscope.runs.scrub.needle import Needle
 
-__all__ = ["Scrubbed", "scrub_beside", "scrub_run"]
-
 LARGEST = 1 << 30
 """Larger files are skipped and reported."""
 _LARGEST_MANIFEST = 16 << 20

@@ -19,8 +19,6 @@ from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
 from stepscope.runs.write.write_queue import Delivery
 
-__all__ = ["Background"]
-
 T = TypeVar("T")
 
 POLL_S = 0.05

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stepscope.runs.write.keyset import Keyset
 
-__all__ = ["Backlog", "Entry", "Note", "Row"]
-
 LIMIT_BYTES = 32 << 20
 PRECIOUS_BYTES = 4 << 20
 PATIENCE_S = 0.25

@@ -11,8 +11,6 @@ from stepscope.errors import UsageError
 from stepscope.records import FileHeader
 from stepscope.runs.format.chunks import CHUNK_POINTS, encode_chunk
 
-__all__ = ["chunks_of"]
-
 
 def chunks_of(
     header: FileHeader, name: str, steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike

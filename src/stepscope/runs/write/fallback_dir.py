@@ -11,8 +11,6 @@ from stepscope.runs.format.filesystem import make_folder
 from stepscope.runs.format.layout import LARGEST_META, META, write_file
 from stepscope.runs.format.sealed import seal_of
 
-__all__ = ["Refuge", "in_words"]
-
 _WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",

@@ -8,8 +8,6 @@ from typing import Protocol
 
 from stepscope.fence import fenced
 
-__all__ = ["watch_forks"]
-
 
 class _Forkable(Protocol):
     def become_child(self) -> None: ...

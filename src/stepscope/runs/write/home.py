@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from stepscope.runs.write.fallback_dir import Refuge
 
-__all__ = ["AwaitedRefuge", "Home", "Seek"]
-
 
 class Home(NamedTuple):
     """Where a process writes, and under which identity."""

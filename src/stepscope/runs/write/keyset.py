@@ -22,8 +22,6 @@ from stepscope.runs.write.logfile import INTERRUPTED, Stretch
 if TYPE_CHECKING:
     from stepscope.runs.write.write_queue import Delivery
 
-__all__ = ["Keyset", "WriteRow"]
-
 _CRC = struct.Struct("<I")
 _PER_SECOND = round(1 / TICK)
 _LAST_TICK = (1 << 32) - 1

@@ -22,8 +22,6 @@ from stepscope.runs.format.layout import log_name
 from stepscope.runs.format.packing import pack
 from stepscope.runs.write.home import Home
 
-__all__ = ["INTERRUPTED", "SEGMENT_BYTES", "SEGMENT_S", "STRETCH_BYTES", "LogFile", "Stretch", "write_all"]
-
 SEGMENT_BYTES = 16 << 20
 STRETCH_BYTES = 4 << 20
 FIRST_STRETCH_BYTES = 8 << 10

@@ -30,8 +30,6 @@ from stepscope.runs.write.home import AwaitedRefuge
 from stepscope.runs.write.keyset import SLOW_S, Keyset
 from stepscope.runs.write.logfile import LogFile, Stretch
 
-__all__ = ["FRAME_BYTES", "Delivery"]
-
 FRAME_BYTES = 1 << 20
 """Larger media are blobs."""
 BATCH_BYTES = 256 << 10

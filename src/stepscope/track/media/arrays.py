@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-__all__ = ["Held", "hold", "is_tensor", "numbers", "shaped", "to_float64"]
-
 
 def is_tensor(value: object) -> bool:
     return comes_from(value, "torch", "Tensor")

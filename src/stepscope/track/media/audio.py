@@ -15,8 +15,6 @@ from stepscope.track.media.sniff import mime_of, read_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Audio"]
-
 MAX_FILE_BYTES = 128 << 20
 MAX_SAMPLES = 64_000_000
 MAX_CHANNELS = 8

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from stepscope.errors import UsageError
 
-__all__ = ["wide_bins"]
-
 
 def wide_bins(edges: Sequence[float], counts: Sequence[float]) -> tuple[list[float], list[float]]:
     """Increasing edges and their counts: bins without a width are merged into a neighbor.

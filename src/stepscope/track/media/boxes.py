@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.errors import UsageError
 from stepscope.track.secrets import mask_text
 
-__all__ = ["checked_boxes", "corners_of"]
-
 MAX_BOXES = 500
 MAX_LABEL = 200
 

@@ -11,8 +11,6 @@ from stepscope.track.media.arrays import is_tensor, numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["class_names", "class_values"]
-
 
 def class_values(values: Any, what: str) -> NDArray[Any]:
     """A flat array of class numbers, booleans or names."""

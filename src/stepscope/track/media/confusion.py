@@ -15,8 +15,6 @@ from stepscope.track.media.loggable import Encoded, harmless, one
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ConfusionMatrix"]
-
 MAX_CLASSES = 1_000
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Counted = tuple[Floats, Floats, Floats]
 
-__all__ = ["PRCurve", "ROCCurve"]
-
 MAX_POINTS = 500
 MAX_CLASSES = 100
 

@@ -16,8 +16,6 @@ from stepscope.track.media.image import Image
 from stepscope.track.media.loggable import Encoded, captioned, harmless
 from stepscope.track.media.table import cell
 
-__all__ = ["Embedding"]
-
 MAX_BYTES = 256 << 20
 MAX_IMAGES = 4096
 MAX_COLUMNS = 20

@@ -13,8 +13,6 @@ from stepscope.track.media import pixels
 from stepscope.track.media.loggable import Encoded, comes_from, harmless, one
 from stepscope.track.media.sniff import image_size
 
-__all__ = ["PLOTLY_MIME", "Figure", "is_figure", "plotly_tree", "render"]
-
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
 MAX_PLOTLY_BYTES = 64 << 20
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.sniff import read_file
 
-__all__ = ["File"]
-
 MAX_BYTES = 64 << 20
 
 

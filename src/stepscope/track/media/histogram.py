@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
 
-__all__ = ["Histogram"]
-
 MAX_BINS = 4096
 _BLOCK = 1 << 15
 """Values counted at a time: a block of float64 and its bin numbers fit the processor's cache."""

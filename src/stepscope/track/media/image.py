@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Image"]
-
 MAX_FILE_BYTES = 64 << 20
 _MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "BGR": 3, "BGRA": 4}
 _NAMES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}

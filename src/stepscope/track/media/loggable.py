@@ -11,8 +11,6 @@ from stepscope.fence import fenced
 from stepscope.records import Media
 from stepscope.track.secrets import mask_text
 
-__all__ = ["Encoded", "Loggable", "captioned", "comes_from", "harmless", "one"]
-
 T = TypeVar("T")
 Encoded = list[tuple[Media, "bytes | None"]]
 """Records with their bytes, in order. The writer decides where the bytes are stored and fills in hash and size."""

@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-__all__ = [
-    "CHANNELS",
-    "MAX_PIXELS",
-    "arrange",
-    "channels_last",
-    "check_pixels",
-    "checked_range",
-    "from_pil",
-    "single_layout",
-    "to_uint8",
-]
-
 MAX_PIXELS = 100_000_000
 CHANNELS = (1, 3, 4)
 _HALF_LEVEL = 0.5 / 255

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Pixels = NDArray[np.uint8]
 
-__all__ = ["apng", "png"]
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 _LARGE = 1 << 21

@@ -9,8 +9,6 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.track.media.loggable import Encoded, Loggable, harmless
 
-__all__ = ["Several"]
-
 MAX_ITEMS = 1_000
 
 

@@ -14,8 +14,6 @@ from stepscope.track.media.arrays import is_tensor
 from stepscope.track.media.loggable import Encoded, comes_from, harmless, one
 from stepscope.track.secrets import mask_text
 
-__all__ = ["Table", "cell", "is_frame"]
-
 MAX_ROWS = 10_000
 MAX_COLUMNS = 1_000
 MAX_CELL = 2_000

@@ -9,8 +9,6 @@ from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.sniff import read_file
 from stepscope.track.secrets import mask_text
 
-__all__ = ["Html", "Markdown", "Text"]
-
 MAX_BYTES = 8 << 20
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Pixels = NDArray[np.uint8]
 
-__all__ = ["Video"]
-
 MAX_FILE_BYTES = 256 << 20
 _LAYOUTS = ("THW", "TCHW", "THWC")
 _FILES = ("video/mp4", "video/webm", "image/gif", "image/apng", "image/webp")

@@ -9,8 +9,6 @@ from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.structures import mask_value
 from stepscope.track.secrets.text import MASK, mask_text
 
-__all__ = ["mask_argv"]
-
 _CODE_FLAGS = ("-c", "-e")
 
 

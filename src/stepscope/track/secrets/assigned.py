@@ -15,8 +15,6 @@ from stepscope.track.secrets.names import HINTS, Verdict, is_secret_name
 from stepscope.track.secrets.shapes import Span
 from stepscope.track.secrets.values import Style, is_harmless, is_secret_value
 
-__all__ = ["assigned_spans"]
-
 _LONGEST_NAME = 200
 _LONGEST_JUDGED = 400
 _NAME_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")

@@ -10,8 +10,6 @@ from stepscope.runs.scrub.needle import written_forms
 from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.values import is_opaque, is_place
 
-__all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from", "learn_from_crash"]
-
 MOST_OVERHEARD = 256
 """The newest secrets seen in passing (in a diff, on the console) are remembered up to this many: searching for
 thousands would slow the training."""

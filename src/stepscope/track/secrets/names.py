@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["HINTS", "Verdict", "is_secret_name"]
-
 Verdict = Literal["password", "yes", "token", "maybe", "no"]
 """From "any text is a secret" to "none is": a password can be any word; a key has no spaces; a token has a digit or is
 long; "maybe" requires a value that looks random."""

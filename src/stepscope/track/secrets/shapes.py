@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["LONG_WORD", "PEM_BEGIN", "PEM_END", "Span", "shape_spans"]
-
 Span = tuple[int, int]
 LONG_WORD = 16
 """Every shape but those with spaces or `://` is part of a word of at least this length."""

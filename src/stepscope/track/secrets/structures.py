@@ -11,8 +11,6 @@ from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.text import MASK, mask_text
 from stepscope.track.secrets.values import is_secret_value
 
-__all__ = ["mask_nested", "mask_record", "mask_value"]
-
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 

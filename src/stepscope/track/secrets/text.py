@@ -12,8 +12,6 @@ from stepscope.track.secrets.known import known_values, learn
 from stepscope.track.secrets.names import HINTS
 from stepscope.track.secrets.shapes import LONG_WORD, PEM_BEGIN, PEM_END, SHAPES, Span, shape_spans
 
-__all__ = ["CHUNK", "MASK", "ends_in_secret", "mask_text"]
-
 MASK = "***"
 CHUNK = 16 << 10
 _COLOR = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")

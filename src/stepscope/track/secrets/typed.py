@@ -9,8 +9,6 @@ from __future__ import annotations
 from stepscope.errors import UsageError
 from stepscope.track.secrets.text import mask_text
 
-__all__ = ["refuse_secret"]
-
 _SHOWN = 80
 
 

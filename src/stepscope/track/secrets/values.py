@@ -10,8 +10,6 @@ from typing import Literal
 
 from stepscope.track.secrets.names import Verdict, is_secret_name
 
-__all__ = ["Style", "is_harmless", "is_opaque", "is_place", "is_secret_value"]
-
 Style = Literal["quoted", "equals", "colon", "line", "flag", "space", "tag", "pair"]
 """How a value is attached to its name: `x = "v"`, `x=v`, `x: v`, `x: v` alone on its line, `--x v`, `x v`, `<x>v<`,
 `("x", "v")`."""
