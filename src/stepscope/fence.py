@@ -1,7 +1,7 @@
-"""The fence: the one place where a fault of ours is caught inside somebody's training.
+"""The fence: the one place where a fault in Stepscope is caught inside somebody's training.
 
 Every hook, thread and call of Stepscope that runs in the user's process goes through `fenced`. A fault is
-recorded, said once on stderr, and the training goes on.
+recorded, said once on stderr, and the training continues.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def on_fault(listener: Callable[[Fault], None] | None) -> None:
 
 
 def report(where: str, error: BaseException, *, training: bool = True) -> None:
-    """Record a fault of ours and say it once; never raises. `training`: it happened inside somebody's training."""
+    """Record a fault in Stepscope and say it once; never raises. `training`: it happened inside somebody's training."""
     key = (where, type(error).__name__)
     with _lock:
         known = _faults.get(key)

@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Stage:
-    """The demo's folder. Acts that have been played there are skipped, so an interrupted demo goes on."""
+    """The demo's folder. Acts that have been played there are skipped, so an interrupted demo continues."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()

@@ -31,7 +31,7 @@ def _vae(title: str, *edits: tuple[str, str], fails: bool = False) -> Act:
 
 
 def _sweep(upto: int) -> Act:
-    """The same sweep goes on: each command adds three runs. Ten finished runs are the least for *Importance*."""
+    """The same sweep continues: each command adds three runs. Ten finished runs are the least for *Importance*."""
     return Act(f"sweep, {upto} of 9", ("sweep", "sweep.yaml", "--runs", str(upto), "--parallel", "1"))
 
 

@@ -13,7 +13,7 @@ from stepscope.profile.collectives import Collectives, collectives_of, matched
 from stepscope.profile.profile import Profile
 
 _CERTAIN = 5
-"""An offset counts when it is so many times what its estimates scatter by."""
+"""An offset counts when it is this many times what its estimates scatter by."""
 _LEAST_NS = 200_000
 
 

@@ -161,7 +161,7 @@ def _tables(files: list[Path]) -> dict[int, Any]:
 
 
 def _write_others(files: list[Path], folder: Path, meta: ProfileMeta) -> ProfileMeta:
-    """What is no trace, as parts of the profile in `folder`."""
+    """Files that are not traces, as parts of the profile in `folder`."""
     import msgspec
 
     from stepscope.profile.store import files_in

@@ -138,7 +138,7 @@ def write_part(folder: Path, name: str, data: bytes | Any) -> None:
 
 
 def request_window(run_folder: Path, steps: int | None = None) -> Path:
-    """Ask the training that writes this run for a window of so many steps, as the button in the browser does."""
+    """Ask the training that writes this run for a window of this many steps, as the button in the browser does."""
     profiles = run_folder / PROFILES
     make_folder(profiles, exist_ok=True)
     write_file(profiles / REQUEST, msgspec.json.encode({"steps": steps}))

@@ -67,7 +67,7 @@ def _as_tried(finding: Finding, tip: Tip, run: Measured) -> tuple[Finding, Tip] 
     trial = trial_of(run.facts.get("trials", []), finding.rule, tip)
     if trial is None or (trial.gain >= 1 + SMALLEST and not trial.is_clear):
         return finding, tip
-    if trial.gain < 1 + SMALLEST:  # also where the rounds do not agree: what was seen is no gain
+    if trial.gain < 1 + SMALLEST:  # also where the rounds do not agree: what was measured is not a gain
         run.withdrawn.append(f"{tip.fix.split(' (')[0]}: {trial.gain:.2f}x when tried on {trial.steps} steps")
         return None
     tip = replace(tip, saving_ns=int(run.step_ns * (1 - 1 / trial.gain)), at_most=False)

@@ -203,7 +203,7 @@ class Measured:
 
     @cached_property
     def stretch(self) -> float:
-        """How much longer things take here than on a machine of one's own: wall time over CPU time, where other
+        """How much longer things take here than on an idle machine: wall time over CPU time, where other
         programs are at work. The figures of the machine are its quickest times."""
         steps = self.facts.get("steps", {})
         wall, work = float(steps.get("wall_ns") or 0), float(steps.get("work_ns") or 0)

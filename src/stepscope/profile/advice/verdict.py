@@ -87,7 +87,7 @@ class Verdict:
 
 
 def verdict(profile: Profile, rank: int = 0, settings: Settings | None = None) -> Verdict:
-    """What a profile says, in one look. Works from the profile's folder alone."""
+    """The summary of a profile. Works from the profile's folder alone."""
     run = Measured(profile, rank)
     advised = advise(run, settings)
     findings = [one.finding for one in advised]

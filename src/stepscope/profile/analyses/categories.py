@@ -23,7 +23,7 @@ _COLUMNS = [
 
 @analysis("categories", view="overview")
 def categories(trace: Trace) -> Sheet | None:
-    """The categories of events in the trace, how many there are, and what they are taken for."""
+    """The categories of events in the trace, how many there are, and the category they are counted in."""
     events = trace.events
     if not len(events):
         return None

@@ -73,7 +73,7 @@ def _add(lines: Lines, where: str, what: str, length: int, pieces: int = 1) -> N
 
 
 def _add_device(trace: Trace, path: Path, lines: Lines) -> None:
-    """Pieces on devices by kernel, and what lies between the host and them."""
+    """Pieces on devices by kernel, and the waits between the host and them."""
     names = trace.events.names
     length = path.end - path.begin
     for place in np.flatnonzero(path.kind != HOST).tolist():

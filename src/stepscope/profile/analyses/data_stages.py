@@ -96,8 +96,8 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
 
 def _looked_at(closely: int, fetched: int) -> str:
     if closely == fetched:
-        return f"All {fetched} batches were looked at closely."
-    return f"{closely} of {fetched} batches were looked at closely, the others only as a whole: timing takes time."
+        return f"All {fetched} batches were timed in detail."
+    return f"{closely} of {fetched} batches were timed in detail, the others only as a whole: timing takes time."
 
 
 def _rows(timings: DataTimings, mask: Any, loader: str, whole: int | None, fetches: int) -> list[Stage]:

@@ -33,7 +33,7 @@ def launches(trace: Trace) -> Sheet | None:
     launcher = np.where(op >= 0, events.name[op].astype(np.int64), -1)
     groups = index_of(launcher + 1, len(events.names) + 1)
     dur, cost = events.dur[rows], _cost(trace, call)
-    # On the device's clock a kernel can seem to begin before its call has; that is no delay.
+    # On the device's clock a kernel can seem to begin before its call has; that is not a delay.
     delay = np.maximum(events.start[rows] - (events.start[call] + events.dur[call]), 0)
     short, dearer = dur < SHORT_NS, cost > dur
     counts = groups.counts

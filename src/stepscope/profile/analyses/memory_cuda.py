@@ -15,7 +15,7 @@ from stepscope.records.profile import Check, Column, Sheet
 
 @analysis("memory-cuda", view="memory", of="profile")
 def memory_cuda(profile: Profile, rank: int = 0) -> Sheet | None:
-    """CUDA's memory at the end: reserved, in use, asked for, and what lies idle between."""
+    """CUDA's memory at the end: reserved, in use, asked for, and idle between them."""
     raw = profile.read("memory", rank)
     if raw is None:
         return None

@@ -61,7 +61,7 @@ def memory_modules(profile: Profile, rank: int = 0) -> Sheet | None:
 
 
 def _by_module(placed: Placed, peak: Peak, modules: Modules) -> dict[str, Any]:
-    """Bytes by category and module node; the last place is what lies outside."""
+    """Bytes by category and module node; the last place is everything outside."""
     size = len(modules.nodes)
     by = {category: np.zeros(size + 1, np.int64) for category in CATEGORIES}
     paths = {node.path: i for i, node in enumerate(modules.nodes)}

@@ -79,8 +79,8 @@ def _notes(placed: Placed, peaks: list[Peak]) -> list[str]:
             "CPU memory is what torch allocated while the profile ran, and parameters and optimizer state from before."
         )
     notes.append(
-        "Activations are what backward still needs, temporaries what is freed before it is needed again; both are told "
-        "by when a block was allocated and freed."
+        "Activations are what backward still needs, temporaries what is freed before it is needed again; both are "
+        "recognized by when a block was allocated and freed."
     )
     return notes
 

@@ -56,7 +56,7 @@ def _inside(trace: Trace, found: Modules, cost: dict[str, Ints]) -> list[list[An
 
 
 def _outside(trace: Trace, cost: dict[str, Ints]) -> list[Any]:
-    """The row of what lies in no module: the optimizer, the loss, copies."""
+    """The row of everything outside the modules: the optimizer, the loss, copies."""
     mine = {key: int(values[-1]) for key, values in cost.items()}
     device = mine["device"] if trace.has_device else None
     return ["outside of modules", None, None, None, None, None, None, device, None, device, _share(trace, cost, mine),
@@ -81,7 +81,7 @@ def _flops(trace: Trace, found: Modules) -> list[int] | None:
 
 
 def _cost(trace: Trace, found: Modules) -> dict[str, Ints]:
-    """Numbers by module node, the last place being what lies outside of all modules."""
+    """Numbers by module node, the last place being everything outside the modules."""
     size, events = len(found.nodes), trace.events
     ops = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0))
     work = trace.device_rows

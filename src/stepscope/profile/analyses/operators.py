@@ -221,7 +221,7 @@ def _line_column(trace: Trace, facts: Mapping[str, Any], ops: Values, groups: Gr
 
 
 def _weights(trace: Trace) -> Values:
-    """What makes one line stand for several: time on the device, or else on the host."""
+    """What makes one line represent several: time on the device, or else on the host."""
     figures = trace.once(_figures)
     if not trace.has_device:
         return figures.host_self

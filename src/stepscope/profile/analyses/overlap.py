@@ -58,7 +58,7 @@ def overlap(profile: Profile) -> Sheet | None:
 
 
 def computing(trace: Trace, found: Collectives) -> Stretches:
-    """When a rank computed: kernels that are no collectives, or on a CPU operators of threads without collectives."""
+    """When a rank computed: kernels that are not collectives, or on a CPU operators of threads without collectives."""
     events = trace.events
     if found.on_device:
         rows = np.flatnonzero((trace.kind == Kind.KERNEL.value) & ~trace.is_collective)

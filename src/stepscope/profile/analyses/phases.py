@@ -18,7 +18,7 @@ _LABELS = {
     "backward": ("Backward", "Gradients."),
     "optimizer": ("Optimizer", "The update of the parameters, and zero_grad."),
 }
-_REST = Part(key="other", label="Other", help="What is none of these: logging, metrics, Python between the phases.")
+_REST = Part(key="other", label="Other", help="Everything else: logging, metrics, Python between the phases.")
 
 
 @analysis("phases", view="overview")

@@ -1,4 +1,4 @@
-"""Ranges the program named: record_function, DataLoader, optimizer steps and what else stands in the trace by name."""
+"""Ranges the program named: record_function, DataLoader, optimizer steps and other named ranges in the trace."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from stepscope.profile.profile import Profile
 from stepscope.records.profile import Column, Sheet
 
 _CLEAR = 3
-"""A rank that comes last counts when it is later than the one before by so many times the clocks' scatter."""
+"""A rank that comes last counts when it is later than the one before by this many times the clocks' scatter."""
 
 
 @analysis("stragglers", view="ranks", of="ranks")

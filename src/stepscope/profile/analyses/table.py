@@ -19,7 +19,7 @@ def column(
     key: str, label: str, values: Values | Sequence[Any], unit: Unit = "text", help: str = "", *,
     hidden: bool = False, sums: bool = False,
 ) -> Filled:  # fmt: skip
-    """A column and what stands in it. NaN in a column of floats is unknown."""
+    """A column and its values. NaN in a column of floats is unknown."""
     return Column(key=key, label=label, unit=unit, help=help, hidden=hidden, sums=sums), values
 
 

@@ -40,7 +40,7 @@ class Search:
     """Size -> why it could not be measured."""
     out_of_memory: list[int] = field(default_factory=list)
     bound: str = ""
-    """memory, data, error: why nothing larger is tried; empty while the search goes on."""
+    """memory, data, error: why nothing larger is tried; empty while the search continues."""
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> Search:

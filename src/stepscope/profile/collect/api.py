@@ -118,7 +118,7 @@ class Profiler:
         global _going
         torch = _torch()
         if _going is not None:
-            raise UsageError("a stepscope.profile is going on already; one at a time: end it before you begin another")
+            raise UsageError("a stepscope.profile is already active; one at a time: end it before you begin another")
         from stepscope.profile.collect.torch_window import someone_profiles
 
         if someone_profiles(torch):
@@ -317,7 +317,7 @@ class Profiler:
 
         found = analysis_named(name)(self.result)
         if not isinstance(found, Sheet):
-            why = "is not a table" if found is not None else "has nothing to say of this profile"
+            why = "is not a table" if found is not None else "has no result for this profile"
             raise NotFound(f"{name!r} {why}; ask p.answer({name!r}) for whatever it answers")
         return sorted_rows(found, sort)
 
@@ -359,7 +359,7 @@ def _torch() -> Any:
 
 
 def _named(schedule: Callable[[int], Any]) -> Schedule:
-    """A schedule of ours or of torch.profiler's: their actions have the same names."""
+    """A Stepscope or torch.profiler schedule: their actions have the same names."""
     if not callable(schedule):
         raise UsageError(
             f"schedule={schedule!r} is not a schedule; create one with stepscope.profile.schedule(wait=1, ...)"

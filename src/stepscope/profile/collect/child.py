@@ -24,7 +24,7 @@ class Reading:
     def __init__(self, folder: Path, rank: int) -> None:
         self.folder = folder
         self.rank = rank
-        # Not the script's own folder: a module of the same name as one of ours would be taken for it.
+        # Not the script's own folder: a module with the same name as one of Stepscope's would be imported instead.
         ours = str(Path(__file__).resolve().parents[3])
         paths = [ours, *(path for path in sys.path[1:] if path and path != ours)]
         said = self._said = tempfile.TemporaryFile()  # noqa: SIM115

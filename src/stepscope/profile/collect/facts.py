@@ -54,7 +54,7 @@ class Facts:
         self._thread = threading.get_ident()
         self._optimizers: dict[int, dict[str, Any]] = {}
         self._walls: list[tuple[int, int, int, int, int]] = []
-        """(wall, waiting for data, optimizer, zero_grad, CPU time) of steps that nothing of ours has slowed down."""
+        """(wall, waiting for data, optimizer, zero_grad, CPU time) of steps that Stepscope has not slowed down."""
         self._memory: list[dict[str, Any]] = []
         self._made_at: weakref.WeakKeyDictionary[Any, tuple[str, int] | None] = weakref.WeakKeyDictionary()
         self._flags: dict[str, Any] = {}

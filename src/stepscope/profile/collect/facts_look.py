@@ -81,7 +81,7 @@ class Tally:
 
 
 class Look:
-    """A follower of operations: on between two optimizer steps, off for good after a few."""
+    """A follower of operations: on between two optimizer steps, off permanently after a few."""
 
     who = "looking at a call"
     under_modes = True

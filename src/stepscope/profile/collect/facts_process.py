@@ -17,7 +17,7 @@ _ENVIRONMENT = (
 
 
 def step_figures(count: int, walls: list[tuple[int, int, int, int, int]]) -> dict[str, Any]:
-    """The typical step: the mean over steps that nothing of ours has slowed down, without the first third (warm-up) and
+    """The typical step: the mean over steps that Stepscope has not slowed down, without the first third (warm-up) and
     the slowest twentieth (evaluation between two steps). A mean, because workers deliver in bursts."""
     settled = walls[len(walls) // 3 :] if len(walls) > 6 else walls[1:] or walls
     every = [step[0] for step in settled]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Alive:
-    """The models and optimizers of now, held weakly: when the script lets go of one, it is gone."""
+    """The models and optimizers of now, held weakly: when the script drops one, it is gone."""
 
     def __init__(self) -> None:
         models, optimizers = live_models_and_optimizers()

@@ -49,7 +49,7 @@ def names_and_lines(profiler: Any, paths: dict[int, tuple[str, str]] | None = No
 
     `profiler` is the torch.profiler.profile after it has stopped; `paths` are the names of modules, those of all that
     the process holds if none are given. `modules`: {"Linear_3": ["Net", "blocks.0.fc1"]}.
-    `call_lines`: {caller: {callee: [line, line]}}, names as they stand in the trace, callers of the user's own
+    `call_lines`: {caller: {callee: [line, line]}}, names as written in the trace, callers of the user's own
     files only. Several lines are those of the first, second ... call inside one call of the caller; if they
     change from one call of the caller to the next, they are left out.
     """
@@ -110,7 +110,7 @@ def _calls(roots: list[Any]) -> Iterator[tuple[str, str, Any, int]]:
 
 
 def _name(event: Any) -> str:
-    """Its name; empty where torch has kept bytes that are no text, which happens with names of built-in functions."""
+    """Its name; empty where torch has kept bytes that are not text, which happens with names of built-in functions."""
     try:
         return str(event.name)
     except UnicodeDecodeError:

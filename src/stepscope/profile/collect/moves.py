@@ -15,7 +15,7 @@ _POINTS = ("torch:Tensor.to", "torch:Tensor.cuda")
 
 
 class Moves:
-    """Times `Tensor.to` and `Tensor.cuda`, and tells `moved(began, ended)` of those that changed the device.
+    """Times `Tensor.to` and `Tensor.cuda`, and calls `moved(began, ended)` for those that changed the device.
 
     Without a device in use there is nothing to time and nothing is installed. Compiled code is traced by the methods'
     names and does not come by here; subclasses of Tensor pass untimed.

@@ -19,7 +19,7 @@ class PhaseEvents:
         self._rows: list[tuple[str, float, float, int]] = []
         self.began = time.perf_counter()
         self.step = -1
-        """The step that is going on."""
+        """The current step."""
 
     def add(self, phase: str, began: float, ended: float) -> None:
         if phase in PHASES and ended > self.began:

@@ -44,7 +44,7 @@ class PhaseTable:
 
     def __init__(self, kept: int = KEPT_STEPS) -> None:
         self.left_out = 0
-        """Steps that something of ours slowed down: they would say something of Stepscope, not of the training."""
+        """Steps that Stepscope slowed down: they would say something of Stepscope, not of the training."""
         self.steps = 0
         self.seconds = 0.0
         """Of all steps together."""

@@ -32,7 +32,7 @@ Schedule = Callable[[int], Action]
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Schedule:
-    """Steps in turns: `skip_first` once, then again and again `wait`, `warmup`, `active`; `repeat` 0 is for ever.
+    """Steps in turns: `skip_first` once, then again and again `wait`, `warmup`, `active`; `repeat` 0 means without end.
 
     Means the same as torch.profiler.schedule with these arguments.
 
@@ -83,7 +83,7 @@ class StepRange(NamedTuple):
 
 
 def is_settled(walls_s: Sequence[float], passed_s: float, steps: int) -> bool:
-    """Whether the training has found its pace, so that a few steps can stand for all.
+    """Whether the training has found its pace, so that a few steps can represent all.
 
     `walls_s` are the last undisturbed steps, `passed_s` the time since the first one, `steps` how many there were.
     Ten steps at least (three where steps take seconds), a second of them, and none of them still getting faster; after

@@ -198,7 +198,7 @@ class TorchWindow:
             self._cancelled.append(step)
 
     def stop(self) -> None:
-        """End it. Waits for the device, and takes time for each event. A step that is still going on is none."""
+        """End it. Waits for the device, and takes time for each event. A step that is still running does not count."""
         if not self.is_on:
             return
         if self._mark is not None and len(self.steps) > 1:

@@ -3,7 +3,7 @@
     probe -> warm-up -> recorded steps -> saved, and read by a child
 
 A probe step tells what a step costs to record; a warm-up step lets the tracing of the device start. Everything happens
-between two steps. The callers stand behind the fence; what a fault leaves half done is dropped.
+between two steps. The callers are behind the fence; what a fault leaves half done is dropped.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Windows:
         self.phases: PhaseEvents | None = None
         """While a window records: where the stretches of phases go."""
         self.may_begin: Callable[[], bool] = lambda: True
-        """Asked before a window begins: something else may be going on that must not be in it."""
+        """Asked before a window begins: something else may be running that must not be in it."""
         self.before_recording: list[Callable[[], None]] = []
         self.after_recording: list[Callable[[], None]] = []
         self.usual_s: Callable[[], float | None] = lambda: None
@@ -119,7 +119,7 @@ class Windows:
             self._give_up()
 
     def _give_up(self) -> None:
-        """After a fault of ours: no window, and no step that is left out because of it."""
+        """After a fault in Stepscope: no window, and no step that is left out because of it."""
         self._state, window, self._window, self.phases = "idle", self._window, None, None
         self._request = None
         self._counter.stop()
@@ -238,7 +238,7 @@ class Windows:
         window.mark(step)
 
     def finish(self) -> None:
-        """End what is going on: a window with steps in it is saved, even if more were wanted."""
+        """End the current window: a window with steps in it is saved, even if more were wanted."""
         state, self._state = self._state, "idle"
         window, self._window = self._window, None
         phases, self.phases = self.phases, None

@@ -53,7 +53,7 @@ def install_waiting(installed: events.Installed, batch_of: Callable[[Any], tuple
 def _fetch(of: ref[Any], index: Any) -> Any:
     """One batch, timed as far as the allowance goes."""
     fetcher: Any = of()
-    fetch = type(fetcher).fetch  # looked up now: others may stand there
+    fetch = type(fetcher).fetch  # looked up now: it may have been replaced
     probe = current()
     if probe is None:
         return fetch(fetcher, index)

@@ -38,7 +38,7 @@ class Loaders:
         return known
 
     def _join(self, loader: Any, place: Any) -> None:
-        """One that is made anew at the same place over the same data, as in every epoch, has the number it had."""
+        """One that is recreated at the same place over the same data, as in every epoch, has the number it had."""
         before = self._of_place.setdefault(place, {})
         data = id(getattr(loader, "dataset", None))
         if data in before or len(before) >= _MOST_AT_A_PLACE:

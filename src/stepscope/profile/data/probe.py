@@ -24,7 +24,7 @@ MAIN = -1
 """The number of the main process among workers."""
 _ALLOWANCE = 0.009
 _GRACE_NS = 12_000_000
-"""What may be spent before any time has passed: the first batches are looked at closely."""
+"""What may be spent before any time has passed: the first batches are timed in detail."""
 _PASS_NS = 1_000
 """What it costs to let a batch go by."""
 _MOST_CHARGE_NS = 100_000
@@ -47,7 +47,7 @@ class Probe:
         self.batch = -1
         self.pid = os.getpid()
         self.untimed = 0
-        """Batches that went by without being looked at closely."""
+        """Batches that were not timed in detail."""
         self.spent_ns = 0
         self.events = 0
         self.path = path
@@ -71,7 +71,7 @@ class Probe:
         return False
 
     def pay_details(self, events: int) -> bool:
-        """Take the price of so many events inside a batch from the allowance, if it is there."""
+        """Take the price of this many events inside a batch from the allowance, if it is there."""
         price = events * _DETAIL_NS
         earned = _GRACE_NS + _ALLOWANCE * (time.perf_counter_ns() - self._began)
         if self.events + events > _MOST_EVENTS or self.spent_ns + price > earned * _DETAIL_PART:

@@ -18,7 +18,7 @@ class Change(NamedTuple):
 
 
 def rewritten(file: str, line: int, arguments: Mapping[str, Any]) -> Change | None:
-    """The lines of the call at a place, as they are and as they should be; None where no such call stands there.
+    """The lines of the call at a place, as they are and as they should be; None where there is no such call.
 
     Keyword arguments that are there are changed, others are added at the end; how the call is laid out stays.
     """

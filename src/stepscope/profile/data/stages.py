@@ -1,6 +1,6 @@
 """Finding the stages inside a dataset: its transforms, and the parts of composed ones, each with a clock around it.
 
-The clocks stand in only while a batch is fetched that is looked at closely, and only in the attributes of the dataset
+The clocks stand in only while a batch is fetched that is timed in detail, and only in the attributes of the dataset
 (and of its composed transforms) that hold the callables; the classes of the user are never touched.
 """
 
@@ -82,7 +82,7 @@ class Stages:
         self.probe = probe
         self._dataset = _weakly(dataset)
         self._places: list[tuple[MutableMapping[Any, Any], Any, Any, Any]] = []
-        """(where, key, what stands there, what stands there while it is timed)"""
+        """(where, key, its value, its value while it is timed)"""
         self._give_back: list[Callable[[], None]] = []
         self._seen: set[int] = set()
         self.read_at = _read_at(dataset)
@@ -192,7 +192,7 @@ def _is_stage(key: str, value: Any) -> bool:
 
 
 def _is_container(value: Any) -> bool:
-    """One that is iterated or indexed too: nothing can stand in for that; its parts are timed where they are known."""
+    """One that is iterated or indexed too: nothing can replace that; its parts are timed where they are known."""
     return any(hasattr(type(value), name) for name in ("__iter__", "__getitem__", "__enter__"))
 
 

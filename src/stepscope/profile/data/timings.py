@@ -31,7 +31,7 @@ class Waits:
 
     @cached_property
     def pass_of(self) -> Rows:
-        """Numbers of a pass begin anew with it."""
+        """Numbers restart with each pass."""
         return np.cumsum(np.diff(self.batch, prepend=self.batch[:1]) < 0) if len(self.batch) else self.batch
 
     @cached_property
@@ -119,7 +119,7 @@ class DataTimings:
 
     @cached_property
     def in_detail(self) -> Rows:
-        """A mask: spans of the fetches that were looked at closely."""
+        """A mask: spans of the fetches that were timed in detail."""
         return np.asarray((self.fetch >= 0) & (self.detail[np.maximum(self.fetch, 0)] == 1))
 
     def waits(self, loader: int) -> Waits:

@@ -109,7 +109,7 @@ class Trial:
         self._iterator._next_data()
         self.starts = [self._clock() - asked]
 
-    # -- what came of it ------------------------------------------------------------------------------------------
+    # -- the result ------------------------------------------------------------------------------------------
 
     @property
     def steady_s(self) -> float | None:
@@ -126,7 +126,7 @@ class Trial:
         return max(min(self.starts) - self.wait_s, 0.0) if self.starts else 0.0
 
     def step_s(self, length: int | None) -> float | None:
-        """A step, with its share in the start of a pass of so many batches."""
+        """A step, with its share in the start of a pass of this many batches."""
         steady = self.steady_s
         return None if steady is None else steady + (self.start_s / length if length else 0.0)
 

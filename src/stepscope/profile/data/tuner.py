@@ -1,6 +1,6 @@
 """Tries settings of the training loader, one after another, while the script trains.
 
-The script's own loop goes on and never knows: each time it asks for a batch it is given one of a loader with the
+The script's own loop continues and never knows: each time it asks for a batch it is given one of a loader with the
 settings being tried. So what is measured is what it is about: how fast this training is on this machine with them.
 """
 
@@ -25,7 +25,7 @@ _WORTH = 1.03
 """What another worker must bring to be worth its memory."""
 
 _CLOSE = 1.05
-"""What is closer than this is taken for the same."""
+"""Differences smaller than this count as equal."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class Tuner:
         return best
 
     def _worth_staying(self, best: Trial) -> Trial | None:
-        """The setting that would be faster if its workers were not started anew in each pass."""
+        """The setting that would be faster if its workers were not restarted in each pass."""
         tried = [one for one in self.trials if one.settings.workers and one.turns and not one.error]
         least = min((one.steady_s or float("inf") for one in [best, *tried]), default=0.0)
         close = [one for one in [best, *tried] if (one.steady_s or float("inf")) <= least * _CLOSE]

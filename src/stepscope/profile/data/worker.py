@@ -100,7 +100,7 @@ class _TimedQueue:
 
 
 def _time_pickling(probe: Probe, installed: Installed) -> None:
-    """A batch is packed for the main process by a thread of the queue, while the worker goes on."""
+    """A batch is packed for the main process by a thread of the queue, while the worker continues."""
     import multiprocessing.queues as queues
 
     pickler: Any = queues._ForkingPickler  # type: ignore[attr-defined]

@@ -48,7 +48,7 @@ def export(profile: Profile, kind: str, path: str | Path, rank: int = 0) -> list
 
 
 def answers(profile: Profile, rank: int = 0) -> Iterator[tuple[str, Answer]]:
-    """What every analysis has to say of the profile, by its id."""
+    """The result of every analysis of the profile, by its id."""
     for id, analysis in all_analyses().items():
         found = analysis(profile, rank)
         if found is not None:

@@ -119,7 +119,7 @@ def blocks_of(trace: Trace) -> Blocks | None:
 def _from_here(blocks: Blocks, i: int) -> DeviceMemory:
     """A device's count; the CPU's made to begin with the blocks from before that the trace knows of.
 
-    torch counts CPU memory only while it profiles, but never from zero again: a second window goes on where the first
+    torch counts CPU memory only while it profiles, but never from zero again: a second window continues where the first
     ended, with all that was freed between them.
     """
     device = blocks.devices[i]

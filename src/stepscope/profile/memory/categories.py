@@ -1,7 +1,8 @@
 """What each block of memory is: parameters, gradients, optimizer state, activations, temporaries or input.
 
 Where the collector noted the storages of parameters, gradients and optimizer state, a block at such an address that is
-still there at the end is that. All others are told by where in the step they were allocated and how long they lived.
+still there at the end is that. All others are recognized by where in the step they were allocated and how long they
+lived.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Categories:
     name: list[str]
     """For each block the name of the tensor, where the collector noted it."""
     before: list[list[Storage]]
-    """By device: storages that are there since before the trace, and are no block of it."""
+    """By device: storages that are there since before the trace, and are not a block of it."""
 
 
 def known_storages(facts: Mapping[str, Any]) -> dict[tuple[str, int], Storage]:

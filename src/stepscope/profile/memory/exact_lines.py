@@ -1,4 +1,4 @@
-"""The exact line of each block of a trace, from CUDA's own history: both tell of the same allocations."""
+"""The exact line of each block of a trace, from CUDA's own history: both record the same allocations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stepscope.profile.memory.snapshot import ACTIONS, MemorySnapshot
 
 _ALLOC = ACTIONS.index("alloc")
 _NEAR_NS = 1_000_000
-"""The two clocks differ by about a microsecond; an address that was handed out again is many of them away."""
+"""The two clocks differ by about a microsecond; an address that was reused is many of them away."""
 
 
 def exact_lines(snapshot: MemorySnapshot, blocks: Blocks, files: Iterable[str]) -> dict[int, str]:

@@ -76,7 +76,7 @@ def placed_blocks(profile: Profile, rank: int) -> Placed | None:
 
 
 def blocks_in(profile: Profile, rank: int) -> Blocks | None:
-    """The blocks of a rank's trace, as the allocators told of them."""
+    """The blocks of a rank's trace, as the allocators reported them."""
     trace = profile.trace(rank)
     return None if trace is None else blocks_of(trace)
 

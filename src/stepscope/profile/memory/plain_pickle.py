@@ -1,6 +1,6 @@
 """Reads pickles that hold plain data and nothing else: no classes, no functions, nothing that runs.
 
-A memory snapshot is handed around as a pickle, and Python's own reader runs whatever a pickle tells it to. This one
+A memory snapshot is passed around as a pickle, and Python's own reader runs whatever a pickle tells it to. This one
 knows the instructions for dictionaries, lists, tuples, text, bytes and numbers; at any other it stops. It keeps no
 table that a file could make huge by naming a large place in it, and it counts what it makes.
 """

@@ -14,7 +14,7 @@ ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segmen
 _OTHER = len(ACTIONS) - 1
 _MOST = 1_000_000
 _MOST_BLOCKS = 2_000_000
-"""Parts of a pickle may stand in many places of it: what is small as a file can be endless to walk."""
+"""Parts of a pickle may occur in many places: what is small as a file can be endless to walk."""
 
 
 class HistoryColumns(msgspec.Struct, kw_only=True):

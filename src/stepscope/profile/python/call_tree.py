@@ -135,10 +135,10 @@ def _edges(stats: ProfStats) -> Mapping[Function, dict[Function, tuple[float, fl
 
 
 def _roots(stats: ProfStats) -> dict[Function, tuple[float, float]]:
-    """Where paths begin: (seconds, calls) of what was called by nobody that the profile knows.
+    """Where paths begin: (seconds, calls) of functions without a known caller in the profile.
 
     A profile that began in the middle of a program has many: whatever the frames that were open then called. Functions
-    that are only ever called in a circle are reached by none; the largest stands for its circle.
+    that are only ever called in a circle are reached by none; the largest represents its circle.
     """
     children = _edges(stats)
     roots: dict[Function, tuple[float, float]] = {}

@@ -56,7 +56,7 @@ class CProfiler:
         self._thread = None
 
     def result(self) -> ProfStats:
-        """What was measured so far, without our own functions: hooks of ours that stand around the script's calls."""
+        """What was measured so far, without our own functions: Stepscope's hooks around the script's calls."""
         if self._profile is None:
             return ProfStats({})
         was_on = self.is_on
@@ -74,7 +74,7 @@ def _is_ours(function: tuple[str, int, str]) -> bool:
 
 
 def _may_be_ours(function: tuple[str, int, str]) -> bool:
-    """What a hook calls for itself (clocks, dicts, psutil), and not what it stands in front of (torch, the user's)."""
+    """What a hook calls for itself (clocks, dicts, psutil), and not what it wraps (torch, the user's)."""
     file, line, name = function
     if file == "~" and not line:
         return not any(word in name for word in ("torch", "Tensor", "numpy"))

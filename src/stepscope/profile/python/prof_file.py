@@ -152,7 +152,7 @@ class _Reader:
             try:
                 return float(text)
             except ValueError:
-                raise _Bad(f"{text[:20]!r} is no number") from None
+                raise _Bad(f"{text[:20]!r} is not a number") from None
         raise _Bad(f"byte {self._at - 1} is {kind!r}, which no profile has")
 
     def _text(self, kind: str) -> str:
@@ -175,7 +175,7 @@ class _Reader:
     def _dict(self, depth: int) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
         while (key := self._object(depth + 1)) is not _END:
-            if not _is_function(key):  # checked before it is hashed: a tuple of tuples of ... hashes for ever
+            if not _is_function(key):  # checked before it is hashed: a tuple of tuples of ... hashes without end
                 raise _Bad(f"at byte {self._at} an entry is not for a function (file, line, name)")
             found[key] = self._object(depth + 1)
         return found

@@ -1,7 +1,7 @@
 """The sampling profiler: a thread that looks at the stacks of all others every few milliseconds.
 
 Python lets it look when the running thread gives way. That is at the end of the very call that a thread was in, so a
-long call into C counts for the line it stands in, whether it lets others run meanwhile or not. Each look is worth the
+long call into C counts for the line it is on, whether it lets others run meanwhile or not. Each look is worth the
 time since the look before it; the times sum to the wall time of a thread.
 """
 
@@ -122,9 +122,9 @@ class Sampler:
             if kind is None:
                 kind = kinds[code.co_filename] = kind_of(code.co_filename)
             if kind == OURS:
-                if code.co_name == "run_as_main":  # what stands outside of the script is ours
+                if code.co_name == "run_as_main":  # what is outside the script is Stepscope's
                     break
-                if not is_theirs:  # a library that a hook of ours has called: the time counts where the hook stands
+                if not is_theirs:  # a library called by a hook of Stepscope: its time counts at the hook
                     found.clear()
             else:
                 is_theirs = is_theirs or kind == THEIRS

@@ -22,7 +22,7 @@ def nearest(parent: Ints, wanted: Ints) -> Ints:
     if compiled is not None:
         return compiled
     n = len(parent)
-    jump = np.empty(n + 1, np.int32)  # the last place stands for "none" and leads to itself
+    jump = np.empty(n + 1, np.int32)  # the last place means "none" and leads to itself
     jump[:n] = np.where(wanted, np.arange(n, dtype=np.int32), np.where(parent >= 0, parent, n))
     jump[n] = n
     while True:  # each round doubles how far every event has looked

@@ -140,7 +140,7 @@ def text_of(value: Any) -> str:
 
 
 def fitted(value: Any, kind: str) -> int | float | None:
-    """The number a value is in a column of this kind; None when it is none."""
+    """The number a value is in a column of this kind; None when it is not."""
     if kind == "int" and isinstance(value, str) and _DECIMAL.fullmatch(value):
         value = int(value)
     if kind == "text" or not isinstance(value, int | float) or isinstance(value, bool):
@@ -173,7 +173,7 @@ def events_of(trace: Mapping[str, Any] | list[Any]) -> Events:
 
 
 def add_event(builder: Builder, event: Mapping[str, Any], base: int) -> bool:
-    """One event as it stands in a trace; False when its times are no numbers."""
+    """One event as written in a trace; False when its times are not numbers."""
     start, dur, ph = ns_of(event.get("ts")), ns_of(event.get("dur")), text_of(event.get("ph", "?"))
     if start is None or dur is None:
         return False

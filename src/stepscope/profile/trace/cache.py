@@ -1,8 +1,8 @@
 """The column file beside a trace, so that it opens at once the second time.
 
 `trace.json.gz.stepscope`; where the folder cannot be written to, in the user's cache folder. It holds the size and the
-time of the trace it was made from: a trace that has changed since is read anew. A cache that is damaged or cannot be
-written is no fault: the trace is there.
+time of the trace it was made from: a trace that has changed since is read again. A cache that is damaged or cannot be
+written is not an error: the trace is there.
 """
 
 from __future__ import annotations

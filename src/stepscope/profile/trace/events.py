@@ -103,7 +103,7 @@ def narrowed(values: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Header:
-    """What a trace says of itself and what the reader has to say of it."""
+    """A trace's own metadata and the reader's notes on it."""
 
     fields: dict[str, Any] = field(default_factory=dict)
     """Everything beside `traceEvents`: deviceProperties, distributedInfo, with_stack, host_name ..."""
@@ -118,7 +118,7 @@ class Header:
     skipped: int = 0
     """Events that could not be read at all."""
     metadata: int = 0
-    """Events with ph "M": they name lanes and are no rows."""
+    """Events with ph "M": they name lanes and are not rows."""
     base_ns: int = 0
     """Added to the trace's own times."""
     notes: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ class Events:
 
     @property
     def end(self) -> Ints:
-        """Of all events, made anew: it is as large as `start`. Of some, `end_of` is cheaper."""
+        """Of all events, as a copy: it is as large as `start`. Of some, `end_of` is cheaper."""
         return self.start + np.maximum(self.dur, 0)
 
     def end_of(self, rows: Ints) -> Ints:
@@ -164,7 +164,7 @@ class Events:
     def number(self, key: str, missing: int = -1) -> Ints:
         """An int argument as a full int64 column, `missing` where a row has none. It may be read only."""
         column = self.args.get(key)
-        if column is None:  # one value that stands for all: many arguments are in no row of a trace
+        if column is None:  # one value for all: many arguments are in no row of a trace
             return np.broadcast_to(np.int64(missing), len(self))
         full = np.full(len(self), missing, np.int64)
         full[column.rows] = column.values

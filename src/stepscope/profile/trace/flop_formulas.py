@@ -24,7 +24,7 @@ class Given(NamedTuple):
     """Of each input its value as text, "" for tensors; empty in traces before torch 2.1."""
 
     def tensor(self, place: int) -> tuple[int, ...]:
-        """The sizes of an input; fails when it is none or not there."""
+        """The sizes of an input; fails when it is not a tensor or not there."""
         sizes = self.dims[place]
         if not sizes or not all(isinstance(size, int) for size in sizes):
             raise LookupError(place)

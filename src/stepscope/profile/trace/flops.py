@@ -75,7 +75,7 @@ def _counted(trace: Trace) -> Values:
     whole, plain, fallback = (named(sort.__contains__) & is_op for sort in (WHOLE, PLAIN, FALLBACK))
     up = trace.op_parent
     compiling = named(lambda name: name == "dynamo" or name.endswith("(dynamo_timed)")) & is_op
-    # What lies in a whole is counted with it; what a compiler tries on tensors without data is no arithmetic.
+    # What lies in a whole is counted with it; what a compiler tries on tensors without data is not arithmetic.
     rows = np.flatnonzero(whole | plain | fallback)
     rows = rows[next_above(up, rows, whole | compiling) < 0]
     # A product can lie in itself, where modes of dispatch are on: the innermost is the one that ran.
@@ -92,7 +92,7 @@ def _device_time(trace: Trace, rows: Values) -> tuple[Values, Values, float]:
         return np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64), 0.0
     counted = np.zeros(len(trace), bool)
     counted[rows] = True
-    place = np.full(len(trace) + 1, -1, np.int64)  # the last stands for none
+    place = np.full(len(trace) + 1, -1, np.int64)  # the last means none
     place[rows] = np.arange(len(rows))
     op = trace.device_op[work]
     above = next_above(trace.op_parent, np.maximum(op, 0), counted)

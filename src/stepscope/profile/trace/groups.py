@@ -43,7 +43,7 @@ class Groups:
         return found
 
     def leading(self, values: Values, weights: Values) -> Values:
-        """Of each group the value with the largest weight in it; -1 stands for none and leads only if alone."""
+        """Of each group the value with the largest weight in it; -1 means none and leads only if alone."""
         pairs = group(self.number, values)
         weight = pairs.sums(np.where(values >= 0, weights.astype(float) + 1e-9, 0.0))
         order = np.argsort(weight, kind="stable")

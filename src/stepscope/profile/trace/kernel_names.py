@@ -21,7 +21,7 @@ _TENSOR_CORE = re.compile(
 )
 _NO_TENSOR_CORE = re.compile(r"simt|_sgemm_|_dgemm_|^sgemm|^dgemm|fmha_cutlassF_f32|_ffma|f32f32_f32f32", re.I)
 
-# The first that fits, so the narrow ones stand before the wide ones.
+# The first that fits, so the narrow ones come before the wide ones.
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.I))
     for kind, pattern in (

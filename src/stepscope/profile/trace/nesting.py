@@ -15,7 +15,7 @@ Ints = npt.NDArray[Any]
 def nest(lane: Ints, start: Ints, dur: Ints, rows: Ints | None = None) -> Ints:
     """For each span the position of the innermost one of its lane that holds it, or -1.
 
-    `rows`: only these spans count; the others have and are no parents. Spans that cross (profilers round) belong to the
+    `rows`: only these spans count; the others have and are none. Spans that cross (profilers round) belong to the
     one that began before them and is still open when they begin.
 
     >>> nest(np.array([0, 0, 0, 1]), np.array([0, 2, 3, 3]), np.array([10, 5, 1, 1])).tolist()

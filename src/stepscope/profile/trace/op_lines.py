@@ -1,4 +1,4 @@
-"""The line of the user's own that stands behind each operator, also for those of backward."""
+"""The user's own line behind each operator, also for those of backward."""
 
 from __future__ import annotations
 

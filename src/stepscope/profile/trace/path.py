@@ -94,7 +94,7 @@ class _Walk:
         at = np.searchsorted(self.work_stop, self.stop[calls], side="right") - 1
         found = (at >= 0) & (len(self.work) > 0)
         calls, at = calls[found], at[found]
-        # It did wait only if that work was still going on when the call began.
+        # It did wait only if that work was still running when the call began.
         real = self.work_stop[at] > self.start[calls] if len(at) else np.zeros(0, bool)
         return calls[real].tolist(), self.work[at[real]].tolist()
 

@@ -1,4 +1,4 @@
-"""Data, host-to-device, forward, backward, optimizer: when each was going on, from our own rows or from what ran.
+"""Data, host-to-device, forward, backward, optimizer: when each was active, from our own rows or from what ran.
 
 Our collectors record phases as they are. In other traces they are found on the training thread: each operator there
 belongs to a phase, and a run of operators of one phase is a stretch of it, with the Python between them.
@@ -18,13 +18,13 @@ from stepscope.profile.trace.trace import Kind, Trace
 Rows = npt.NDArray[Any]
 
 PHASES = ("data", "h2d", "optimizer", "backward", "forward")
-"""In the order in which they win where two are going on at once."""
+"""In the order in which they win where two are active at once."""
 _REDUCER = "torch.distributed.ddp.reducer::"
 _DATA, _H2D, _OPTIMIZER, _BACKWARD, _FORWARD, _NONE = range(6)
 
 
 def phase_stretches(trace: Trace) -> tuple[dict[str, Stretches], bool]:
-    """When each phase was going on; and whether that was recorded (or else found from what ran)."""
+    """When each phase was active; and whether that was recorded (or else found from what ran)."""
     events = trace.events
     ours = trace.rows(Kind.PHASE)
     if len(ours):
@@ -112,7 +112,7 @@ def _moving(trace: Trace, lane: int) -> Rows:
 
 
 def _only_before_backward(trace: Trace, begin: Rows, label: Rows) -> Rows:
-    """Operators that no backward of the step follows are no forward (metrics, logging), if the trace has backward."""
+    """Operators without a later backward in the step (metrics, logging) are not the forward, if it has a backward."""
     nodes = begin[label == _BACKWARD]
     if not len(nodes):
         return label

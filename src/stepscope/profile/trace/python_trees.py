@@ -21,7 +21,7 @@ Ints = npt.NDArray[Any]
 
 _OURS = Frame("Stepscope itself", function="Stepscope itself", ours=True)
 _LAUNCHER = "run_as_main"
-"""The call of ours that runs the script: all above it is ours, click's and runpy's."""
+"""Stepscope's call that runs the script: all above it is ours, click's and runpy's."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PythonTrees:
     others: Calls
     """Of all other threads."""
     frames: list[Frame]
-    """What the labels of the trees stand for."""
+    """What the labels of the trees mean."""
     ours_ns: int
     """In the training thread: time of Stepscope's own calls."""
 

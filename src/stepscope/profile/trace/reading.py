@@ -1,4 +1,4 @@
-"""One trace on its way into a table: pieces to a scanner, what is broken mended or skipped, all of it counted."""
+"""One trace on its way into a table: pieces to a scanner, what is broken is repaired or skipped, all of it counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepscope.errors import BadData
 from stepscope.profile.trace.build import base_of, name_lane
 from stepscope.profile.trace.events import Events
 from stepscope.profile.trace.pairs import paired
-from stepscope.profile.trace.repair import mend
+from stepscope.profile.trace.repair import repair_event
 from stepscope.profile.trace.scanning import Scanner, Status
 from stepscope.profile.trace.source import Source
 
@@ -81,13 +81,13 @@ class Reading:
                 return held[at:]
             if status is Status.ALIEN:
                 raise self._alien(held[at : at + 20])
-            behind = self._mended(held, at, final) if in_events else self._behind_field(held, at, final)
+            behind = self._repaired(held, at, final) if in_events else self._behind_field(held, at, final)
             if behind is None:
                 return held[at:]
             at = behind
 
-    def _mended(self, held: bytes, at: int, final: bool) -> int | None:
-        found = mend(held, at, final)
+    def _repaired(self, held: bytes, at: int, final: bool) -> int | None:
+        found = repair_event(held, at, final)
         if found is None:
             return None
         if found.event is None:

@@ -23,7 +23,7 @@ _AFTER_IN_LIST = re.compile(r'"(?=\s*(?:\]|,\s*["\[{\d\-tfn]))')
 _NO_NUMBERS = {"nan", "-nan", "inf", "-inf", "NaN", "Infinity", "-Infinity"}
 
 
-class Mended(NamedTuple):
+class Repaired(NamedTuple):
     event: dict[str, Any] | None
     """None: what stood there could not be read."""
     end: int
@@ -31,13 +31,13 @@ class Mended(NamedTuple):
 
 
 class _Hopeless(Exception):
-    """This text is no event either way."""
+    """This text is not an event either way."""
 
 
-def mend(data: bytes, at: int, final: bool) -> Mended | None:
-    """The event at `at`, which is no valid JSON. None when the piece ends too soon to tell.
+def repair_event(data: bytes, at: int, final: bool) -> Repaired | None:
+    """The event at `at`, which is not valid JSON. None when the piece ends too soon to tell.
 
-    >>> mend(b'{"ph": "X", "name": "a "b" c", "ts": 1}]', 0, True).event
+    >>> repair_event(b'{"ph": "X", "name": "a "b" c", "ts": 1}]', 0, True).event
     {'ph': 'X', 'name': 'a "b" c', 'ts': 1}
     """
     limit = min(len(data), at + _WINDOW)
@@ -52,10 +52,10 @@ def mend(data: bytes, at: int, final: bool) -> Mended | None:
         except _Hopeless:
             continue
         if behind == len(text):
-            return Mended(event, end)
+            return Repaired(event, end)
     if not ends and not final and limit - at < _WINDOW:
         return None
-    return Mended(None, ends[0] if ends else limit)
+    return Repaired(None, ends[0] if ends else limit)
 
 
 def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:

@@ -69,7 +69,7 @@ class CompiledScanner:
         return Found(status, int(state.consumed), bool(state.in_events))
 
     def add(self, event: dict[str, Any]) -> None:
-        """One event that was mended."""
+        """One event that was repaired."""
         self.scan(json.dumps(event).encode())
 
     @property
@@ -107,7 +107,7 @@ class CompiledScanner:
         return (json.loads(piece) for piece in self._pieces(_METADATA))
 
     def fields(self) -> dict[str, Any]:
-        """What stands beside the events."""
+        """The fields beside the events."""
         pieces = [json.loads(piece) for piece in self._pieces(_FIELDS)]
         return dict(zip(pieces[::2], pieces[1::2], strict=True))
 

@@ -1,4 +1,4 @@
-"""The scanner without compiled code of ours: msgspec decodes a stretch of events at once, numpy makes them columns.
+"""The scanner without Stepscope's compiled code: msgspec decodes a stretch of events at once, numpy makes them columns.
 
 msgspec needs whole JSON values, so a stretch is cut where one event ends and the next begins. What it refuses is
 halved until only that is left, and looked at alone; what is no JSON at all is left to the caller, as by scanner.c.
@@ -144,7 +144,7 @@ class WheelScanner:
             self._skipped += 1
 
     def add(self, event: dict[str, Any]) -> None:
-        """One event that was mended, or that has other types than events have."""
+        """One event that was repaired, or that has other types than events have."""
         if event.get("ph") == "M":
             self._metadata.append(event)
         elif not self._table.take_odd(event):

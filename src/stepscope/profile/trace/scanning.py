@@ -14,19 +14,19 @@ class Status(IntEnum):
     MORE = 1
     """Give what was not consumed again, with more of the file behind it."""
     BAD = 2
-    """What comes next is no valid JSON: mend it or skip it."""
+    """The next element is not valid JSON: repair it or skip it."""
     DONE = 3
     """The trace has ended."""
     MEMORY = 4
     ALIEN = 5
-    """This is no trace at all: it begins with neither an object nor a list."""
+    """This is not a trace at all: it begins with neither an object nor a list."""
 
 
 class Found(NamedTuple):
     status: Status
     consumed: int
     in_events: bool
-    """Whether what comes next is an element of the list of events (else: a field beside it)."""
+    """Whether the next value is an element of the list of events (else: a field beside it)."""
 
 
 class Scanner(Protocol):
@@ -38,7 +38,7 @@ class Scanner(Protocol):
         ...
 
     def add(self, event: dict[str, Any]) -> None:
-        """One event that was mended."""
+        """One event that was repaired."""
         ...
 
     @property

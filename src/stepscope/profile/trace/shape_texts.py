@@ -21,7 +21,7 @@ _DTYPES = {
 
 
 def dtype_name(text: str) -> str:
-    """torch's name for the C++ type a trace gives; "" for what is no tensor.
+    """torch's name for the C++ type a trace gives; "" for anything but a tensor.
 
     >>> dtype_name("c10::BFloat16"), dtype_name("long int"), dtype_name("Scalar")
     ('bfloat16', 'int64', '')
@@ -39,7 +39,7 @@ def _listed(text: str) -> list[Any]:
 
 @lru_cache(16384)
 def dims_of(text: str) -> tuple[tuple[int, ...], ...]:
-    """The sizes of each input; () for what is no tensor (or a list of them), () too for a tensor of no dimensions.
+    """The sizes of each input; () for anything but a tensor (or a list of them), () too for a tensor of no dimensions.
 
     >>> dims_of("[[8, 3], [], [[2], [3]]]")
     ((8, 3), (), ())
@@ -52,7 +52,7 @@ def dims_of(text: str) -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(16384)
 def types_of(text: str) -> tuple[str, ...]:
-    """The dtype of each input, "" for what is no tensor."""
+    """The dtype of each input, "" for anything but a tensor."""
     return tuple(dtype_name(one) if isinstance(one, str) else "" for one in _listed(text))
 
 

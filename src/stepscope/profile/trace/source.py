@@ -107,7 +107,7 @@ class Source:
             )
 
     def _text(self, piece: bytes) -> bytes:
-        """With what is no UTF-8 replaced; a character that goes on in the next piece waits for it."""
+        """With invalid UTF-8 replaced; a character that continues in the next piece waits for it."""
         if not self._half and piece.isascii():
             return piece
         ended = not piece

@@ -22,7 +22,7 @@ ODD = 1.5
 
 @dataclass(frozen=True)
 class Cover:
-    """A part of a step, and when it was going on."""
+    """A part of a step, and when it was active."""
 
     key: str
     label: str
@@ -48,7 +48,7 @@ def cut_steps(
     notes: Sequence[str] = (),
     shown: Sequence[str] = (),
 ) -> StepParts:
-    """Steps by part. Earlier covers win where several are going on; what none covers is `rest`.
+    """Steps by part. Earlier covers win where several are active; what none covers is `rest`.
 
     `shown`: the keys in the order to show them in, where that is not the order in which they win.
     """

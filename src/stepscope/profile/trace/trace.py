@@ -1,6 +1,6 @@
 """One process's events and how they belong together: nesting, launches, backward, steps, as columns of rows.
 
-Everything is computed when first asked for, with numpy over whole columns; -1 stands for "none".
+Everything is computed when first asked for, with numpy over whole columns; -1 means "none".
 """
 
 from __future__ import annotations

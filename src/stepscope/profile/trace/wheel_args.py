@@ -36,7 +36,7 @@ class ArgsOfCategory:
     def __init__(self, columns: Arguments) -> None:
         self.columns = columns
         self.ways: dict[str, str] = {}
-        """Each argument: int, float, str, raw (what is no string into a text column) or any."""
+        """Each argument: int, float, str, raw (anything but a string into a text column) or any."""
         self.fresh: list[tuple[str, Ints, Any]] = []
         """Arguments that have no column yet: whoever reads all categories decides by the first in the file."""
         self._decoder: Any = None
@@ -57,7 +57,7 @@ class ArgsOfCategory:
             self._put(key, way, rows, values)
 
     def _decoded(self, raws: list[Any]) -> list[Any] | None:
-        """As objects of our type, which grows by what it does not know yet; None when one is no object of JSON."""
+        """As objects of our type, which grows by what it does not know yet; None when one is not a JSON object."""
         joined = b"[" + b",".join(raws) + b"]"
         while True:
             if self._decoder is None:

@@ -150,7 +150,7 @@ class Arguments:
         self.put(key, kind, np.array([row]), [number])
 
     def put_raw(self, rows: Sequence[int], key: str, values: Iterable[Any]) -> None:
-        """Values as the JSON they were written as, one after the other; NO_RAW stands for a row without."""
+        """Values as the JSON they were written as, one after the other; NO_RAW marks a row without."""
         for row, raw in zip(rows, values, strict=True):
             if raw is not NO_RAW:
                 text = bytes(raw)

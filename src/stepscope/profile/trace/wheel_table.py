@@ -95,7 +95,7 @@ class Table:
                 reader.fresh.clear()
 
     def take_odd(self, event: dict[str, Any]) -> bool:
-        """One event of any types; False when its times are no numbers."""
+        """One event of any types; False when its times are not numbers."""
         start, dur, ph = ns_of(event.get("ts")), ns_of(event.get("dur")), text_of(event.get("ph", "?"))
         if start is None or dur is None:
             return False

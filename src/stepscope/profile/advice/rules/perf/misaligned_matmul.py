@@ -26,7 +26,7 @@ def misaligned_matmul(run: Measured) -> Iterator[Tip]:
     classes never occur.
 
     How it is found: the shapes of the products in the trace. The saving is 30% of the time of those with a size
-    that is no multiple of 8.
+    that is not a multiple of 8.
 
     Bad:
         nn.Linear(768, 50257)
@@ -74,7 +74,7 @@ def _misaligned(gpu: DeviceWork) -> tuple[int, str]:
 
 
 def _odd_sizes(dims: str, types: str) -> str:
-    """The sizes of a half-precision product when one is no multiple of 8, else ""."""
+    """The sizes of a half-precision product when one is not a multiple of 8, else ""."""
     if not any(kind in types for kind in _HALF):
         return ""
     try:

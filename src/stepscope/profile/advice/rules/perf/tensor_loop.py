@@ -86,7 +86,7 @@ def _is_small(call: dict[str, Any]) -> bool:
 
 
 def _is_looped(call: dict[str, Any]) -> bool:
-    """Whether one call of the function makes them all: a layer of one's own is called often, without a loop in it."""
+    """Whether one call of the function makes them all: a custom layer is called often, without a loop in it."""
     return bool(call["calls"] >= _MANY or (call["file"], call["line"]) in _lines_in_loops(call["file"]))
 
 
