@@ -84,7 +84,7 @@ def _note(why: str) -> str:
 
 @contextmanager
 def outside(why: str) -> Iterator[None]:
-    """Nothing of ours is on any stack or in any model's way while this runs."""
+    """Nothing of Stepscope is on any stack or in any model's way while this runs."""
     AWAY.append(why)
     noted[why] += 1
     if len(AWAY) == 1:

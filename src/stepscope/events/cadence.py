@@ -73,6 +73,6 @@ class Cadence:
             wanted = 1
             while wanted < self._longest and cost_s / wanted > _SHARE * step_s:
                 wanted *= 2
-            if wanted > self.stride or wanted * 4 <= self.stride:  # not to and fro
+            if wanted > self.stride or wanted * 4 <= self.stride:  # not back and forth
                 self.stride = wanted
         self._mark, self._cost_s, self._felt = now, 0.0, 0

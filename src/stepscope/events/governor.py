@@ -57,7 +57,7 @@ class Window:
     first: int
     """The optimizer step during which it began, counted from 1."""
     last: int | None = None
-    """The step during which it ended; None while it goes on."""
+    """The step during which it ended; None while it lasts."""
     budget_s: float = 0.0
     fewest: int = 0
     """Steps that are looked at whatever they cost."""
@@ -89,7 +89,7 @@ class Governor:
     is_deep: bool = False
     """A window is open. Asked at every event."""
     closed: str | None = None
-    """Why nothing can be looked at closely any more."""
+    """Why nothing can be watched in detail any more."""
     _open: Window | None = None
     is_training: bool = False
     _due: int = 0
@@ -115,7 +115,7 @@ class Governor:
         return window is not None and not window.fewest and window.spent_s > _MARGIN * window.budget_s
 
     def charge(self, kind: str) -> bool:
-        """An event was looked at closely; whether the budget of the window is spent now."""
+        """An event was watched in detail; whether the budget of the window is spent now."""
         window = self._open
         if window is None:
             return True
@@ -291,7 +291,7 @@ class Governor:
     # In words
 
     def coverage(self) -> list[tuple[int, int]]:
-        """The stretches of steps that were looked at closely, joined where they touch."""
+        """The ranges of steps that were watched in detail, joined where they touch."""
         found: list[tuple[int, int]] = []
         for window in self.windows:
             first, last = window.first, self.step if window.last is None else window.last

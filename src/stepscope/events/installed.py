@@ -40,7 +40,7 @@ class Installed:
     def wrap(self, point: str, layer: patches.Layer, owner: Any = None, *, outermost: bool = False) -> bool:
         """Put a layer around the function at a point; False where this version of the package has no such function.
 
-        `owner` is the class or module itself where the point stands for many, or its module is known by several names.
+        `owner` is the class or module itself where the point covers many, or its module is known by several names.
         An `outermost` layer answers before all others of ours, also those that come later (`--eager`).
         """
         place, name = _find(point, owner)

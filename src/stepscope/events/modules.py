@@ -24,7 +24,7 @@ _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.n
 
 
 class ModuleCall:
-    """One call of a module: what it was given, and what came of it."""
+    """One call of a module: its inputs and its result."""
 
     __slots__ = ("args", "error", "frame", "guard", "kwargs", "module", "notes", "parent", "result")
 
@@ -55,9 +55,9 @@ class Modules(Source):
         self.ends_all = False
         """Somebody wants to hear of the end of every model's call, also of those that nobody left a note in."""
         self.closes_fused = False
-        """A function mode of ours is on: torch would leave its fused inference path, whose last bits differ."""
+        """A function mode of Stepscope is on: torch would leave its fused inference path, whose last bits differ."""
         self.tidies: Any = None
-        """Called when a module has returned, while a mode of ours could not be taken off inside an operation."""
+        """Called when a module has returned, while a mode of Stepscope could not be removed inside an operation."""
         self.under_modes = 0
         """Above 0 while a recorder follows, which runs no operation that dispatch modes of the script could see."""
         self.known: set[type] | None = None
@@ -220,7 +220,7 @@ def _door_like_torchs(source: Modules, original: Any) -> Any:
 
 def _disguised(door: Any, original: Any) -> Any:
     """Give the door's frames the name, file and line of the function it stands for: stacks and tracebacks that a script
-    looks at are then the same. Nothing of ours can raise in it."""
+    looks at are then the same. Nothing of Stepscope can raise in it."""
     code, theirs = door.__code__, original.__code__
     lines = {line for _, _, line in code.co_lines() if line is not None}
     ours = next((line for line in sorted(lines) if "gave = self._call_impl" in linecache.getline(__file__, line)), None)

@@ -51,7 +51,7 @@ class Follower(Protocol):
     paused: int
     """Above 0: operations are not the script's own business now."""
     under_modes: bool
-    """Runs no operation of its own, so that dispatch modes of the script are no reason to step aside."""
+    """Runs no operation of its own, so that the script's dispatch modes need not stop it."""
 
     def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
         """It is about to run; `frame` is the caller's. What is given comes back in `end`; None: not followed."""

@@ -41,7 +41,7 @@ if hasattr(os, "register_at_fork"):  # a child forked while another thread patch
 
 
 class Patch:
-    """The attribute `name` of `owner`, while it has layers of ours."""
+    """The attribute `name` of `owner`, while it has Stepscope's layers."""
 
     def __init__(self, owner: Any, name: str, point: str = "") -> None:
         self.owner, self.name, self.point = owner, name, point
@@ -179,7 +179,7 @@ def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], 
 
 
 def installed_now() -> list[Patch]:
-    """Everything of ours that is on somebody else's objects at this moment."""
+    """Everything Stepscope has on somebody else's objects at this moment."""
     return [patch for patches in _places.values() for patch in patches if not patch.is_idle]
 
 

@@ -37,7 +37,7 @@ class SelfCheck(NamedTuple):
     same_bits: bool
     """The little training gave the same weights with us and without."""
     faults: tuple[str, ...]
-    """Where something of ours failed."""
+    """Where a part of Stepscope failed."""
 
 
 def check() -> SelfCheck:

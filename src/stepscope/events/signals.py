@@ -183,7 +183,7 @@ def _taking(put: Any) -> Any:
 
 
 def _leave_child_alone() -> None:
-    """A forked child has the handlers of its parent's script, and none of ours."""
+    """A forked child has the handlers of its parent's script, and none of Stepscope's."""
     for heard in list(_heard.values()):
         heard.give_back()
     _thread.forget()

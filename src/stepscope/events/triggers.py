@@ -95,5 +95,5 @@ class StepTimeTrigger:
         return f"steps take {late / usual:.1f} times the CPU time they took before, at step {step}"
 
     def forget(self) -> None:
-        """The step that is being made was looked at closely: its time says nothing."""
+        """The step that is being made was watched in detail: its time says nothing."""
         self._mark = None

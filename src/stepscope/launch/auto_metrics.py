@@ -61,7 +61,7 @@ class Logbook:
         loop.on_optimizer.append(self._name)
 
     def start(self) -> None:
-        """Feel the pulse too; without it only times and speeds are logged, and no operation of ours is run."""
+        """Feel the pulse too; without it only times and speeds are logged, and Stepscope runs no operation."""
         from stepscope.record.device_reads import Arrivals
         from stepscope.record.pulse import Pulse
 

@@ -162,7 +162,7 @@ def _backward(roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
 
 
 def _disarm() -> None:
-    """Take the hooks away; never inside one of them: torch is walking through the list they stand in."""
+    """Take the hooks away; never inside one of them: torch is iterating over the list that holds them."""
     installed, _armed.installed = _armed.installed, None
     if installed is not None:
         installed.remove()

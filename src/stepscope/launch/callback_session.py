@@ -51,7 +51,7 @@ class Inside:
         self.is_on = False
 
     def _arranged(self, pieces: Pieces, watch: Watch) -> Session:
-        """Findings are shown as they come; the script goes on, so there is no last word and no status line."""
+        """Findings are shown as they come; the script continues, so there is no last word and no status line."""
         around = self._around
         parts = [
             Judged(pieces.case(watch)),

@@ -17,7 +17,7 @@ __all__ = ["Trying"]
 
 
 class Trying:
-    """Makes experiments between two steps of the script; rules and the verdict find what came of them."""
+    """Makes experiments between two steps of the script; rules and the verdict find their results."""
 
     def __init__(self, watcher: Watcher, engine: Engine, loop: Loop, limiter: Limiter) -> None:
         self._engine, self._loop, self._limiter = engine, loop, limiter

@@ -2,7 +2,7 @@
 
 Nothing is wrapped: the process object carries a small note to the child (by fork, or pickled with it), which starts the
 watch before the target runs and asks the rules when multiprocessing ends the process. So targets, tracebacks, exit
-codes and what is printed are as ever. Workers of DataLoaders, pools, managers and libraries are left alone.
+codes and printed text are unchanged. Workers of DataLoaders, pools, managers and libraries are left alone.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class Visitor:
             on_finding=self._found,
         )
         self.tells_of_crash = False
-        """Whether this process failed first of all, and so tells of it by itself."""
+        """Whether this process failed first of all, and so reports it itself."""
         self._file = fence.call("keeping what was seen", self._evidence_file, note.evidence)
         self.watcher.on_moment = self.engine.moment if self._file is None else self._file.after(self.engine.moment)
         self._over = False

@@ -1,4 +1,4 @@
-"""What was looked at closely and what was not: kept with the run, and said wherever a verdict is given."""
+"""What was watched in detail and what was not: kept with the run, and said wherever a verdict is given."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def keep_coverage(case: Case) -> None:
 
 
 def coverage_text(coverage: Coverage) -> str:
-    """In words; empty when every step was looked at closely.
+    """In words; empty when every step was watched in detail.
 
     >>> coverage_text(Coverage(time=0.0, steps=500, closely=[(1, 40), (100, 101)]))
     'watched closely for steps 1 to 40 and 100 to 101; the other steps by their pulse only'

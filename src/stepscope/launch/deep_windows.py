@@ -48,7 +48,7 @@ class Deep:
         self.windows: Windows | None = None
         self.theirs = TheirProfiler(self._make_way)
         self.is_disturbed: Callable[[], bool] = lambda: False
-        """Asked at the beginning of each step: does something else of ours slow it down?"""
+        """Asked at the beginning of each step: does another part of Stepscope slow it down?"""
         self.on_asked: list[Callable[[str], None]] = []
         """Told why the user wanted a window, when it is recorded or could not begin: what they do is not in it."""
         self._asked = ""
@@ -198,11 +198,11 @@ class Deep:
 
     @property
     def took_own(self) -> bool:
-        """A window of ours is among those that were saved."""
+        """A window of Stepscope is among those that were saved."""
         return any(one.meta.id != THEIRS for one in self.saved)
 
     def take_theirs(self) -> None:
-        """No window of ours: the last trace the script's own profiler wrote is taken into the run."""
+        """Not a window of Stepscope: the last trace the script's own profiler wrote is taken into the run."""
         run = self._run()
         found = next((Path(path) for path in reversed(self.theirs.traces) if os.path.isfile(path)), None)
         if self.windows is None or run is None or found is None:

@@ -20,8 +20,8 @@ _WHO = "--detect-nan"
 class DetectNan:
     """One trace until the work after a backward begins; the first trace that is not clean is reported.
 
-    A trace cannot end where its backward does: that is inside a call which the trace itself follows. It ends at what
-    comes next: a step, a batch, a model, or the end of the script.
+    A trace cannot end where its backward does: that is inside a call which the trace itself follows. It ends at the
+    next event: a step, a batch, a model, or the end of the script.
     """
 
     def __init__(self, loop: Loop, say: Callable[[str], None]) -> None:

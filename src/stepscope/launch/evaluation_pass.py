@@ -122,7 +122,7 @@ class EvaluationPass:
         self._losses += 1
         self._samples += weight
 
-    # -- what came of it ------------------------------------------------------------------------------------------
+    # -- the result ------------------------------------------------------------------------------------------
 
     def results(self) -> dict[str, float]:
         """Means over all batches; nothing where a batch was not seen, or had more than one loss."""

@@ -45,7 +45,7 @@ Told = Callable[[dict[str, float]], None]
 
 
 class Evaluations(Observer):
-    """`told` gets the results when training goes on or the script ends; `printed` has what was printed meanwhile."""
+    """`told` gets the results when training continues or the script ends; `printed` has what was printed meanwhile."""
 
     steady = True
 
@@ -149,7 +149,7 @@ class Evaluations(Observer):
             self._tell()
 
     def _close(self) -> None:
-        """Keep what came of a pass that has seen its end."""
+        """Keep the result of a pass that was seen to its end."""
         left = self._leave()
         if left is not None and left.is_over:
             self._keep(left)

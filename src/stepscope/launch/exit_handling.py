@@ -85,7 +85,7 @@ def wait_for_threads() -> None:
 
     try:
         threading.__dict__["_shutdown"]()
-    except BaseException as error:  # Ctrl-C while it waits, or a handler that fails: the interpreter goes on, too
+    except BaseException as error:  # Ctrl-C while it waits, or a handler that fails: the interpreter continues, too
         _say_ignored(error)
 
 

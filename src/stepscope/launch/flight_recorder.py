@@ -1,6 +1,6 @@
 """Torch's flight recorder: which collectives the backend (NCCL, gloo) has in flight.
 
-On a GPU a collective is only enqueued; the script goes on and hangs later, where it waits for the device. The Python
+On a GPU a collective is only enqueued; the script continues and hangs later, where it waits for the device. The Python
 stack then shows the wrong line. The recorder is a buffer that torch keeps anyway; reading it waits for nothing.
 """
 

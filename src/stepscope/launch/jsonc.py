@@ -122,12 +122,12 @@ def _inserted(text: str, key: str, new: list[Entry], where: str) -> str:
     spans, end = _elements(plain, start)
     last = len(plain[:end].rstrip())
     separator = "" if not spans or plain[last - 1] == "," else ","
-    tail = text[last:end].rstrip()  # comments that stand behind the last entry
+    tail = text[last:end].rstrip()  # comments after the last entry
     return f"{text[:last]}{separator}{tail}{newline}{body}{newline}{indent}{text[end:]}"
 
 
 def _deep(entry: Entry, indent: str, newline: str) -> str:
-    """An entry as it stands in a list of the file: two levels in."""
+    """An entry as written in a list of the file: two levels in."""
     return newline.join(indent * 2 + line for line in json.dumps(entry, indent=indent).splitlines())
 
 

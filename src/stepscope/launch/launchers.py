@@ -1,4 +1,4 @@
-"""`stepscope run torchrun --nproc-per-node 2 train.py`: the launcher starts the ranks, and each rank is a run of ours.
+"""`stepscope run torchrun --nproc-per-node 2 train.py`: the launcher starts the ranks, each of them a Stepscope run.
 
 People put `stepscope run` before the command they know. A launcher has nothing to be watched; so its command is changed
 to start `stepscope run` for every rank, and takes the place of this process.
@@ -78,7 +78,7 @@ def _tell_of_one_process(parsed: Any) -> None:
 
 
 def _parsed(name: str, words: list[str]) -> Any:
-    """The launcher's own parser knows which of its options take a value. Its mistakes are said by itself."""
+    """The launcher's own parser knows which of its options take a value. It reports its own mistakes."""
     try:
         if name == "torchrun":
             from torch.distributed.run import get_args_parser

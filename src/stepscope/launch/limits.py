@@ -1,4 +1,4 @@
-"""Limits on a script that knows of none: so many batches, steps, epochs; then a clean end.
+"""Limits on a script that has none: a number of batches, steps, epochs; then a clean end.
 
 The script is ended by an exception at the next station of its loop, so that what follows a step (printing, the
 scheduler, validation after an epoch) still happens, and its own `finally` blocks run.
@@ -25,7 +25,7 @@ __all__ = ["Limiter", "is_stop"]
 
 CHECK_TRAIN, CHECK_OTHER, CHECK_EPOCHS, CHECK_STEPS = 6, 3, 2, 24
 CHECK_FINISH_S = 20.0
-"""How long a check goes on with one batch of each pass, to try what comes after the training loop."""
+"""How long a check continues with one batch of each pass, to try the code after the training loop."""
 
 
 def is_stop(error: BaseException | None) -> bool:
@@ -227,7 +227,7 @@ class Limiter:
         self._enough(f"after {counted(self._loop.steps, 'step')}", self._because("--max-steps"))
 
     def _enough(self, when: str, why: str) -> None:
-        """A limit is reached. A check goes on for a while, with one batch of each pass, to see the script's end."""
+        """A limit is reached. A check continues for a while, with one batch of each pass, to see the script's end."""
         if not self._check:
             self._stop(f"{when} ({why})")
         elif self.finishing is None:

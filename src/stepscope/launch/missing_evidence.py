@@ -49,7 +49,7 @@ def unproven_rules(case: Case) -> list[Unproven]:
 
 
 def _closely(watcher: Watcher) -> int:
-    """How many steps were looked at closely."""
+    """How many steps were watched in detail."""
     return sum(window.steps for window in watcher.governor.windows)
 
 

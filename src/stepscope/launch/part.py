@@ -1,4 +1,4 @@
-"""A part of what stands around a script, and the few moments at which it is called."""
+"""A part of what surrounds a script, and the few moments at which it is called."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class RankNotes:
         return self._folder is None or claims(self._folder, what)
 
     def tells_of_crash(self) -> bool:
-        """Whether this rank failed first, and so tells of it; rank 0 need not say again what it found."""
+        """Whether this rank failed first, and so reports it; rank 0 need not say again what it found."""
         self._tells = self.claims("crash")
         return self._tells
 

@@ -21,7 +21,7 @@ from stepscope.records.verdict import ScriptVerdict
 __all__ = ["CLOSING", "Reporter", "by_severity"]
 
 HINTS, FINDINGS, ERRORS, CLOSING = range(1, 5)
-"""The order of what is said at a crash; other notes come first."""
+"""The order of the notes at a crash; other notes come first."""
 
 
 class Reporter:
@@ -135,7 +135,7 @@ class Reporter:
 
     @fence.fenced("writing findings to a file")
     def _try_files(self) -> StepscopeError | None:
-        """Why a file cannot be written, where the user can mend it; a fault of ours must not keep a training away."""
+        """Why a file cannot be written, where the user can fix it; an internal error must not stop a training."""
         try:
             self._write_files()
         except StepscopeError as error:

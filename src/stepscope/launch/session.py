@@ -46,7 +46,7 @@ class Session:
             fence.call("hooking into torch", part.torch_came, torch)
 
     def conclude(self, error: BaseException | None) -> None:
-        """The script has ended: ask the rules a last time, explain a crash, take everything of ours away.
+        """The script has ended: ask the rules a last time, explain a crash, remove everything of Stepscope's.
 
         The run stays open: what `atexit` handlers print still belongs to it.
         """

@@ -93,7 +93,7 @@ class StatusLine:
 
     @fence.fenced("the status line")
     def tick(self) -> None:
-        """Draw it anew if it is time, and if the cursor stands where a line begins."""
+        """Draw it again if it is time, and if the cursor stands where a line begins."""
         now = self._clock()
         if now - self._drawn_at < EVERY_S or not self._written or os.getpid() != self._pid:
             return

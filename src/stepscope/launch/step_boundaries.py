@@ -39,13 +39,13 @@ class Iterations:
         self.on_gap: list[Callable[[int], None]] = []
         """Called with the number of the last step when something else follows it: a validation, the end of an epoch."""
         self.disturbed = False
-        """Something of ours slows the turn down that is going on; it is not counted."""
+        """Stepscope slows the current turn down; it is not counted."""
         self.last_s: float | None = None
         """How long the last turn took; None: it was disturbed or broken off."""
         self.asking = False
         """A batch is being asked for: whoever wants to end the script may do it now."""
         self.number: int | None = None
-        """The step that is going on, or none."""
+        """The current step, or none."""
         self._loop = loop
         self._stepped = False
         self._fetched = 0
@@ -136,7 +136,7 @@ class Iterations:
             self.begin()
 
     def pass_is_over(self) -> None:
-        """The loader has no more; if a step has been made, what follows is no part of it."""
+        """The loader has no more; if a step has been made, what follows is not part of it."""
         if self.is_aside:
             return
         if self._stepped:

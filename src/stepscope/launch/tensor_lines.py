@@ -1,4 +1,4 @@
-"""Tensors and layers as short lines, for somebody who stands in a debugger."""
+"""Tensors and layers as short lines, for somebody in a debugger."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class _Report(Part):
         self._worked = False
 
     def begin(self) -> None:
-        if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
+        if str(self._json_file) == "-":  # what the script prints must not end up in the JSON
             self._stdout = DivertedStdout()
 
     def end(self, ended: Ended) -> None:

@@ -1,6 +1,6 @@
 """`stepscope tune-batch`: a script trains with growing batches until one does not fit, in processes of their own.
 
-A size that does not fit ends its process, which takes everything of the attempt with it; the next process goes on
+A size that does not fit ends its process, which takes everything of the attempt with it; the next process continues
 between what fits and what does not.
 """
 

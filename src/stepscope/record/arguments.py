@@ -140,7 +140,7 @@ def _filled(value: Any, tensors: list[Any]) -> Any:
 
 
 def _tensors_within(value: Any) -> int:
-    """How many of the inputs a frozen argument stands for."""
+    """How many of the inputs a frozen argument represents."""
     if value is _A_TENSOR or type(value) is _Mark:
         return 1
     items = value if type(value) is list else value.values() if type(value) is dict else ()

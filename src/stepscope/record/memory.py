@@ -2,7 +2,7 @@
 
 A storage's Python object lives as long as the memory, whoever holds it (a variable, a view, an autograd node), so a
 weak reference to it tells when it is freed. What kernels take for themselves while they run is not seen here; on CUDA
-the allocator's own peak stands beside.
+the allocator's own peak is beside it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Where NaN and Inf came from, read from a recorded step with statistics. Needs no torch.
 
-An infinity is no fault by itself: a mask is full of them. What counts is whether it arrives: from a loss or a gradient
-that is not finite the way leads back, through values that are not finite, to the ops that made them out of finite ones.
+An infinity is not a fault by itself: a mask is full of them. What counts is whether it arrives: from a loss or a
+gradient that is not finite the way leads back, through values that are not finite, to the ops that made them out of
+finite ones.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class _Graph:
         return max(found, key=lambda n: (self._bad(n).nan > 0, n.name() == _LEAF, n._sequence_nr()))  # type: ignore[union-attr]
 
     def _bad_data(self, node: Any) -> tuple[str, Stats] | None:
-        """A tensor from outside that the op read and that was bad already; a mask of zeros and -inf is none."""
+        """A tensor from outside that the op read and that was bad already; a mask of zeros and -inf does not count."""
         for place in (node, *self._unknown_before(node)):
             for _, tensor, stats in self.kept.get(id(place), ()):
                 mask = not stats.nan and not stats.min and not stats.max

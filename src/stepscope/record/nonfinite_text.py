@@ -1,4 +1,4 @@
-"""A birth of NaN or Inf, told to a person."""
+"""The origin of a NaN or Inf, in words."""
 
 from __future__ import annotations
 

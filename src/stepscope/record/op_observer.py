@@ -97,7 +97,7 @@ class Observer:
         """An autograd node has run and made the gradients `produced` (some may be None)."""
 
     def finish(self, drafts: Drafts) -> None:
-        """The recording is over and nothing of it runs any more: synchronize, read events, let go of tensors."""
+        """The recording is over and nothing of it runs any more: synchronize, read events, free tensors."""
 
     def build(self, drafts: Drafts) -> None:
         """The record is put together, perhaps much later: fill the drafts."""

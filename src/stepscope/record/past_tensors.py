@@ -148,7 +148,7 @@ KINDS: dict[type, type[GhostNode]] = {}
 
 
 def ghost_kind(kind: type) -> type[GhostNode]:
-    """The class that stands for a kind of node."""
+    """The class that represents a kind of node."""
     known = KINDS.get(kind)
     if known is None:
         known = KINDS[kind] = type(kind.__name__, (GhostNode,), {"__slots__": ()})

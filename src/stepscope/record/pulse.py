@@ -181,7 +181,7 @@ class Pulse:
         self._backwards += 1
         place = _place_of(frame)
         if not self._adds_losses():  # several times from one line: the step follows the gradient of their sum
-            self._loss = self._terms.get(place) if self._waiting is None else None  # a closure begins anew
+            self._loss = self._terms.get(place) if self._waiting is None else None  # a closure starts over
         alone = self._unscaled is None and not isinstance(self._loss, torch.Tensor)
         # On the CPU, by itself, and with nobody to see us: then nothing has to be switched off for one call into C.
         if alone and type(loss) is torch.Tensor and loss.is_cpu and not _modes() and not _dispatch_modes():

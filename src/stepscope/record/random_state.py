@@ -22,7 +22,7 @@ def taken() -> dict[str, Any]:
 
     Torch's as bytes, not as a tensor: it is kept for a whole step, in which a script may count the tensors alive.
     """
-    with torch._C.DisableTorchFunction():  # a function mode of the script's must not see what is asked of the tensor
+    with torch._C.DisableTorchFunction():  # a function mode of the script's must not see how the tensor is queried
         own = torch.default_generator.get_state()
         words = ctypes.string_at(own.data_ptr(), own.numel())
     state: dict[str, Any] = {"python": _pythons.taken(), "torch": words}

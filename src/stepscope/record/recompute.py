@@ -1,6 +1,6 @@
 """What an op must have returned, worked out again from what its autograd node kept of its inputs.
 
-Many nodes keep inputs but no result (`log`, `/`, `*`, matrix products). Only for an autopsy, so cost is no matter.
+Many nodes keep inputs but no result (`log`, `/`, `*`, matrix products). Only for an autopsy, so cost does not matter.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class CallDraft:
 
 
 class Drafts:
-    """The growing step: what observers are handed at the start and at the end."""
+    """The growing step: what observers get at the start and at the end."""
 
     __slots__ = ("calls", "ended", "looks", "notes", "ops", "tensors", "unseen")
 

@@ -31,7 +31,7 @@ def trace_values(nan: bool = True, inf: bool = True, model: Any = None) -> Trace
         print(tracer.check())
 
     `nan` and `inf` say what to look for; `model` gives modules their names when it is not called as a whole. Infinities
-    that reach neither the loss nor a gradient (a mask before a softmax) are listed apart and are no fault.
+    that reach neither the loss nor a gradient (a mask before a softmax) are listed apart and are not faults.
     """
     return Tracer(nan=nan, inf=inf, model=model)
 

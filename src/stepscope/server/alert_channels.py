@@ -92,7 +92,7 @@ class Outlets:
 
 
 def outlets_of(settings: Settings) -> Outlets:
-    """The outlets that a server was told to use."""
+    """The channels that a server is configured to use."""
     chosen: list[Outlet] = [Desktop()] if settings.notify else []
     if settings.webhook is not None:
         chosen.append(Webhook(settings.webhook))
@@ -103,7 +103,7 @@ def outlets_of(settings: Settings) -> Outlets:
 
 
 def kinds_of(text: str) -> tuple[str, ...]:
-    """`failed,lost` as kinds; refuses a word that is none.
+    """`failed,lost` as kinds; refuses an unknown word.
 
     >>> kinds_of("failed, nonfinite")
     ('failed', 'nonfinite')

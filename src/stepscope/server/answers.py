@@ -45,7 +45,7 @@ async def problem(request: Request, error: Exception) -> Response:
 
 
 async def failure(request: Request, error: Exception) -> Response:
-    """A fault of ours: the details stay in the server's log, under a number the page can show."""
+    """An internal error: the details stay in the server's log, under a number the page can show."""
     number = secrets.token_hex(4)
     log.error("error %s in %s %s", number, request.method, request.url.path, exc_info=error)
     body = Problem(

@@ -1,4 +1,4 @@
-"""A bounded queue in front of the views: more requests at once than can be answered soon are told so at once."""
+"""A bounded queue in front of the views: more requests at once than can be answered soon get that answer at once."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Door(Protocol):
 
 
 class Codes:
-    """Single-use codes that stand in for the token where others could see it: a browser's command line."""
+    """Single-use codes in place of the token where others could see it: a browser's command line."""
 
     def __init__(self, lifetime_s: float = 60.0) -> None:
         self._lifetime_s = lifetime_s

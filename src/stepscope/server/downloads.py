@@ -72,7 +72,7 @@ def download_response(download: Download, range_header: str = "", accept_encodin
 
 
 def _document(body: bytes, accept_encoding: str) -> Response:
-    """A page of ours. The policy it carries, which names its scripts by their hashes, is said in the header too."""
+    """A page of Stepscope. The policy it carries, which names its scripts by their hashes, is in the header too."""
     found = _OWN_POLICY.search(body, 0, 4096)
     own = found[1].decode("ascii", "replace") if found else "default-src 'none'"
     headers = {

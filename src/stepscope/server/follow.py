@@ -43,8 +43,8 @@ def imported_store(source: Source) -> Path:
 
 @contextmanager
 def followed_stores(dirs: Sequence[str | Path], say: Callable[[str], object] | None = None) -> Iterator[list[Path]]:
-    """The stores to serve: folders of ours as they are, for each folder of another tool its import, for each server's
-    address a copy of its runs."""
+    """The stores to serve: Stepscope's folders as they are, for each folder of another tool its import, for each
+    server's address a copy of its runs."""
     stores: list[Path] = []
     sources: list[Source] = []
     mirrors: list[Mirror] = []
@@ -86,7 +86,7 @@ def _made(store: Path) -> Path:
 
 
 def _foreign(place: str | Path) -> list[Source]:
-    """The other tools' runs at a place that has none of ours."""
+    """The other tools' runs in a folder without Stepscope runs."""
     path = Path(place).expanduser()
     if path.exists():
         if path.is_dir() and next(islice(find_run_folders(path), 1), None) is not None:

@@ -40,7 +40,7 @@ class Messenger:
         public_url: str = "",
         announce: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """`announce` tells open pages where something was said."""
+        """`announce` tells open pages where there is a new comment."""
         self._database, self._mail, self._webhook, self._announce = database, mail, webhook, announce
         self._public_url = public_url.rstrip("/")
         self._jobs = Jobs(database)
@@ -56,7 +56,7 @@ class Messenger:
             self._jobs.add("webhook", [comment], connection)
 
     def said(self, topic: Topic) -> None:
-        """Something was said or removed: pages show it, and what is to be sent goes now."""
+        """A comment was added or removed: pages show it, and what is to be sent goes now."""
         self._announce(topic.key)
         self._wake.set()
 

@@ -31,7 +31,7 @@ _BAD: dict[str, tuple[NoticeKind, str]] = {
 
 
 class Notices:
-    """Compares runs with how they were the last time, over restarts too. What had ended at first sight is no news."""
+    """Compares runs with how they were the last time, over restarts too. Runs that ended earlier are not reported."""
 
     def __init__(self, runs: OpenRuns, log: AlertLog | None = None, clock: Callable[[], float] = time.time) -> None:
         self._runs = runs

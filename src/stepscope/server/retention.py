@@ -40,7 +40,7 @@ log = logging.getLogger("stepscope.server")
 FIRST = 500_000
 """Compacted files of a server begin with this number; those of a client never get there."""
 RECENT_S = 86400.0
-"""For this long after its end, files of a run may still be on their way, so nothing of it is let go of."""
+"""For this long after its end, files of a run may still be on their way, so nothing of it is removed."""
 ENDED = ("finished", "stopped", "preempted", "failed")
 _LOCKS = ".jobs"
 _BY = "server"
@@ -124,7 +124,7 @@ class RunKeeper:
         return needed_by(artifacts_in(self._catalogue.every(), project))
 
     def purge(self, run: str) -> None:
-        """Remove a deleted run for good whose time in the trash is up."""
+        """Remove a deleted run permanently whose time in the trash is up."""
         policies = read_policies(self._database)
         for one in trashed_runs([self._store]):
             if one.id != run or time.time() - one.deleted < policies.project(one.project).policy.trash_days * DAY_S:

@@ -111,7 +111,7 @@ def mark_trashed(database: Database, trashed: set[str]) -> None:
 
 
 def forget_runs(database: Database, runs: Iterable[str]) -> None:
-    """Runs that are gone for good take nothing."""
+    """Runs that were removed permanently take nothing."""
     with database.writing() as connection:
         for run in runs:
             connection.execute(table.delete().where(table.c.run == run))

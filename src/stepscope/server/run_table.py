@@ -66,7 +66,7 @@ class RunTable:
     def save(self, store: str, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
         """Keep some rows and forget others, all or nothing, and tell the other processes.
 
-        What the database does not take now is kept and saved with what comes next.
+        What the database does not take now is kept and saved with the next rows.
         """
         with self._saving:
             waiting = self._unsaved.setdefault(store, {})

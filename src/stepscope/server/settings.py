@@ -1,4 +1,4 @@
-"""What a server is told when it starts, and the refusals that keep a mistake from opening it to strangers."""
+"""The settings of a server, and the refusals that keep a mistake from opening it to strangers."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Settings:
     compact: bool = True
     """Compact ended runs in the background, where their folders can be written to."""
     poll_s: float = 0.4
-    """How often to look while a page is open; a look that takes long is rested after for longer."""
+    """How often to look while a page is open; polling backs off after a slow poll."""
     max_body: int = 4 << 20
     """A report has up to two million bytes, and JSON makes some of them two."""
     max_listeners: int = 512
-    """Open pages that are told of changes; each holds a connection."""
+    """Open pages that are notified of changes; each holds a connection."""
     header_s: float = 5.0
     """How long a client may take to send the headers of a request."""
     body_s: float = 15.0
@@ -75,7 +75,7 @@ class Settings:
     rest_s: float = 60.0
     """A run is left alone for this long after its end: somebody may resume it, or its last files are on their way."""
     retain_after_s: float = 86400.0
-    """Retention lets go of nothing for this long after a run's end."""
+    """Retention removes nothing for this long after a run's end."""
     framed: bool = False
     """Pages of this machine's own servers may frame it: a notebook does."""
 

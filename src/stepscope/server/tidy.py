@@ -43,7 +43,7 @@ class Tidy:
         changed = 0
         for entry in catalogue.entries():
             if stopping.is_set() or time.monotonic() > now + BUDGET_S:
-                return changed  # goes on with the next look
+                return changed  # continues at the next poll
             rested = entry.ended is not None and time.time() - entry.ended > REST_S
             if entry.status in _ENDED and rested and self._done.get(entry.id) != entry.version:
                 self._done[entry.id] = entry.version

@@ -113,7 +113,7 @@ class Watch:
         )
 
     def _run(self) -> None:
-        # A thread that dies leaves every page stale without a word: a fault of ours is reported, and we look again.
+        # A thread that dies leaves every page stale silently: an internal error is reported and polling continues.
         turn = fenced("a look at the runs")(self._turn)
         while not self._stopping.is_set():
             began = time.monotonic()

@@ -69,7 +69,7 @@ def job_manifest(sweep: Sweep, command: list[str]) -> str:
 
 
 def submission(sweep: Sweep, command: list[str], folder: Path) -> str:
-    """What is handed to the backend, to show."""
+    """What the backend gets, to show."""
     if sweep.backend == "slurm":
         return slurm_script(sweep, command, folder)
     if sweep.backend == "kubernetes":

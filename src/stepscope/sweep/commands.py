@@ -50,7 +50,7 @@ def _target(sweep: Sweep) -> list[str]:
 
 
 def _lists(sweep: Sweep, params: Mapping[str, Any], words: list[str]) -> dict[str, list[str]]:
-    """What stands for several words, W&B's names among them."""
+    """Placeholders for several words, W&B's names among them."""
     flags = Arguments("equals", "flag")
     return {
         "args": words,

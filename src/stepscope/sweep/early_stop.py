@@ -1,4 +1,4 @@
-"""When a run is not worth going on with: what the sweep file says about it."""
+"""When a run is not worth continuing: what the sweep file says about it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class EarlyStop:
     after_steps: int = 0
     """No run is pruned before this step."""
     after_readings: int = 3
-    """median: nor before it has so many readings of the metric; the first ones say little."""
+    """median: nor before it has this many readings of the metric; the first ones say little."""
     after_runs: int = 4
-    """median: not before so many runs have got as far."""
+    """median: not before this many runs have got as far."""
     min_steps: int = 1
     by: str = "step"
     """What those are counted in: the script's steps, or readings of the metric (as W&B does)."""

@@ -1,4 +1,4 @@
-"""From a sweep file to a runner that is ready to go: a new sweep, or one that goes on."""
+"""From a sweep file to a runner that is ready to go: a new sweep, or one that continues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def store_of(sweep: Sweep, given: Path | None) -> Path:
 
 def open_sweep(sweep: Sweep, store: Path, *, fresh: bool = False, retry_failed: bool = False) -> Runner:
     """Take the sweep's journal and everything it says; nothing is started yet."""
-    make_strategy(sweep, seed=0)  # what is wrong with the sweep is said before anything is written
+    make_strategy(sweep, seed=0)  # errors in the sweep are reported before anything is written
     command_of(sweep, sweep.space.sample(Random(0)))
     journal = Journal(folder_of(store, sweep.name))
     if fresh:

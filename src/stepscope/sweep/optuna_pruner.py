@@ -54,7 +54,7 @@ class OptunaPruner:
         self._by_readings = how.by == "readings"
         self._after = how.after_steps
         direction = "minimize" if goal == "min" else "maximize"
-        # Hyperband deals trials out to its brackets by the study's name: a made-up one would deal anew at each start.
+        # Hyperband deals trials out to its brackets by the study's name: a random one would differ at each start.
         self._study = self._optuna.create_study(
             study_name="sweep", direction=direction, pruner=pruner_of(self._optuna, how)
         )

@@ -30,7 +30,7 @@ MOST_READINGS = 100
 
 
 class Past:
-    """The history of a sweep, and what it means for going on."""
+    """The history of a sweep, and what it means for continuing."""
 
     def __init__(self, journal: Journal, sweep: Sweep) -> None:
         self.journal = journal

@@ -81,7 +81,7 @@ class Reader:
         return {name: values for name, values in found.items() if len(values)}
 
     def value(self) -> float | None:
-        """What the run came to, by the metric; None when it has none or it is no number."""
+        """What the run came to, by the metric; None when it has none or it is not a number."""
         metric, folder = self._metric, self.folder
         if metric is None or folder is None:
             return None

@@ -103,7 +103,7 @@ class Runner:
             time.sleep(POLL_S)
 
     def _take_up(self) -> None:
-        """What an earlier start left: what is over is told, what still runs is taken over, the rest is run again."""
+        """What an earlier start left: what has ended is reported, what runs is taken over, the rest is run again."""
         for outcome in self.past.outcomes():
             self.strategy.tell(outcome)
         if self._pruner is not None:
@@ -178,7 +178,7 @@ class Runner:
         trial.host, trial.boot_id = host_name(), boot_id()
         folder = self.journal.folder
         command, environment = command_and_environment(self.sweep, trial, self.store, folder)
-        # Written first: a sweep that is killed here finds the process by what stands in its environment.
+        # Written first: a sweep that is killed here finds the process by its environment.
         self._note("start", trial, params=trial.params, slot=trial.slot, host=trial.host, boot_id=trial.boot_id)
         try:
             process = Process.start(command, environment, trial.output(folder))

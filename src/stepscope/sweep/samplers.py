@@ -59,7 +59,7 @@ def state_of(optuna: Any, outcome: Outcome) -> Any:
 
 
 class OptunaStrategy:
-    """A study in memory that is asked and told; what was found before a restart is told to it again."""
+    """A study in memory that is asked and told; results from before a restart are passed to it again."""
 
     def __init__(
         self, method: str, space: SearchSpace, goal: Literal["min", "max"], seed: int | None, parallel: int = 1

@@ -63,7 +63,7 @@ def _first(trial: Any) -> int:
 
 
 class SharedStudy:
-    """One worker's view of the sweep; a `Strategy` as far as it is told of results."""
+    """One worker's view of the sweep; a `Strategy` as far as it knows of results."""
 
     def __init__(self, sweep: Sweep, url: str, folder: Path) -> None:
         self._sweep, self._optuna = sweep, need_optuna("--storage")

@@ -1,4 +1,4 @@
-"""The parameters of a sweep together: what may be drawn, what a grid has, what lies inside."""
+"""The parameters of a sweep together: what may be drawn, what a grid has, what is inside."""
 
 from __future__ import annotations
 

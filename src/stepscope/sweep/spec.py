@@ -29,7 +29,7 @@ class Metric:
     name: str
     goal: Literal["min", "max"] = "min"
     of: Literal["summary", "last", "best"] = "summary"
-    """summary: what stands for the run in its tables, the last value unless the script says otherwise."""
+    """summary: the value of the run in its tables, the last value unless the script says otherwise."""
     target: float | None = None
     """The sweep ends when a run gets there."""
 
@@ -74,7 +74,7 @@ class Sweep:
     budget_s: float | None = None
     retries: int = 0
     give_up_after: int = 3
-    """The sweep ends when so many runs have crashed and none has ended well."""
+    """The sweep ends when this many runs have crashed and none has ended well."""
     early_stop: EarlyStop = field(default_factory=EarlyStop)
     storage: str | None = None
     """Where Optuna keeps what workers share: a database's address, or "journal"."""
@@ -88,7 +88,7 @@ class Sweep:
     project: str | None = None
     tags: tuple[str, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict)
-    """As it stood in the file, to tell what was changed when a sweep goes on."""
+    """As it stood in the file, to tell what was changed when a sweep continues."""
 
     def slot(self, number: int) -> Mapping[str, str]:
         return self.slots[number % len(self.slots)] if self.slots else {}

@@ -34,7 +34,7 @@ def command_and_environment(sweep: Sweep, trial: Trial, store: Path, folder: Pat
 
 
 def assigned_text(sweep: Sweep, trial: Trial, folder: Path) -> str:
-    """What the run is told of its place in the sweep; differs for each attempt, so that its process can be found."""
+    """What the run knows of its place in the sweep; differs for each attempt, so that its process can be found."""
     assigned = Assigned(
         group=sweep.name,
         project=sweep.project,

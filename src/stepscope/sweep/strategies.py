@@ -1,7 +1,7 @@
 """How the next setting is chosen: a grid, at random, or by one of Optuna's samplers (`samplers.py`).
 
-A strategy is asked for the setting of run number n and told how runs ended. What was told before a restart is told
-again, so that a sweep goes on as if it had never stopped.
+A strategy is asked for the setting of run number n and told how runs ended. Results from before a restart are passed
+again, so that a sweep continues as if it had never stopped.
 """
 
 from __future__ import annotations

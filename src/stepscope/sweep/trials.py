@@ -1,4 +1,4 @@
-"""The runs of a sweep as its journal tells of them: which settings, which attempts, how each stands."""
+"""The runs of a sweep as its journal has them: which settings, which attempts, how each stands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 __all__ = ["OVER", "History", "State", "Trial", "replay"]
 
 State = Literal["running", "finished", "pruned", "diverged", "timeout", "failed", "interrupted", "requeued"]
-"""failed: crashed, and not to be tried again · interrupted: by Ctrl-C or a kill; run again when the sweep goes on ·
+"""failed: crashed, and not to be tried again · interrupted: by Ctrl-C or a kill; run again when the sweep continues ·
 requeued: the worker was lost, and its settings went back to all workers."""
 OVER: frozenset[State] = frozenset({"finished", "pruned", "diverged", "timeout", "failed"})
 

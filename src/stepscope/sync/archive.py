@@ -4,7 +4,7 @@
     with read_from(objects): open_run(run)       # every reader works as before
     bring_back(objects, id, store)               # a disk that was lost
 
-A file is let go of here only after the store has it, with its SHA-256, and after the manifest that says so is on the
+A file is removed here only after the store has it, with its SHA-256, and after the manifest that says so is on the
 disk and in the store. Interrupted anywhere, a run is complete here, or there, or both.
 """
 

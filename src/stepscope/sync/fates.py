@@ -1,7 +1,7 @@
 """Which runs of a store were deleted and restored, and when: a deletion travels, and nothing comes back by itself.
 
-The trash says what is deleted now. What has left the trash for good is remembered in a list beside it, and when a run
-was restored stands in its folder; of a deletion here and a restoration there, the later one counts.
+The trash says what is deleted now. What has left the trash permanently is remembered in a list beside it, and the time
+at which a run was restored is in its folder; of a deletion here and a restoration there, the later one counts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Fates:
         return {run: when for run, when in found.items() if not is_run_folder(self._store / run)}
 
     def note(self) -> None:
-        """Remember what is in the trash, before it is removed for good."""
+        """Remember what is in the trash, before it is removed permanently."""
         listed = self._listed()
         new = [one for one in trashed_runs([self._store]) if one.id not in listed]
         self._append({one.id: one.deleted for one in new})
@@ -59,7 +59,7 @@ class Fates:
             if trashed is not None:
                 restore(trashed, now=fate.restored)
             else:
-                self._append({run: 0.0})  # its files are gone for good: they may be sent again
+                self._append({run: 0.0})  # its files are removed permanently: they may be sent again
         return self.deleted(run)
 
     def _in_trash(self, run: str) -> Trashed | None:

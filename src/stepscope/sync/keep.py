@@ -102,7 +102,7 @@ class Keep:
             if name != META:
                 raise NotFound(f"run {run} is not on this server yet; send its {META} first")
         removed = self._ledgers.of(folder).files.get(name)
-        if removed is not None and plain_size(path) is None:  # it was here, and was let go of
+        if removed is not None and plain_size(path) is None:  # it was here, and was removed
             return Stored(removed)
         with self._locks.locked(path):
             try:

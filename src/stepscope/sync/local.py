@@ -19,7 +19,7 @@ __all__ = ["checksum_before", "frames_from", "names_to_send", "pieces_of", "sha2
 def names_to_send(run: Path, *, ended: bool) -> list[str]:
     """The files of a run, `meta.json` first and then what a log may name before the logs.
 
-    Profiles, evidence and compacted files are written again while a run goes on, so they are sent once it has ended.
+    Profiles, evidence and compacted files are written again while a run is active, so they are sent once it has ended.
     """
     found = []
     for path in plain_files(run, enter=lambda folder: not folder.name.startswith(".")):

@@ -28,7 +28,7 @@ def between_processes() -> bool:
 
 
 class PathLocks:
-    """A fixed number of locks, shared out by the path. The system lets go of those of a process that was killed."""
+    """A fixed number of locks, shared out by the path. The system releases those of a killed process."""
 
     def __init__(self, store: Path) -> None:
         self._store = store

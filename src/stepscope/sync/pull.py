@@ -43,7 +43,7 @@ def pull(
 
 
 def _delete_too(run: str, when: float, keep: Keep) -> bool:
-    """Move a run to the trash that was deleted on the server, unless it is going on, or was restored here since."""
+    """Move a run to the trash that was deleted on the server, unless it is active, or was restored here since."""
     folder = keep.folder_of(run)
     try:
         if not is_run_folder(folder) or open_run(folder).status == "running":

@@ -1,4 +1,4 @@
-"""Send runs to a server: only reads here, goes on where the server's copy ends, and never sends what is there."""
+"""Send runs to a server: only reads here, continues where the server's copy ends, and never sends what is there."""
 
 from __future__ import annotations
 

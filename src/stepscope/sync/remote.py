@@ -91,7 +91,7 @@ class Unreachable(StepscopeError):
 
 
 def check_address(url: str) -> SplitResult:
-    """The parts of a server's address; refused if it is none."""
+    """The parts of a server's address; refused if it is not an address."""
     try:
         parts = urlsplit(url)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -216,7 +216,7 @@ class Remote:
             self._headers = {key.lower(): value for key, value in answer.getheaders()}
             answer.close()
         except (OSError, http.client.HTTPException) as fault:
-            self.close()  # what is left on it could be taken for the answer to the next request
+            self.close()  # what is left on it could be mistaken for the answer to the next request
             raise Unreachable(f"{self.url} cannot be reached: {fault or type(fault).__name__}") from None
         if answer.status in (200, 206):
             return data

@@ -50,7 +50,7 @@ def frames_of(trace: TracebackType | None) -> list[FrameType]:
 
 
 def _from_script(frames: list[FrameType]) -> list[FrameType]:
-    """From the script's first frame on: who started it is no part of it."""
+    """From the script's first frame on: whoever started it is not part of it."""
     main = getattr(sys.modules.get("__main__"), "__dict__", None)
     first = next((index for index, frame in enumerate(frames) if frame.f_globals is main), 0)
     return frames[first:][:_MOST_FRAMES]

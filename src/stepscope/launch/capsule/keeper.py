@@ -102,7 +102,7 @@ class Keeper(Observer):
         models.rest_with_grad(self.watcher.visits.known if skips else None)
 
     def _called(self, call: ModuleCall) -> None:
-        """A model is called in a step that is not looked at closely."""
+        """A model is called in a step that is not watched in detail."""
         if self.cadence is not None and self.cadence.skips:
             return
         turn = self._turn

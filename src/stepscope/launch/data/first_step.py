@@ -69,7 +69,7 @@ class FirstStep(Observer):
         if self.seen.loss is None and backward.accumulates:
             self.seen.loss = backward.loss
 
-    # What is told
+    # What is reported
 
     def start(self, tapes: Tapes | None) -> dict[str, Any]:
         """The first loss and what chance would give, as far as they are known."""

@@ -36,7 +36,7 @@ _PATIENCE = 10
 
 
 def draw(source: Any, *, samples: int, seconds: float) -> Drawn:
-    """Take about this many samples, within so many seconds of CPU time: a busy machine does not change what is seen."""
+    """Take about this many samples, within this many CPU seconds: a busy machine does not change what is seen."""
     drawn = Drawn()
     began, worked = time.perf_counter(), time.thread_time()
     with _random_numbers_kept(source):

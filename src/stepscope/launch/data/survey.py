@@ -100,7 +100,7 @@ class Survey:
 
 
 def survey_of(source: Any, *, name: str = "data", role: str = "", samples: int = 256, seconds: float = 10.0) -> Survey:
-    """Look at so many samples, for so many seconds at most."""
+    """Look at this many samples, for this many seconds at most."""
     drawn = draw(source, samples=samples, seconds=seconds)
     survey = Survey(name=name, role=role, looked_at=len(drawn.samples), seconds=drawn.seconds, error=drawn.error)
     _describe_source(survey, source)

@@ -1,4 +1,4 @@
-"""One version of a script, run for some steps: `stepscope run` in a process of its own, and what came of it."""
+"""One version of a script, run for some steps: `stepscope run` in a process of its own, and its result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class VersionRun:
 
 
 def run_version(target: Target, scratch: Path, *, steps: int, seconds: float, select: Sequence[str] = ()) -> VersionRun:
-    """Run it from the same seed as every other version, for at most so many steps and seconds; nothing is saved."""
+    """Run it from the same seed as every other version, for at most this many steps and seconds; nothing is saved."""
     scratch.mkdir(parents=True)
     answer = scratch / "found.json"
     words = ["--quiet", "--no-save", "--deterministic", "--no-capsule", f"--max-steps={steps}"]

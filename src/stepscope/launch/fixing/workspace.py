@@ -1,4 +1,4 @@
-"""A copy of what a script stands in: its folder and the working directory, so that nothing of the user's is touched.
+"""A copy of what surrounds a script: its folder and the working directory, so that nothing of the user's is touched.
 
 Folders are real, small files are copied, large ones (data) are links; runs, environments and caches stay behind.
 """

@@ -54,7 +54,7 @@ class PrintedSeries:
         return list(self._at)
 
     def forget(self) -> None:
-        """Training goes on: what is printed from now on is of what comes."""
+        """Training continues: what is printed from now on belongs to what follows."""
         self.latest.clear()
 
     def line(self, text: str, place: Place = None, *, is_redrawn: bool = False) -> None:

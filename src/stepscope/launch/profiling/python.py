@@ -14,7 +14,7 @@ CALLS_S, CALLS_STEPS, FEWEST_STEPS = 5.0, 30, 3
 
 
 class PythonTimes:
-    """A sampler that is on while nothing else of ours is; and cProfile for some steps, if `calls`."""
+    """A sampler that is on while no other part of Stepscope is; and cProfile for some steps, if `calls`."""
 
     def __init__(self, *, sample: bool, calls: bool) -> None:
         self.calls_done = not calls

@@ -203,7 +203,7 @@ class Measured(Part):
 
     @property
     def _ranks_end(self) -> int:
-        """Where all ranks stop, whatever happened on any of them: one that goes on alone would wait for ever."""
+        """Where all ranks stop, whatever happened on any of them: one that continues alone would wait without end."""
         steps, kind = self.profiling.steps, self.profiling.profiler
         if steps is not None:
             return steps.last
@@ -336,7 +336,7 @@ class ProfileReport(Part):
         self._stdout: DivertedStdout | None = None
 
     def begin(self) -> None:
-        if self.to_stdout:  # what the script prints must not stand in the JSON
+        if self.to_stdout:  # what the script prints must not end up in the JSON
             self._stdout = DivertedStdout()
 
     def end(self, ended: Ended) -> None:
@@ -354,7 +354,7 @@ class ProfileReport(Part):
             self._stdout.remove()
         try:
             self._show(Profile.load(measured.folder), self)
-        except StepscopeError as error:  # a column that is not there: the user's to mend, not a fault
+        except StepscopeError as error:  # a column that is not there: the user's to fix, not an internal error
             reporter.say(f"stepscope: {error}")
         if self._stdout is not None:  # what the script prints at its exit is no JSON either
             self._stdout = DivertedStdout()

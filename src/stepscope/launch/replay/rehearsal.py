@@ -79,7 +79,7 @@ class Rehearsal:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             if rehearsal._depth:
                 return call(self, *args, **kwargs)
-            with torch._C.DisableTorchFunction():  # what we do here is no part of the step
+            with torch._C.DisableTorchFunction():  # what we do here is not part of the step
                 args, kwargs = rehearsal._before_call(self, args, kwargs)
             rehearsal._depth += 1
             try:

@@ -57,7 +57,7 @@ def compare_sources(manifest: Manifest) -> list[Compared]:
 def staged(capsule: Capsule, *, current: bool) -> Iterator[Stage]:
     """Have the script ready to run; the process is put back afterward.
 
-    `current` takes the files as they are on the disk now, to see whether a change has mended the step.
+    `current` takes the files as they are on the disk now, to see whether a change has fixed the step.
     """
     manifest = capsule.manifest
     from_capsule = not current and any(one.state != "same" for one in compare_sources(manifest))

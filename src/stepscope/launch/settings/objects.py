@@ -91,7 +91,7 @@ def _fields_of(name: str, value: Any) -> Mapping[str, Any] | None:
 
 
 def _plain_items(value: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """Tensors, modules and functions under such a name are no settings (`params = dict(net.named_parameters())`)."""
+    """Tensors, modules and functions under such a name are not settings (`params = dict(net.named_parameters())`)."""
     kept = {str(key): each for key, each in value.items() if _is_setting(each)}
     return kept if len(kept) * 2 > len(value) else {}
 

@@ -42,7 +42,7 @@ def of_argparse(made: Any, parser: argparse.ArgumentParser, args: Sequence[str] 
 
 
 def _opened(values: dict[str, Any]) -> Mapping[str, Any]:
-    """A namespace that holds one dataclass stands for it."""
+    """A namespace that holds one dataclass means that dataclass."""
     only = next(iter(values.values())) if len(values) == 1 else None
     fields = getattr(type(only), "__dataclass_fields__", None)
     return values if fields is None else {name: getattr(only, name) for name in fields if hasattr(only, name)}

@@ -1,4 +1,4 @@
-"""What a script sends to other trackers is kept with its run too, and sent as ever: TensorBoard, W&B, MLflow."""
+"""What a script sends to other trackers is kept with its run too, and still sent: TensorBoard, W&B, MLflow."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Training:
 
 @dataclass
 class Candidate:
-    """A piece of advice that may be tried, and what came of it."""
+    """A piece of advice that may be tried, and its result."""
 
     rule: str
     trial: Trial

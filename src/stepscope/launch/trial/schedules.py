@@ -13,7 +13,7 @@ __all__ = ["halt_schedules"]
 
 
 def halt_schedules(imports: Imports, installed: Installed, is_tuning: Callable[[], bool]) -> None:
-    """A pass goes on until all is tried, and schedulers that know its length would raise at its end."""
+    """A pass continues until all is tried, and schedulers that know its length would raise at its end."""
 
     def layer(step: Any) -> Any:
         @wraps(step)

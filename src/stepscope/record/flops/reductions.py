@@ -1,4 +1,4 @@
-"""Sums, extremes, norms and losses: so many operations per element of the input."""
+"""Sums, extremes, norms and losses: a fixed number of operations per element of the input."""
 
 from stepscope.record.flops.registry import per_input
 

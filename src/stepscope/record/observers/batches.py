@@ -123,7 +123,7 @@ class BatchObserver(Observer, Batches):
         self._unseen = 0
         """How many updates were made while nobody looked closely."""
         self._rested: int | None = None
-        """The update after which looking closely ended; None while it goes on."""
+        """The update after which detailed watching ended; None while it lasts."""
 
     def resume(self) -> None:
         self._unseen += self._gap()

@@ -15,7 +15,7 @@ __all__ = ["Datasets", "base_of", "beginning_of"]
 
 
 class Datasets:
-    """The record that stands for each dataset, for as long as that is there."""
+    """The record of each dataset, for as long as that is there."""
 
     def __init__(self) -> None:
         self._count = 0

@@ -79,7 +79,7 @@ def _file_of(number: int) -> tuple[int, int] | None:
 
 
 def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:
-    """What `work` gives, as plain data; None when it fails, takes too long or has nothing to say."""
+    """What `work` gives, as plain data; None when it fails, takes too long or has no result."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -39,7 +39,7 @@ def _remembered(parameter: Any, gradient: Any) -> float | None:
 
 
 def have_gradients(parameters: list[Any]) -> list[bool]:
-    """Whether their gradients hold anything but zeros; what cannot be looked at now is taken for something."""
+    """Whether their gradients hold anything but zeros; what cannot be looked at now counts as something."""
     gradients = [one.grad for one in parameters]
     plain = [i for i, one in enumerate(gradients) if can_read(one) and one.is_floating_point() and one.numel()]
     found = dict(zip(plain, gradient_norms([parameters[i] for i in plain]), strict=True))

@@ -57,7 +57,7 @@ class LoaderOutputObserver(Observer, LoaderOutput):
         super().__init__(watcher)
         self._by_loader: dict[int, LiveDelivery] = {}
         self._by_data: dict[int, LiveDelivery] = {}
-        """The first delivery from each dataset: a loader that is made again every epoch goes on with it."""
+        """The first delivery from each dataset: a loader that is made again every epoch continues with it."""
         self._passes: dict[int, int] = {}
         """By the number of a first delivery's loader: how many passes loaders of its dataset have begun."""
         self._allowance = Allowance(0.25)
@@ -124,7 +124,7 @@ class LoaderOutputObserver(Observer, LoaderOutput):
             delivery.head_labels[epoch - 1].append(labels)
 
     def _compare(self, delivery: LiveDelivery, tensors: list[Any]) -> None:
-        """Which sampled rows of the dataset have changed, and are now what was handed out?"""
+        """Which sampled rows of the dataset have changed, and now equal the delivered rows?"""
         for array in delivery._arrays:
             before, now = array.before, array.now()
             array.before = now

@@ -71,7 +71,7 @@ class LiveLoader(Loader):
 
 
 def live(record: Loader | None) -> Any:
-    """The loader a record stands for, for observers; None when it is gone."""
+    """The loader of a record, for observers; None when it is gone."""
     return record.live if isinstance(record, LiveLoader) else None
 
 

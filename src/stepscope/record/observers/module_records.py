@@ -1,4 +1,4 @@
-"""The records that stand for modules and parameters, in the run and after it."""
+"""The records of modules and parameters, in the run and after it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LiveModule(Module):
 
 
 def live(record: Module | Parameter | None) -> Any:
-    """What a record stands for, for observers; None when it is gone."""
+    """The object of a record, for observers; None when it is gone."""
     return record.live if isinstance(record, (LiveModule, LiveParameter)) else None
 
 

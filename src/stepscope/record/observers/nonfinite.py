@@ -79,7 +79,7 @@ class NonfiniteObserver(Observer, Nonfinite):
         known = self.watcher.tensor_history.known
         outputs = [(tensor, origin) for tensor in call.outputs if (origin := known(tensor)) is not None]
         for tensor, origin in outputs:
-            # A view's node may be made anew when it is asked for (or refuse to be), and a view makes no values.
+            # A view's node may be recreated when it is asked for (or refuse to be), and a view makes no values.
             if tensor.requires_grad and not tensor._is_view() and tensor.grad_fn is not None:
                 origin.sequence = tensor.grad_fn._sequence_nr()
         if self.alarm is not None or (call.name not in _RISKY and self._looked_enough(call)):

@@ -15,7 +15,7 @@ __all__ = ["are_nonzero", "can_read", "is_nonzero"]
 
 
 def is_nonzero(gradient: Any) -> bool:
-    """Whether it holds anything but zeros; what cannot be looked at now is taken for something."""
+    """Whether it holds anything but zeros; what cannot be looked at now counts as something."""
     if not can_read(gradient):
         return True
     if is_far(gradient):  # one number, and no memory for a mask of it

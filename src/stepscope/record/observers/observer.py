@@ -29,7 +29,7 @@ class Observer:
     before_ops: ClassVar[frozenset[str]] = frozenset()
     """The ops `before_op` wants to hear of."""
     steady: ClassVar[bool] = False
-    """It hears of every step, not only of those that are looked at closely: so it must cost next to nothing, and
+    """It hears of every step, not only of those that are watched in detail: so it must cost next to nothing, and
     what it computes in those it computes `quietly`. Then `step_done` may come with None for the step."""
 
     everywhere: ClassVar[bool] = True
@@ -39,7 +39,7 @@ class Observer:
         self.watcher = watcher
 
     def install(self, installed: Installed) -> None:
-        """Follow calls that no event tells of: `installed.before(point, ...)`, `installed.after(point, ...)`."""
+        """Follow calls that have no event: `installed.before(point, ...)`, `installed.after(point, ...)`."""
 
     def op(self, call: Call) -> None:
         """An op has run (while looking closely)."""

@@ -112,7 +112,7 @@ class OptimizerObserver(Observer, Optimizers):
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         made.touched = self._was_touched(parameters)
         if sum(p.numel() * p.element_size() for p in parameters) <= _KEEP_BYTES:
-            # The optimizer's own lists: a list of ours would be one reference more to each of the script's weights.
+            # The optimizer's own lists: our own list would be one more reference to each weight.
             self._kept.append([group["params"] for group in optimizer.param_groups])
         self.watcher.steps.made(optimizer)
         self._grown(optimizer)

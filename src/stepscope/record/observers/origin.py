@@ -36,7 +36,7 @@ class LiveOrigin(Origin):
         self.dtype = dtype_name(tensor.dtype)
         self.device = device_name(tensor.device)
         self.requires_grad = tensor.requires_grad
-        if self.depth > _DEEPEST:  # a chain through all steps (a running state) would never be let go
+        if self.depth > _DEEPEST:  # a chain through all steps (a running state) would never be freed
             self.inputs, self.depth = (), 0
 
     @property

@@ -29,7 +29,7 @@ __all__ = ["StepObserver"]
 
 _SAMPLE = 3
 _LIGHTLY, _SELDOM, _MANY = 4, 16, 1000
-"""Of the backwards that are not looked at closely, every fourth is noted with its loss; after many, every sixteenth."""
+"""Of the backwards that are not watched in detail, every fourth is noted with its loss; after many, every sixteenth."""
 _LOSSES_FAR = 45
 """Backwards whose loss is read from a device."""
 

@@ -110,7 +110,7 @@ class TargetObserver(Observer, Targets):
         if found.data is None:
             if fed is not None:
                 found.data, found.loader = fed.origin, fed.loader
-            elif not feds:  # a model that is no module
+            elif not feds:  # a model that is not a module
                 found.data = _data_behind(call.origins[0], rows)
                 found.loader = None if found.data is None else found.data.loader
         if found.looks >= _LOOKS:

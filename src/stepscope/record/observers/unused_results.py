@@ -1,4 +1,4 @@
-"""Follows which results of the user's own code are let go without an operation having read them."""
+"""Follows which results of the user's own code are freed without an operation having read them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class VisitObserver(Visits):
         self._models: Any = source_of("model_begins")
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._classes: set[str] = set()
-        """Names of those of models that were looked at closely."""
+        """Names of those of models that were watched in detail."""
         self.known: set[type] = set()
         """Classes of models that are called in training: of those there is no news."""
 
@@ -49,7 +49,7 @@ class VisitObserver(Visits):
         return self.stack[-1] if self.stack else None
 
     def _is_known_evaluation(self, module: Any) -> bool:
-        """Whether this is one more call of an evaluation or a generation that goes on; a loss is always new."""
+        """Whether this is one more call of an evaluation or a generation that continues; a loss is always new."""
         now = self._watcher.steps.backward_count
         known, self.evaluated_at = self.evaluated_at == now, now
         return known and not isinstance(module, _Loss)
@@ -100,7 +100,7 @@ class VisitObserver(Visits):
                 self._name_tree(call.module)
         else:
             self.roots.append(visit)
-        # A hook of ours may run models too; those are not the user's calls.
+        # A hook of Stepscope's may run models too; those are not the user's calls.
         watcher.tell("root_begins", visit, call.module, call.args, call.kwargs)
         self.stack.append(visit)
 

@@ -168,7 +168,7 @@ class Watcher(Progress):
             self.observers.append(observer)
             setattr(self, "batches_fed" if name == "batches" else name, observer)
         self.on_call: Callable[[Any], None] | None = None
-        """Told of each call of a model with gradients that is not looked at closely (`modules.ModuleCall`)."""
+        """Told of each call of a model with gradients that is not watched in detail (`modules.ModuleCall`)."""
         self._listeners: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}
         self._steady: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}
 
@@ -388,7 +388,7 @@ _running: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
 
 def is_watched() -> bool:
-    """Whether a watch is going on in this process: `stepscope run`, or a callback."""
+    """Whether a watch is active in this process: `stepscope run`, or a callback."""
     return bool(_running)
 
 

@@ -1,4 +1,4 @@
-"""Describing what variables hold: breadth first, what stands nearest to a frame first, within a limit.
+"""Describing what variables hold: breadth first, what is nearest to a frame first, within a limit.
 
 Looking never calls the user's code: attributes are read from dictionaries, items through the methods of `list`, `tuple`
 and `dict`, never through properties, `__getattr__` or `__getitem__` of an unknown class.

@@ -1,4 +1,4 @@
-"""What an expression of a frame stands for, read without running any code of the user's."""
+"""The value of an expression in a frame, read without running any code of the user's."""
 
 from __future__ import annotations
 
