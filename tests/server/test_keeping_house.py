@@ -253,17 +253,27 @@ def test_a_quota_refuses_what_goes_beyond_it(people: Database) -> None:
     set_settings(people, "project", "p", Settings(quota_bytes=1000))
     set_settings(people, "user", "*", Settings(quota_bytes=5000))
     one, two = Quotas(people), Quotas(people)
-    one.check("p", "ada", 900)
-    one.added("r1", "p", "ada", 900)
-    with pytest.raises(QuotaUsedUp, match=r"project 'p' has filled 900 B of a quota of 1000 B"):
-        one.check("p", "ada", 101)
+    with one.room("p", "ada", 900):
+        with pytest.raises(QuotaUsedUp, match=r"project 'p'"), one.room("p", "bob", 101):
+            pass  # another piece that arrives while the first is being written
+        one.added("r1", "p", "ada", 900)
+    with (
+        pytest.raises(QuotaUsedUp, match=r"project 'p' has filled 900 B of a quota of 1000 B"),
+        one.room("p", "ada", 101),
+    ):
+        pass
+    with one.room("p", "bob", 100):
+        pass  # it fits, and what was refused or not kept holds no place
+    with one.room("p", "bob", 100):
+        pass
     one.flush()
     two.flush()
-    with pytest.raises(QuotaUsedUp, match="Nothing is lost"):
-        two.check("p", "bob", 101)
-    two.check("free", "ada", 4000)
-    with pytest.raises(QuotaUsedUp, match="ada has filled 900 B of a quota"):
-        two.check("free", "ada", 4200)
+    with pytest.raises(QuotaUsedUp, match="Nothing is lost"), two.room("p", "bob", 101):
+        pass
+    with two.room("free", "ada", 4000):
+        pass
+    with pytest.raises(QuotaUsedUp, match="ada has filled 900 B of a quota"), two.room("free", "ada", 4200):
+        pass
 
 
 def test_a_client_keeps_its_data_and_sends_it_later(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from tests.runs.making import make_run
 from tests.team import TOKEN, join, people_in
 
 from stepscope.database.engine import Database
+from stepscope.people.caller import Caller as Person
 from stepscope.people.roles import set_role
-from stepscope.people.tokens import make_token
+from stepscope.people.tokens import caller_of, make_token, revoke_token, token_holds
 from stepscope.people.users import add_user, find_user
 from stepscope.report import store as reports
 from stepscope.runs.catalogue.catalogue import Catalogue
@@ -116,14 +118,15 @@ def _refused_inside(name: str, role: str) -> bool:
     """Calls that decide by what they are asked: an empty request names no project or token."""
     inside = {
         "POST /api/login",  # an empty invitation is none
+        "POST /login/invitation",
         "POST /api/sync/{run}/{name:path}",  # the type of the body is checked first
         "POST /api/sync/{run}",  # an unknown run has no project
         "GET /api/sync/{run}/{name:path}",
         "POST /api/members",
         "POST /api/members/set",
     }
-    link = {"POST /api/tokens", "POST /api/tokens/make", "POST /api/tokens/revoke"}  # an empty request is refused first
-    return name in inside or (role == "link" and name in link)
+    tokens = {"POST /api/tokens", "POST /api/tokens/make", "POST /api/tokens/revoke"}  # for browsers that signed in
+    return name in inside or (role != "admin" and name in tokens)
 
 
 def _names(app: Starlette) -> list[str]:
@@ -292,3 +295,58 @@ def test_a_visible_catalogue_answers_everything_that_a_catalogue_does() -> None:
     public = {name for name in vars(Catalogue) if not name.startswith("_")} | {"__len__"}
     attributes = {"stores", "version", "unread"}
     assert public | attributes <= set(vars(VisibleCatalogue)), "a call that is not limited tells of every run"
+
+
+def test_a_stream_ends_when_its_token_or_role_does(people: Database) -> None:
+    join(people, "bo", "viewer", "p")
+    bo = find_user(people, "bo")
+    (first, other), caller = (make_token(people, bo.id), make_token(people, bo.id)), partial(caller_of, people)
+    ends = {first[1]: partial(revoke_token, people, first[0].id)}
+    ends[other[1]] = partial(set_role, people, "p", "writer", user="bo")
+    for secret, end in ends.items():
+        found = caller(secret, ("personal",))
+        assert found is not None
+        assert token_holds(people, found)
+        end()
+        assert not token_holds(people, found)
+
+
+def test_a_stolen_token_makes_no_other_one_and_revokes_none(callers: dict[str, Caller], people: Database) -> None:
+    writer, _ = make_token(people, find_user(people, "writer").id, "session")
+    for thief in ("sender", "writer", "link"):
+        assert callers[thief].post("/api/tokens/make", {"name": "mine for ever"}).status_code == 403
+        assert callers[thief].post("/api/tokens/revoke", {"id": writer.id}).status_code == 403
+    assert token_holds(people, _session(people, "writer"))
+
+
+def _session(people: Database, name: str) -> Person:
+    _, secret = make_token(people, find_user(people, name).id, "session")
+    found = caller_of(people, secret, ("session",))
+    assert found is not None
+    return found
+
+
+def test_a_guest_with_a_link_meets_nobody(callers: dict[str, Caller]) -> None:
+    assert callers["link"].post("/api/people").json()["people"] == []
+    assert len(callers["viewer"].post("/api/people").json()["people"]) > 5
+
+
+def test_who_lost_a_role_reads_nothing_by_removing_their_comment(
+    callers: dict[str, Caller], runs: dict[str, str], people: Database
+) -> None:
+    said = callers["writer"].post("/api/comments/add", {"run": runs["p"], "text": "mine"}).json()["comments"]
+    callers["viewer"].post("/api/comments/add", {"run": runs["p"], "text": "for p only"})
+    set_role(people, "p", None, user="writer")
+    set_role(people, "q", "writer", user="writer")
+    answer = callers["writer"].post("/api/comments/remove", {"id": said[0]["id"]})
+    assert (answer.status_code, "for p only" in answer.text) == (404, False)
+
+
+def test_a_link_leaves_a_browser_signed_in(app: Starlette, callers: dict[str, Caller], people: Database) -> None:
+    link = callers["writer"].post("/api/links/make", {"project": "p"}).json()["url"]
+    for name, kept in (("viewer", True), ("outsider", False)):
+        browser = Caller(app, **{"x-stepscope": "1"})
+        _, secret = make_token(people, find_user(people, name).id, "session")
+        browser.cookies.set("stepscope-7007", secret, domain="127.0.0.1")
+        assert browser.get(link, follow_redirects=False).status_code == 303
+        assert (browser.get("/api/me").json()["kind"] == "session") is kept

@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -62,6 +63,8 @@ class NotingProxy(FaultProxy):
 class Rounds:
     def __init__(self, folder: Path, dice: random.Random) -> None:
         self.store, self.home = folder / "client", folder / "server"
+        self.said = folder / "said"
+        """What the processes wrote; where each of their threads was, when one did not come to an end."""
         self.dice, self.kills = dice, Counter[str]()
         self.store.mkdir()
         self.postgres = Postgres()
@@ -80,10 +83,10 @@ class Rounds:
 
     def _start_server(self) -> subprocess.Popen[bytes]:
         words = ["server", str(self.home), "--port", str(self.port), "--database", self.database, "--json"]
-        return _stepscope(*words)
+        return self._stepscope(*words)
 
     def _start_client(self, *, follow: bool = True) -> subprocess.Popen[bytes]:
-        return _stepscope(
+        return self._stepscope(
             "sync", str(self.store), "--to", self.proxy.url, *(["--follow", "--every", "0.05"] if follow else [])
         )
 
@@ -127,14 +130,20 @@ class Rounds:
         One that found no database when it started has ended; what started it (systemd, say) starts it again.
         """
         until = time.monotonic() + _PATIENCE_S
-        if self.server.poll() is not None:
-            self.server = self._start_server()
-        while self.dice.random() < 0.95 and time.monotonic() < until:
-            try:
-                with socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                    return
-            except OSError:
-                time.sleep(0.05)
+        waits = self.dice.random() < 0.95
+        while time.monotonic() < until:
+            if self.server.poll() is not None:
+                self.server = self._start_server()
+            if not waits or self._listens():
+                return
+            time.sleep(0.05)
+
+    def _listens(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return True
+        except OSError:
+            return False
 
     def _new_run(self) -> None:
         if len(self.writers) >= 3:
@@ -171,13 +180,28 @@ class Rounds:
         while True:
             self._wait_for_server()
             done = self._start_client(follow=False)
-            code = done.wait(_PATIENCE_S)
+            try:
+                code = done.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                raise AssertionError(f"the client does not end\n{self._threads_of(done, self.server)}") from None
             if code == 0:
                 break
             assert time.monotonic() < until, f"the client does not catch up: exit {code}"
         here, there = _files(self.store), _files(self.home)
         assert here == there, sorted(here.keys() ^ there.keys()) or [name for name in here if here[name] != there[name]]
         self.proxy.hurt()
+
+    def _threads_of(self, *processes: subprocess.Popen[bytes]) -> str:
+        for process in processes:
+            process.send_signal(signal.SIGABRT)
+            process.wait(60)
+        return self.said.read_text(errors="replace")[-20_000:]
+
+    def _stepscope(self, *words: str) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "STEPSCOPE_TOKEN": TOKEN, "PYTHONFAULTHANDLER": "1"}
+        with self.said.open("ab") as said:
+            command = [sys.executable, "-m", "stepscope", *words]
+            return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=said)
 
     def close(self) -> None:
         for process in (self.client, self.server):
@@ -187,12 +211,6 @@ class Rounds:
         self.proxy.__exit__(None, None, None)
         self._reserved.__exit__(None, None, None)
         self.postgres.close()
-
-
-def _stepscope(*words: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "STEPSCOPE_TOKEN": TOKEN}
-    silent = subprocess.DEVNULL
-    return subprocess.Popen([sys.executable, "-m", "stepscope", *words], env=environment, stdout=silent, stderr=silent)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

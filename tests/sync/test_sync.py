@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import httpx
 import pytest
@@ -291,6 +292,97 @@ def lying_server(answer: bytes) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join(10)
+
+
+class _Liar(BaseHTTPRequestHandler):
+    """Answers every request with `head` and then `body`, again and again if it is `endless`."""
+
+    protocol_version = "HTTP/1.1"
+    head, body, endless = b"", b"", False
+    heard: ClassVar[list[str]]
+
+    def do_GET(self) -> None:
+        self.heard.append(self.headers.get("authorization", ""))
+        self.close_connection = True
+        with suppress(OSError):
+            self.wfile.write(self.head + b"\r\n\r\n" + self.body)
+            while self.endless:
+                self.wfile.write(self.body)
+
+    do_POST = do_GET
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def liar(head: bytes, body: bytes = b"", *, endless: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """The address of a server that lies, and the tokens that it was shown."""
+    heard: list[str] = []
+    kind = type("Liar", (_Liar,), {"head": head, "body": body, "endless": endless, "heard": heard})
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", heard
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+PAGE = b"<!doctype html><title>Log in to the guest network</title>"
+LIES: dict[str, tuple[bytes, bytes, bool]] = {
+    "a page instead of an answer": (b"HTTP/1.1 200 OK\r\nContent-Type: text/html", PAGE, False),
+    "an answer that never ends": (b"HTTP/1.1 200 OK", b"[" * 65536, True),
+    "a length that is not true": (b"HTTP/1.1 200 OK\r\nContent-Length: 500", b'{"files":{}}', False),
+    "chunks that are none": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked", b"zz\r\n{}\r\n", False),
+    "no HTTP": (b"SSH-2.0-OpenSSH_9.6", b"", False),
+    "a fault": (b"HTTP/1.1 500 No\r\nContent-Length: 2", b"{}", False),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_every_lie_is_an_unreachable_server(store: Path, lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.sync.remote._LARGEST_ANSWER", 1 << 20)
+    run = make(store)
+    head, body, endless = LIES[lie]
+    lying = liar(head, body, endless=endless)
+    with lying as (url, _), Remote(url, TOKEN, timeout_s=20) as remote, pytest.raises(Unreachable):
+        push([run], remote)
+
+
+def test_an_answer_that_drips_is_given_up(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.sync.remote._LONGEST_S", 0.0)
+    run = make(store)
+    dripping, late = liar(b"HTTP/1.1 200 OK", b" ", endless=True), pytest.raises(Unreachable, match="took longer")
+    with dripping as (url, _), Remote(url, TOKEN) as remote, late:
+        push([run], remote)
+
+
+def test_a_redirect_takes_the_token_nowhere(store: Path) -> None:
+    run = make(store)
+    with liar(b"HTTP/1.1 200 OK\r\nContent-Length: 12", b'{"files":{}}') as (elsewhere, stolen):
+        moved = f"HTTP/1.1 307 Go\r\nContent-Length: 0\r\nLocation: {elsewhere}/api".encode()
+        with liar(moved) as (url, _), Remote(url, TOKEN) as remote, pytest.raises(Unreachable, match="status 307"):
+            push([run], remote)
+    assert stolen == []
+
+
+def test_a_server_that_does_not_speak_tls_is_unreachable(store: Path) -> None:
+    run = make(store)
+    with liar(b"HTTP/1.1 200 OK") as (url, heard):
+        secure = url.replace("http:", "https:")
+        with Remote(secure, TOKEN) as remote, pytest.raises(Unreachable):
+            push([run], remote)
+    assert heard == []
+
+
+def test_a_server_that_claims_more_than_there_is_is_named(store: Path) -> None:
+    run = make(store)
+    with lying_server(b'{"size":99999999999}') as url, Remote(url, TOKEN) as remote:
+        done = push([run], remote)
+    assert [text for text in done.problems.values() if "more than there are" in text]
 
 
 def test_two_servers_behind_one_address_share_a_folder(store: Path, home: Path) -> None:

@@ -226,6 +226,12 @@ export async function openTab(
     if (at >= 0) strangers.splice(at, 1);
   });
   await page.goto(`${options.address ?? server.address}${hash}`);
+  const invited = page.getByRole("button", { name: /^Sign in as / });
+  if (await invited.count()) {
+    await invited.click();
+    await page.locator("#app, main").first().waitFor();
+    await page.goto(`${server.url}/${hash}`);
+  }
   await page.locator("main").waitFor();
   return { page, context, errors, strangers };
 }

@@ -13,6 +13,8 @@ from stepscope.cli._terminal import clean
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.importers.lock import ImportLock
     from stepscope.sync.push import Pushed
     from stepscope.sync.wire import Fate
@@ -76,7 +78,7 @@ def command(
             (lambda: push(_runs(where), remote, _fates(where))) if to else (lambda: pull(remote, where)),
             follow_s=every if follow or beside else None,
             tries=None if follow else 200 if beside else 5,
-            until=lambda done: beside and not done.bytes and not _going_on(where),
+            until=_ended(where) if beside else lambda done: False,
             tell=_Teller("sent" if to else "received", as_json, quiet=follow or beside),
             say=lambda text: click.echo(clean(text), err=True),
         )
@@ -107,6 +109,23 @@ def _first_beside(where: Path) -> bool:
 
 
 _beside: dict[str, ImportLock] = {}
+
+
+_LAST_PASSES = 50
+
+
+def _ended(where: Path) -> Callable[[Pushed], bool]:
+    """Whether all runs have ended and been sent. A server that forgets what it took is not sent the same for ever."""
+    passes = 0
+
+    def ended(done: Pushed) -> bool:
+        nonlocal passes
+        if _going_on(where):
+            return False
+        passes += 1
+        return not done.bytes or passes >= _LAST_PASSES
+
+    return ended
 
 
 def _going_on(where: Path) -> bool:

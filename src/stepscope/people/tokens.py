@@ -95,12 +95,15 @@ def caller_of(database: Database, secret: str, kinds: Collection[str]) -> Caller
     )
 
 
-def token_holds(database: Database, id: str) -> bool:
-    """Whether the token with this id can still be used: asked by streams that it opened."""
-    find = sql.select(table.c.id).join(users, users.c.id == table.c.user_id)
-    valid = (table.c.id == id, table.c.revoked.is_(None), users.c.disabled.is_(None), _not_expired(time.time()))
+def token_holds(database: Database, caller: Caller) -> bool:
+    """Whether a caller's token can still be used, with the roles it had: asked by streams that it opened."""
+    find = sql.select(users.c.admin).join_from(table, users, users.c.id == table.c.user_id)
+    valid = (table.c.id == caller.token, table.c.revoked.is_(None), users.c.disabled.is_(None))
     with database.reading() as connection:
-        return connection.scalar(find.where(*valid)) is not None
+        row = connection.execute(find.where(*valid, _not_expired(time.time()))).first()
+        if row is None or caller.kind == "link":
+            return row is not None
+        return row.admin == caller.admin and roles_in(connection, caller.user) == caller.roles
 
 
 def redeem_invite(database: Database, secret: str, kind: str = "session", name: str = "") -> tuple[Token, str] | None:

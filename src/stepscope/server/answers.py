@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import secrets
+from html import escape
 
 import msgspec
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from starlette.responses import Response
 
 from stepscope.errors import QueryError, StepscopeError
 from stepscope.server.headers import SAFE
+from stepscope.server.plain_pages import plain_page
 from stepscope.views.route import Problem
 
 __all__ = ["failure", "json_response", "problem", "refusal"]
@@ -39,6 +41,9 @@ def refusal(status: int, error: str, hint: str | None = None) -> Response:
 async def problem(request: Request, error: Exception) -> Response:
     """One of our own errors: its message is written for the person who reads it."""
     assert isinstance(error, StepscopeError)
+    if not request.url.path.startswith("/api") and "text/html" in request.headers.get("accept", ""):
+        words = str(error)
+        return plain_page("This did not work", f"<p>{escape(words[:1].upper() + words[1:])}</p>", error.http_status)
     if isinstance(error, QueryError):
         return json_response(Problem(error=error.message, position=error.position), status=error.http_status)
     return json_response(Problem(error=str(error)), status=error.http_status)

@@ -114,7 +114,7 @@ class _VisibleHub(Hub):
 
 
 class _CheckedHub(Hub):
-    """Ends a stream when its token has been revoked or has expired."""
+    """Ends a stream when its token was revoked or has expired, or its user has other roles; the page asks again."""
 
     def __init__(self, inner: Hub, caller: Caller, still_valid: Callable[[Caller], Awaitable[bool]]) -> None:
         self._inner = inner

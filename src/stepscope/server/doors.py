@@ -12,21 +12,26 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from html import escape
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import Scope
 
-from stepscope.people.caller import LOCAL, Caller
+from stepscope.people.caller import EVERY, LOCAL, Caller
+from stepscope.server.plain_pages import plain_page
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
 
-__all__ = ["CALLER", "Codes", "Cookie", "Door", "PeopleDoor", "TokenDoor", "cookie_name"]
+__all__ = ["CALLER", "INVITATION", "Codes", "Cookie", "Door", "PeopleDoor", "TokenDoor", "cookie_name"]
 
 CALLER = "stepscope.caller"
 """Set in a request's scope by the guard: who makes it."""
+INVITATION = "/login/invitation"
+"""Where the page of an invitation sends its form."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +39,22 @@ class Cookie:
     value: str
     lifetime_s: int | None = None
     """None: until the browser is closed."""
+    samesite: Literal["lax", "strict"] = "strict"
 
 
 class Door(Protocol):
+    title: str
     where: str
     """What a person without a token sees."""
 
     async def caller(self, scope: Scope, headers: Headers) -> Caller | None:
         """Who shows what we know; None for a stranger."""
 
-    async def admit(self, secret: str) -> Cookie | None:
-        """A cookie for who opened an address with this secret in it."""
+    async def welcome(self, secret: str) -> Response | None:
+        """A page that asks first, where opening the address alone must not sign anybody in."""
+
+    async def admit(self, secret: str, known: Caller | None = None) -> Cookie | None:
+        """A cookie for who opened an address with this secret in it; None where they keep the one they have."""
 
 
 class Codes:
@@ -66,6 +76,7 @@ class Codes:
 class TokenDoor:
     """The app of one person: whoever has its token may do everything."""
 
+    title = "This page needs its access token"
     where = (
         "Open the whole address that <code>stepscope ui</code> printed in the terminal, "
         "with its <code>?token=</code> part."
@@ -85,7 +96,10 @@ class TokenDoor:
         )
         return LOCAL if known else None
 
-    async def admit(self, secret: str) -> Cookie | None:
+    async def welcome(self, secret: str) -> Response | None:
+        return None
+
+    async def admit(self, secret: str, known: Caller | None = None) -> Cookie | None:
         if self._token is not None and (_same(secret, self._token) or self._codes.redeem(secret)):
             return Cookie(self._cookie)
         return None
@@ -94,11 +108,13 @@ class TokenDoor:
 class PeopleDoor:
     """A team's server: personal tokens in headers, sessions and view-only links in cookies, looked up each time."""
 
+    title = "Sign in"
+
     def __init__(self, database: Database, *, provider: bool = False) -> None:
         self._database = database
         self.where = "Ask an admin of this server for an invitation, and open its whole address."
         if provider:
-            self.where = '<a href="/login">Sign in</a>'
+            self.where = '<a class="button" href="/login">Sign in</a>'
 
     async def caller(self, scope: Scope, headers: Headers) -> Caller | None:
         for secret in _bearer(headers):
@@ -109,25 +125,39 @@ class PeopleDoor:
                 return found
         return None
 
-    async def admit(self, secret: str) -> Cookie | None:
-        return await run_in_threadpool(self._admitted, secret)
+    async def welcome(self, secret: str) -> Response | None:
+        """An invitation is used by a click, not by whatever looks into a link: chats and mail filters do.
 
-    def _admitted(self, secret: str) -> Cookie | None:
-        from stepscope.people.audit import note
-        from stepscope.people.tokens import SESSION_S, redeem_invite
+        The page names the user, so nobody is signed in as somebody else without seeing it.
+        """
+        invited = await run_in_threadpool(self._find, secret, "invite")
+        if invited is None:
+            return None
+        name = escape(invited.name)
+        form = (
+            f"<p>This invitation signs this browser in as <strong>{name}</strong>. It works once.</p>"
+            f'<form method="post" action="{INVITATION}"><input type="hidden" name="invitation" '
+            f'value="{escape(secret)}"><button>Sign in as {name}</button></form>'
+        )
+        return plain_page("You are invited", form, form=True)
 
-        made = redeem_invite(self._database, secret)
-        if made is not None:
-            found = self._find(made[1], "session")
-            note(self._database, found.name if found else "", "sign in", "with an invitation")
-            return Cookie(made[1], int(SESSION_S))
-        # A view-only link is its own cookie: revoked or expired, it is refused at the next request.
-        return Cookie(secret) if self._find(secret, "link") is not None else None
+    async def admit(self, secret: str, known: Caller | None = None) -> Cookie | None:
+        link = await run_in_threadpool(self._find, secret, "link")
+        if link is None or (known is not None and known.kind == "session" and _sees_as_much(known, link)):
+            return None
+        # A view-only link is its own cookie: revoked or expired, it is refused at the next request. It is for people
+        # who come from a chat or a mail, and it changes nothing, so it may come along from there.
+        return Cookie(secret, samesite="lax")
 
     def _find(self, secret: str, *kinds: str) -> Caller | None:
         from stepscope.people.tokens import caller_of
 
         return caller_of(self._database, secret, kinds)
+
+
+def _sees_as_much(known: Caller, link: Caller) -> bool:
+    """Whether who is signed in need not become a guest to see what a link shows."""
+    return known.may("read", EVERY) or (link.run is None and all(known.may("read", one) for one in link.roles))
 
 
 def cookie_name(scope: Scope) -> str:

@@ -11,11 +11,12 @@ import re
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stepscope.server.answers import refusal
-from stepscope.server.doors import CALLER, Cookie, Door, cookie_name
+from stepscope.server.doors import CALLER, INVITATION, Cookie, Door, cookie_name
+from stepscope.server.plain_pages import plain_page
 from stepscope.server.protocol import ADMITTED
 from stepscope.server.settings import Settings
 from stepscope.server.shared import SharedGate, is_shared
@@ -25,11 +26,10 @@ __all__ = ["Guard"]
 
 _HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?")
 
-# The link is for somebody who came from another site: their browser held back our cookie, and sends it from here.
-_NEEDS_TOKEN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Stepscope</title>
-<h1>This page needs its access token</h1>
-<p>{where}</p>
-<p>Did you already do so in this browser, and followed a link here? <a href="">Continue</a></p></html>"""
+# For somebody who came from another site: their browser held back our cookie, and sends it from here.
+_CAME_BY_LINK = '<p>Did you already do so in this browser, and followed a link here? <a href="">Continue</a></p>'
+_PUBLIC = ("POST /api/login", f"POST {INVITATION}", "GET /login", "GET /login/done")
+_FORM = "application/x-www-form-urlencoded"
 
 
 class Guard:
@@ -85,7 +85,10 @@ class Guard:
         if scope["method"] in ("GET", "HEAD") and not _is_api(scope) and b"token=" in scope["query_string"]:
             query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
             given = [value for name, value in query if name == "token"]
-            cookie = await self.door.admit(given[-1]) if given else None
+            welcome = await self.door.welcome(given[-1]) if given else None
+            if welcome is not None:
+                return welcome
+            cookie = await self.door.admit(given[-1], known) if given else None
             if cookie is not None or known is not None:
                 return self._clean_redirect(scope, query, cookie)
         if known is not None:
@@ -94,7 +97,7 @@ class Guard:
         if _is_api(scope) or "text/html" not in headers.get("accept", ""):
             hint = "Open the address that was printed, or send `Authorization: Bearer TOKEN`."
             return refusal(401, "This server needs its access token.", hint)
-        return HTMLResponse(_NEEDS_TOKEN.format(where=self.door.where), 401)
+        return plain_page(self.door.title, f"<p>{self.door.where}</p>{_CAME_BY_LINK}", 401)
 
     def _clean_redirect(self, scope: Scope, query: list[tuple[str, str]], cookie: Cookie | None) -> Response:
         """The same address without the token, so that it stays out of history, bookmarks and screenshots."""
@@ -104,7 +107,12 @@ class Guard:
         if cookie is not None:
             secure = scope["scheme"] == "https"
             answer.set_cookie(
-                cookie_name(scope), cookie.value, cookie.lifetime_s, httponly=True, samesite="strict", secure=secure
+                cookie_name(scope),
+                cookie.value,
+                cookie.lifetime_s,
+                httponly=True,
+                samesite=cookie.samesite,
+                secure=secure,
             )
         return answer
 
@@ -122,7 +130,10 @@ class Guard:
         if reads:
             return None
         # A page from elsewhere can send neither type, nor our header, without asking first; and we never say yes.
-        if headers.get("content-type", "").partition(";")[0].strip().lower() not in ("application/json", PIECE_TYPE):
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if scope["path"] == INVITATION and kind == _FORM and origin is not None:
+            return None  # the form of our own page, as its origin says
+        if kind not in ("application/json", PIECE_TYPE):
             return refusal(403, "A request with a body must be application/json.")
         if headers.get("x-stepscope") != "1":
             return refusal(403, "A request with a body must carry the header `X-Stepscope: 1`.")
@@ -135,4 +146,4 @@ def _is_api(scope: Scope) -> bool:
 
 def _is_public(scope: Scope) -> bool:
     """Calls that a stranger may make: they check for themselves what they are given."""
-    return f"{scope['method']} {scope['path']}" in ("POST /api/login", "GET /login", "GET /login/done")
+    return f"{scope['method']} {scope['path']}" in _PUBLIC

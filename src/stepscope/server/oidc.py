@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from stepscope.database.engine import Database
@@ -31,6 +31,7 @@ from stepscope.people.caller import Role
 from stepscope.people.oidc_users import Identity, user_for
 from stepscope.people.tokens import SESSION_S, make_token
 from stepscope.server.doors import cookie_name
+from stepscope.server.plain_pages import plain_page
 
 __all__ = ["Oidc", "OidcLogin"]
 
@@ -42,8 +43,7 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
 """No symmetric ones: a provider's public key must not be taken for a shared secret."""
 
 # Our cookie goes to no request that began at another site, so the last step to the app begins at this page.
-_SIGNED_IN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Stepscope</title>
-<meta http-equiv="refresh" content="0;url=/"><p>You are signed in. <a href="/">Continue</a></p></html>"""
+_ONWARD = '<meta http-equiv="refresh" content="0;url=/">'
 
 
 class ProviderError(StepscopeError):
@@ -136,7 +136,7 @@ class OidcLogin:
         if started is None or not hmac.compare_digest(given.get("state", ""), started.state):
             raise Forbidden("this sign-in was not begun in this browser, or took longer than ten minutes; try again")
         secret = await run_in_threadpool(self._admitted, request, given.get("code", ""), started)
-        answer = HTMLResponse(_SIGNED_IN)
+        answer = plain_page("You are signed in", '<p><a class="button" href="/">Continue</a></p>', head=_ONWARD)
         answer.delete_cookie(STARTED, path="/login")
         answer.set_cookie(
             cookie_name(request.scope),

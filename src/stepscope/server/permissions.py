@@ -70,7 +70,7 @@ POST /api/tokens /api/tokens/make /api/tokens/revoke /api/logout /api/mentions /
 """
 _PUBLIC = """
 GET /shared/{token} /login /login/done
-POST /api/login
+POST /api/login /login/invitation
 """
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from stepscope.common.units import bytes_text
 from stepscope.database.engine import Database
@@ -32,9 +34,12 @@ class Quotas:
         self._policies = Policies({}, {})
         self._used: dict[str, dict[str, int]] = {"project": {}, "user": {}}
         self._pending: dict[tuple[str, str, str], int] = {}
+        self._held = Counter[tuple[str, str]]()
+        """What is being written now, by kind and name."""
 
-    def check(self, project: str, user: str, size: int) -> None:
-        """Refuse what would go beyond a quota."""
+    @contextmanager
+    def room(self, project: str, user: str, size: int) -> Iterator[None]:
+        """Refuse what would go beyond a quota, and hold its place until it is `added`: others arrive meanwhile."""
         with self._lock:
             self._refresh()
             limits = {
@@ -43,8 +48,20 @@ class Quotas:
             }
             for kind, (name, limit) in limits.items():
                 used = self._used[kind].get(name, 0)
-                if limit is not None and used + size > limit:
+                if limit is not None and used + self._held[kind, name] + size > limit:
                     raise QuotaUsedUp(_words(kind, name, used, limit))
+            self._hold(project, user, size)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._hold(project, user, -size)
+
+    def _hold(self, project: str, user: str, size: int) -> None:
+        for place in (("project", project), ("user", user)):
+            self._held[place] += size
+            if not self._held[place]:
+                del self._held[place]
 
     def added(self, run: str, project: str, user: str, size: int) -> None:
         """Count what has come in."""

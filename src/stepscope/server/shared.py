@@ -9,16 +9,14 @@ import re
 import time
 from collections import OrderedDict
 
-from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stepscope.server.answers import refusal
+from stepscope.server.plain_pages import plain_page
 
 __all__ = ["SharedGate", "is_shared"]
 
-_GONE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="robots" content="noindex">
-<title>No such report</title><h1>This link leads nowhere</h1>
-<p>It was revoked, has expired, or was not copied whole. Ask who sent it for a new one.</p></html>"""
+_GONE = "<p>It was revoked, has expired, or was not copied whole. Ask whoever sent it for a new one.</p>"
 _PATH = re.compile(r"/shared/[A-Za-z0-9_-]{43}")
 MOST_WRONG = 20
 """Wrong links from one address in a minute."""
@@ -59,7 +57,7 @@ class SharedGate:
         inside = {**scope, "headers": [one for one in scope["headers"] if one[0] not in (b"cookie", b"authorization")]}
         await self.app(inside, receive, watched)
         if gone:
-            await HTMLResponse(_GONE, 404)(scope, receive, send)
+            await plain_page("This link leads nowhere", _GONE, 404)(scope, receive, send)
 
     def _recent(self, client: str) -> list[float]:
         since = time.monotonic() - WINDOW_S

@@ -72,11 +72,12 @@ def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quot
             data, where = _unpacked(body, request.headers.get(CHECKSUM, "")), request.path_params
             whole = piece.offset == 0 and piece.size == len(data)
             project, user = access.check_add(request, where["run"], where["name"], data, whole=whole)
-            if project is not None:
-                quotas.check(project, user, len(data))
-            stored = _add(keep, where, piece, data)
-            if project is not None and stored.size == piece.offset + len(data):
-                quotas.added(where["run"], project, user, len(data))
+            if project is None:
+                return _add(keep, where, piece, data)
+            with quotas.room(project, user, len(data)):
+                stored = _add(keep, where, piece, data)
+                if stored.size == piece.offset + len(data):
+                    quotas.added(where["run"], project, user, len(data))
             return stored
 
         return json_response(await run_in_threadpool(added))

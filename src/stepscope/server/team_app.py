@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any
+from urllib.parse import parse_qs
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from stepscope.database.engine import Database
@@ -16,10 +17,10 @@ from stepscope.errors import Forbidden, UsageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.people.audit import note
 from stepscope.people.caller import Caller
-from stepscope.people.tokens import redeem_invite, token_holds
+from stepscope.people.tokens import SESSION_S, caller_of, redeem_invite, token_holds
 from stepscope.server.answers import json_response
 from stepscope.server.contexts import Contexts
-from stepscope.server.doors import CALLER
+from stepscope.server.doors import CALLER, INVITATION, cookie_name
 from stepscope.server.endpoint import body_of, endpoint
 from stepscope.server.messenger import Messenger
 from stepscope.server.permissions import need_of, scope_of
@@ -41,7 +42,10 @@ class TeamApp:
         self._messenger = messenger
 
     def routes(self) -> list[Route]:
-        found = [Route("/api/login", self._login, methods=["POST"])]
+        found = [
+            Route("/api/login", self._login, methods=["POST"]),
+            Route(INVITATION, self._accept, methods=["POST"]),
+        ]
         for view in all_routes("stepscope.server.team"):
             msgspec.json.Decoder(view.request)
             desk_of = partial(self._desk, view.name)
@@ -66,11 +70,27 @@ class TeamApp:
             asked = msgspec.json.decode(await body_of(request, 10_000), type=_Login)
         except MALFORMED as error:
             raise UsageError(f"the request cannot be read: {error}") from error
-        made = await run_in_threadpool(redeem_invite, self._database, asked.invitation, "personal", asked.name[:200])
+        secret = await run_in_threadpool(self._redeemed, request, asked.invitation, "personal", asked.name[:200])
+        return json_response(_LoggedIn(secret))
+
+    async def _accept(self, request: Request) -> Response:
+        """An invitation for a session of this browser: the form of the page that it opens."""
+        form = parse_qs((await body_of(request, 10_000)).decode("latin-1"))
+        invitation = form.get("invitation", [""])[-1]
+        secret = await run_in_threadpool(self._redeemed, request, invitation, "session", "")
+        answer = RedirectResponse("/", 303)
+        name, secure = cookie_name(request.scope), request.url.scheme == "https"
+        answer.set_cookie(name, secret, int(SESSION_S), httponly=True, samesite="strict", secure=secure)
+        return answer
+
+    def _redeemed(self, request: Request, invitation: str, kind: str, name: str) -> str:
+        made = redeem_invite(self._database, invitation, kind, name)
         if made is None:
             raise Forbidden("the invitation has been used, has expired, or never was; ask for a new one")
-        await run_in_threadpool(note, self._database, asked.name, "sign in", "by invitation", address=_address(request))
-        return json_response(_LoggedIn(made[1]))
+        caller = caller_of(self._database, made[1], (kind,))
+        user = caller.name if caller is not None else ""
+        note(self._database, user, "sign in", name, detail="by invitation", address=_address(request))
+        return made[1]
 
 
 class _Login(msgspec.Struct):
@@ -84,8 +104,8 @@ class _LoggedIn(msgspec.Struct):
 
 
 async def still_valid(database: Database, caller: Caller) -> bool:
-    """Whether the token that somebody came with still holds."""
-    return await run_in_threadpool(token_holds, database, caller.token)
+    """Whether the token and the roles that somebody came with still hold."""
+    return await run_in_threadpool(token_holds, database, caller)
 
 
 def _subject(asked: msgspec.Struct) -> str:

@@ -148,6 +148,8 @@ def _push_log(run: Path, name: str, have: int, remote: Remote) -> int:
     before = checksum_before(run, name, have)
     while data := frames_from(run, name, have):
         stored = remote.add(run.name, name, have, data, before=before)
+        if stored.size > have + len(data) and stored.size > (plain_size(run / name) or 0):
+            raise BadData(f"the server claims to have {stored.size} bytes of {name}, which is more than there are")
         as_sent = stored.size == have + len(data)
         before = crc32(data, before) if as_sent else checksum_before(run, name, stored.size)
         if stored.gap or stored.size <= have:

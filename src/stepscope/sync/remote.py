@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import ssl
+import time
 import zlib
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
@@ -12,6 +13,7 @@ from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 import msgspec
 
+from stepscope.common.units import bytes_text
 from stepscope.errors import BadData, Conflict, Forbidden, NotFound, StepscopeError, StorageError, UsageError
 from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
@@ -31,7 +33,10 @@ __all__ = [
 T = TypeVar("T")
 
 _TIMEOUT_S = 30.0
+_LONGEST_S = 300.0
+"""From the first to the last byte of an answer."""
 _LARGEST_ANSWER = 64 << 20
+_CHUNK = 1 << 20
 _runs = msgspec.json.Decoder(RunList)
 _held = msgspec.json.Decoder(Held)
 _stored = msgspec.json.Decoder(Stored)
@@ -212,7 +217,7 @@ class Remote:
         try:
             self._connection.request(method, self._path + path, body, headers)
             answer = self._connection.getresponse()
-            data = answer.read(_LARGEST_ANSWER)
+            data = _whole(answer)
             self._headers = {key.lower(): value for key, value in answer.getheaders()}
             answer.close()
         except (OSError, http.client.HTTPException) as fault:
@@ -222,6 +227,21 @@ class Remote:
             return data
         self.close()
         raise _refusal(self.url, answer.status, data)
+
+
+def _whole(answer: http.client.HTTPResponse) -> bytes:
+    """The body. The time limit of a connection is for each piece of it: a server that drips would never end."""
+    until, parts, size = time.monotonic() + _LONGEST_S, [], 0
+    while part := answer.read1(_CHUNK):
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST_ANSWER:
+            raise http.client.HTTPException(f"its answer has more than {bytes_text(_LARGEST_ANSWER)}")
+        if time.monotonic() > until:
+            raise TimeoutError(f"its answer took longer than {_LONGEST_S:.0f} s")
+    if answer.length:
+        raise http.client.IncompleteRead(b"", answer.length)
+    return b"".join(parts)
 
 
 def _decoded(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:

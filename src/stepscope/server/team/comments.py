@@ -8,7 +8,16 @@ import msgspec
 
 from stepscope.errors import Forbidden, UsageError
 from stepscope.people.caller import EVERY
-from stepscope.people.comments import Comment, Topic, add_comment, comments_on, mark_seen, mentions_of, remove_comment
+from stepscope.people.comments import (
+    Comment,
+    Topic,
+    add_comment,
+    comment,
+    comments_on,
+    mark_seen,
+    mentions_of,
+    remove_comment,
+)
 from stepscope.report import store
 from stepscope.server.team.desk import Desk
 from stepscope.views.route import Empty, route
@@ -79,6 +88,8 @@ def remove(desk: Desk, request: RemoveCommentRequest) -> Comments:
     """Remove a comment: mine, or for admins anybody's."""
     if desk.caller.kind == "link":
         raise Forbidden("a view-only link cannot remove comments; sign in first")
+    about = comment(desk.database, request.id).topic
+    _topic(desk, CommentsRequest(about.run, about.report))
     removed = remove_comment(desk.database, request.id, None if desk.caller.is_admin else desk.caller.user)
     desk.note("comments/remove", removed.topic.key)
     desk.messenger.said(removed.topic)

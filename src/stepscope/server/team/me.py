@@ -71,21 +71,19 @@ def me(desk: Desk, request: Empty) -> Me:
 @route("POST", "/api/tokens")
 def tokens(desk: Desk, request: TokensRequest) -> TokenList:
     """My tokens and signed-in browsers that still work."""
+    _check_may_manage(desk)
     user = desk.caller.user
     if request.user is not None and request.user != desk.caller.name:
         if not desk.caller.is_admin:
             raise Forbidden(f"{desk.caller.name} is not an admin of this server and sees only their own tokens")
         user = find_user(desk.database, request.user).id
-    elif desk.caller.kind == "link":
-        raise Forbidden("a view-only link has no tokens; sign in first")
     return TokenList([_row(token) for token in tokens_of(desk.database, user, ("personal", "session"))])
 
 
 @route("POST", "/api/tokens/make")
 def make(desk: Desk, request: MakeTokenRequest) -> MadeToken:
     """A token for scripts and for `stepscope login`; it can do no more than the one that asks."""
-    if desk.caller.kind == "link":
-        raise Forbidden("a view-only link cannot make tokens; sign in first")
+    _check_may_manage(desk)
     scopes = checked_scopes(request.scopes)
     beyond = scopes - desk.caller.scopes
     if beyond:
@@ -99,9 +97,10 @@ def make(desk: Desk, request: MakeTokenRequest) -> MadeToken:
 @route("POST", "/api/tokens/revoke")
 def revoke(desk: Desk, request: RevokeTokenRequest) -> TokenList:
     """End a token now: mine, or for admins anybody's."""
+    _check_may_manage(desk)
     token = revoke_token(desk.database, request.id, None if desk.caller.is_admin else desk.caller.user)
     desk.note("tokens/revoke", token.id, token.name)
-    return tokens(desk, TokensRequest()) if desk.caller.kind != "link" else TokenList([])
+    return tokens(desk, TokensRequest())
 
 
 @route("POST", "/api/logout")
@@ -111,6 +110,12 @@ def logout(desk: Desk, request: Empty) -> Empty:
         revoke_token(desk.database, desk.caller.token)
         desk.note("sign out")
     return Empty()
+
+
+def _check_may_manage(desk: Desk) -> None:
+    """A token that was stolen must not make another one that outlives it, nor end those of its owner."""
+    if desk.caller.kind != "session" and not desk.caller.is_admin:
+        raise Forbidden("tokens are made and revoked on the People page, by a browser that is signed in")
 
 
 def _row(token: Token) -> TokenRow:

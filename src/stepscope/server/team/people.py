@@ -85,7 +85,9 @@ class SetTeamRequest(msgspec.Struct):
 
 @route("POST", "/api/people")
 def people(desk: Desk, request: Empty) -> People:
-    """Everybody's name; for admins also what they need to look after them."""
+    """Everybody's name; for admins also what they need to look after them. A guest with a link meets nobody."""
+    if desk.caller.kind == "link":
+        return People([])
     found = users(desk.database)
     if not desk.caller.is_admin:
         return People([Person(user.name) for user in found if user.disabled is None])
