@@ -115,7 +115,7 @@ _LAST_PASSES = 50
 
 
 def _ended(where: Path) -> Callable[[Pushed], bool]:
-    """Whether all runs have ended and been sent. A server that forgets what it took is not sent the same for ever."""
+    """Whether all runs have ended and been sent. A server that forgets what it took is not sent the same endlessly."""
     passes = 0
 
     def ended(done: Pushed) -> bool:
