@@ -344,7 +344,7 @@ def test_by_itself_it_waits_for_the_pace_and_for_enough_steps(profile_of: Callab
     profile = profile_of("settles")
     assert profile.meta.why == "after the warm-up"
     assert profile.meta.first_step is not None
-    assert 25 <= profile.meta.first_step <= 40  # three watched closely, 25 timed, a probe, a warm-up
+    assert 25 <= profile.meta.first_step <= 40  # three watched in detail, 25 timed, a probe, a warm-up
     trace, phases = profile.trace(), profile.phases()
     assert trace is not None
     assert len(trace.steps) == 5

@@ -247,7 +247,7 @@ def test_switches(done: dict[str, Done]) -> None:
     assert lines(done["nan watched"], "step") == lines(done["plain"], "step")[:5]
     stopped, closing = done["nan watched"].err.splitlines()
     assert stopped == "stepscope: stopped after 1 epoch (--max-epochs)"
-    assert closing.startswith("stepscope: train.py: nothing found in 5 steps; no step was watched closely")
+    assert closing.startswith("stepscope: train.py: nothing found in 5 steps; no step was watched in detail")
 
 
 def test_the_run_has_what_nobody_logged(done: dict[str, Done], folder: Path) -> None:

@@ -72,7 +72,7 @@ def test_nothing_passes_of_a_compiled_model_but_what_was_seen(done: dict[str, tu
     given = states(done["compiled"][0])
     for question in ("gradients reach all that should learn", "the loss fits the output it is given"):
         state, said = given[question]
-        assert (state, said) == ("not checked", "none of 7 steps were watched closely: the script compiles its model")
+        assert (state, said) == ("not checked", "none of 7 steps were watched in detail: the script compiles its model")
     assert given["gradients are cleared, steps are taken, in the right order"][0] == "not checked"
 
 
@@ -89,4 +89,4 @@ def test_the_run_keeps_which_rules_prove_nothing(done: dict[str, tuple[Done, Pat
     unproven = {one.need: one for one in coverage.unproven}
     assert "loss.broadcast" in unproven["operations"].rules
     assert "opt.no-zero-grad" in unproven["steps"].rules
-    assert unproven["steps"].why == "none of 50 steps were watched closely: the script compiles its model"
+    assert unproven["steps"].why == "none of 50 steps were watched in detail: the script compiles its model"

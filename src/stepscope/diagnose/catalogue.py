@@ -112,7 +112,7 @@ def rule_docs() -> dict[str, RuleDoc]:
 
 
 def rule_doc(rule: str) -> RuleDoc:
-    """One rule; a name that is none is answered with those it could be."""
+    """One rule; an unknown name is answered with those it could be."""
     if rule.replace("-", "").replace(".", "").replace("_", "").isalnum():
         files = [folder / f"{rule.replace('-', '_').replace('.', '/', 1)}.py" for folder in FOLDERS]
         for doc in (doc for file in files if file.is_file() for doc in rules_in(file)):
@@ -127,7 +127,7 @@ def rule_doc(rule: str) -> RuleDoc:
 
 
 def hint(rule: str) -> str:
-    """What to try instead of a name that is no rule."""
+    """What to try instead of a name that is not a rule."""
     near = near_ids(rule)
     if near:
         return f"did you mean {' or '.join(repr(one) for one in near)}?"

@@ -72,7 +72,7 @@ def read_comments(lines: Sequence[str]) -> Silenced:
 
 
 def _comments(text: str) -> Iterator[tuple[int, bool, re.Match[str]]]:
-    """Each of our comments: its line, whether it stands there alone, and what it says. Strings are no comments."""
+    """Each of our comments: its line, whether it stands there alone, and what it says. Strings are not comments."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT and (found := _COMMENT.match(token.string)):

@@ -13,7 +13,7 @@ from functools import cache
 __all__ = ["NEEDS", "incomplete", "needs_of"]
 
 NEEDS = {
-    "steps": "optimizer steps that were watched closely",
+    "steps": "optimizer steps that were watched in detail",
     "operations": "single operations of a model",
     "loader": "batches of a DataLoader",
     "epoch": "a pass over the training data that came to its end",

@@ -100,7 +100,7 @@ class Inquiry:
         except NotSeen as missing:
             self.not_seen[rule.id] = str(missing)
         except Exception as fault:
-            self._faulty.add(rule.id)  # it would fail again, and say half of what it has to say
+            self._faulty.add(rule.id)  # it would fail again, and report half of its result
             fence.report(f"the rule {rule.id}", fault, training=not self.asked_once)
 
     def keep(self, finding: Finding, proof: Proof | None = None) -> None:

@@ -162,7 +162,7 @@ def _is_product(origin: Origin) -> bool:
 
 
 def _is_intersection(origin: Origin) -> bool:
-    """Of boxes: what lies between the larger of the low corners and the smaller of the high ones."""
+    """Of boxes: the part between the larger of the low corners and the smaller of the high ones."""
     near = origin.ancestors(24, through=lambda past: past.op not in LAYERS)
     corners = [one for one in near if one.op in ("min", "minimum", "max", "maximum") and len(one.inputs) == 2]
     return any(one.inputs[0].requires_grad != one.inputs[1].requires_grad for one in corners)

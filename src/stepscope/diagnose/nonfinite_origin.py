@@ -56,7 +56,7 @@ def culprit(run: Evidence) -> Culprit | None:
 
 
 def proofs(run: Evidence, rule: str) -> Iterator[Proof]:
-    """What a rule of this subject has to say: one proof, when the fault is of its kind."""
+    """The result of a rule of this subject: one proof, when the fault is of its kind."""
     found = culprit(run)
     if found is None or found.kind.rule != rule:
         return
@@ -82,7 +82,7 @@ def _symptom(alarm: Alarm) -> str:
         return f"{named} is not finite in step {alarm.step}, though the loss is ({alarm.value:.4g})"
     if alarm.parameters:
         return f"{alarm.parameters[0]} is no longer finite, and so the loss is {alarm.value} from step {alarm.step} on"
-    return f"the loss is {alarm.value} in step {alarm.step}, and the training goes on"
+    return f"the loss is {alarm.value} in step {alarm.step}, and the training continues"
 
 
 def _find(alarm: Alarm) -> Culprit:

@@ -48,7 +48,7 @@ def is_pattern(pattern: str) -> bool:
 
 
 def check_patterns(patterns: Iterable[str], where: str) -> None:
-    """Refuse a name that is no rule: a rule silenced under a wrong name would go on speaking, and nobody know why."""
+    """Refuse a name that is not a rule: a rule silenced under a wrong name would keep reporting for no reason."""
     for pattern in patterns:
         if not is_pattern(pattern):
             from stepscope.diagnose.catalogue import hint

@@ -34,7 +34,7 @@ Device = Literal["any", "gpu", "cuda", "cpu"]
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """What a rule has found: the cause's place, what proves it, what mends it. The engine makes a `Finding` of it."""
+    """What a rule has found: the cause's place, what proves it, what fixes it. The engine makes a `Finding` of it."""
 
     where: Where
     message: str
@@ -111,7 +111,7 @@ def rule(
         def no_zero_grad(run: Evidence) -> Iterator[Proof]: ...
 
     `needs` says when it is asked: "steps" after the 3rd, 8th and 20th optimizer step, after each stretch of steps that
-    was watched closely and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
+    was watched in detail and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
     an exception ends the script, "unexplained" after that, when no error was found; "end" at the end only; "probe" only
     by `stepscope check`; "stored" of a run's folder, whenever somebody looks at it; "profile" of what a profile has
     measured; "crash, steps" at both.

@@ -103,7 +103,7 @@ def render(finding: Finding, *, color: bool, width: int, root: Path) -> str:
 
 
 class _Painter:
-    """How wide, in which colors, and from which folder paths are told."""
+    """How wide, in which colors, and relative to which folder paths are written."""
 
     def __init__(self, color: bool, width: int, root: Path) -> None:
         self.color = color

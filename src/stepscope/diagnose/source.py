@@ -163,7 +163,7 @@ class Source:
         return self._texts.get(path, "").splitlines(keepends=True)
 
     def texts(self, most: int) -> dict[str, str]:
-        """Of all files that a rule may ask for, as many as fit into so many letters."""
+        """Of all files that a rule may ask for, as many as fit into this many characters."""
         found: dict[str, str] = {}
         for file in (*self.files(), *(one for path in self._asked if (one := self._read(path)) is not None)):
             if file.path not in found and len(file.text) <= most:
@@ -187,7 +187,7 @@ class Source:
         """The expression that ran at a place."""
         if where is None or isinstance(where, Site):
             return None if where is None else self._at(where)
-        if where not in self._expressions:  # rules ask of the same few places, again and again as the run goes on
+        if where not in self._expressions:  # rules ask of the same few places, again and again during the run
             self._expressions[where] = self._at(where.site)
         return self._expressions[where]
 

@@ -63,20 +63,20 @@ def coverage_text(coverage: Coverage) -> str:
     """In words; empty when every step was watched in detail.
 
     >>> coverage_text(Coverage(time=0.0, steps=500, closely=[(1, 40), (100, 101)]))
-    'watched closely for steps 1 to 40 and 100 to 101; the other steps by their pulse only'
+    'watched in detail for steps 1 to 40 and 100 to 101; the other steps by their pulse only'
     >>> spike = WatchedSteps(first=413, last=415, steps=3, why="the loss jumped", alarm=True)
     >>> coverage_text(Coverage(time=0.0, steps=500, closely=[(1, 40), (413, 415)], windows=[spike]))
-    'watched closely for steps 1 to 40 and 413 to 415 (the loss jumped); the other steps by their pulse only'
+    'watched in detail for steps 1 to 40 and 413 to 415 (the loss jumped); the other steps by their pulse only'
     """
     if sum(last - first + 1 for first, last in coverage.closely) >= coverage.steps:
         return ""
     why = f" ({coverage.closed})" if coverage.closed else ""
     if not coverage.closely:
-        return f"no step was watched closely{why}; all by their pulse only"
+        return f"no step was watched in detail{why}; all by their pulse only"
     spans = [_span_text(first, last, coverage.windows) for first, last in coverage.closely]
     listed = spans[0] if len(spans) == 1 else f"{', '.join(spans[:-1])} and {spans[-1]}"
     noun = "step" if coverage.closely[0][0] == coverage.closely[-1][1] else "steps"
-    return f"watched closely for {noun} {listed}{why}; the other steps by their pulse only"
+    return f"watched in detail for {noun} {listed}{why}; the other steps by their pulse only"
 
 
 def _span_text(first: int, last: int, windows: list[WatchedSteps]) -> str:

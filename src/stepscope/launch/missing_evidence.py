@@ -75,7 +75,7 @@ def _operations(made: int, watcher: Watcher) -> str:
 
 
 def _too_few(seen: int, made: int, watcher: Watcher) -> str:
-    return f"{seen or 'none'} of {made} steps {'was' if seen == 1 else 'were'} watched closely{_because(watcher)}"
+    return f"{seen or 'none'} of {made} steps {'was' if seen == 1 else 'were'} watched in detail{_because(watcher)}"
 
 
 def _epoch(watcher: Watcher) -> str:

@@ -104,7 +104,7 @@ def _of_index(crash: Crash) -> DtypeFault | None:
 
 
 def _of_floats(crash: Crash) -> DtypeFault | None:
-    """Operands of different dtypes: the one that is no parameter and not the usual dtype is at fault."""
+    """Operands of different dtypes: the one that is neither a parameter nor the usual dtype is at fault."""
     layer = crash.layer
     pairs = list(crash.operands)
     if layer is not None and layer.is_torchs:

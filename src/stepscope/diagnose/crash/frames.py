@@ -54,7 +54,7 @@ class Frame(crash.Frame):
         return owner if isinstance(owner, Module) else None
 
     def value_of(self, node: ast.AST | None) -> Any:
-        """What an expression stands for, where it can be told by looking; MISSING where it would have to run."""
+        """The value of an expression, where it can be found by looking; MISSING where it would have to run."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):

@@ -126,7 +126,7 @@ def no_grad_around(site: Site) -> Site | None:
 
 
 def grad_switch(crash: Crash) -> Site | None:
-    """The statement that switched gradients off for good: not in a `with`, not with True."""
+    """The statement that switched gradients off permanently: not in a `with`, not with True."""
     files = dict.fromkeys(frame.file for frame in crash.own)
     for file in files:
         parents = parents_of(file)

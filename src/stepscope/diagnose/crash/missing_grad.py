@@ -1,4 +1,4 @@
-"""A `.grad` that is None because the tensor is no leaf: it was computed from the one that has the gradient."""
+"""A `.grad` that is None because the tensor is not a leaf: it was computed from the one that has the gradient."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Gradless", "gradless"]
 
 @dataclass(frozen=True)
 class Gradless:
-    """A computed tensor that was taken for a parameter."""
+    """A computed tensor that was mistaken for a parameter."""
 
     name: str
     tensor: HeldTensor

@@ -131,7 +131,7 @@ def _of_labels(crash: Crash) -> RangeFault | None:
 
 
 def swapped_arguments(crash: Crash) -> Swap | None:
-    """A call of the user's own function with two variables in each other's places, told by their names."""
+    """A call of the user's own function with two variables in each other's places, recognized by their names."""
     for frame in reversed(crash.own):
         caller = crash.frame_before(frame)
         call = None if caller is None else caller.running

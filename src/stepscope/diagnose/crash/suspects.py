@@ -125,7 +125,7 @@ def _asked(frame: Frame, what: str, name: str, crash: Crash) -> Iterator[ast.AST
 
 
 def _gives(node: ast.AST, kind: str) -> bool:
-    """Whether an expression that is no variable may be the one: a call, a quotient, a method that is not called."""
+    """Whether an expression that is not a variable may be the one: a call, a quotient, a method that is not called."""
     if kind in ("method", "function", "builtin_function_or_method"):
         return isinstance(node, ast.Attribute)
     if kind == "float" and isinstance(node, ast.BinOp):

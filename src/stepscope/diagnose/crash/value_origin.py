@@ -85,7 +85,7 @@ def article(word: str) -> str:
 
 
 def origin_of(crash: Crash, frame: Frame, node: ast.AST, depth: int = 0) -> Made:
-    """The expression that made what `node` stands for: as far back as it can be followed."""
+    """The expression that made the value of `node`: as far back as it can be followed."""
     here = Made(frame.file, node, frame)
     if depth > _DEEPEST or not isinstance(node, (ast.Name, ast.Attribute)):
         return here

@@ -92,7 +92,7 @@ def put_in_eval(made: Where, called: Where = None) -> Plan:
 
 
 def train_before(switch: Where, training: Where) -> Plan:
-    """`model.train()` before training goes on: before its loop, or in it where the evaluation is in the same loop."""
+    """`model.train()` before training continues: before its loop, or in it where the evaluation is in the same loop."""
 
     def plan(source: Source) -> Spans:
         here, there = find(source, training), find(source, switch)

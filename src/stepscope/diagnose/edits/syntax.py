@@ -1,4 +1,4 @@
-"""Where something stands in a file: the node at a place, its statement, its text, the name its result gets."""
+"""Where something is in a file: the node at a place, its statement, its text, the name its result gets."""
 
 from __future__ import annotations
 

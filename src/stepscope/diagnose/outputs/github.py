@@ -17,7 +17,7 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info"
 
 
 def write(findings: Iterable[Finding], path: str | os.PathLike[str] = "-", root: Path | None = None) -> None:
-    """One annotation a finding; paths are told from GitHub's checkout, else from the current folder."""
+    """One annotation a finding; paths are relative to GitHub's checkout, else from the current folder."""
     base = root or Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
     place("".join(annotation(one, base) + "\n" for one in findings), path)
 

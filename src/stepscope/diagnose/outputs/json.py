@@ -35,7 +35,7 @@ def write(
 ) -> None:
     """One document; `-` is the standard output.
 
-    Paths are told as the user types them: from `root` (the current folder by default) where they lie below it.
+    Paths are written as the user types them: from `root` (the current folder by default) where they lie below it.
     """
     base = (root or Path.cwd()).absolute()
     document = CheckDocument(

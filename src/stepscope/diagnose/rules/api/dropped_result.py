@@ -16,7 +16,7 @@ def dropped_result(run: Evidence) -> Iterator[Proof]:
     """A tensor method is called for its effect, but it has none: it returns a new tensor, which is thrown away.
 
     Why it matters: `x.clamp(0, 1)`, `hidden.detach()` or `mask.to(x.dtype)` on a line of its own changes nothing. The
-    script goes on with the values it had before.
+    script continues with the values it had before.
 
     What to do: assign the result (`x = x.clamp(0, 1)`), or use the in-place form (`x.clamp_(0, 1)`).
 

@@ -19,7 +19,7 @@ def not_prepared(run: Evidence) -> Iterator[Proof]:
     Why it matters: an optimizer that was not prepared knows nothing of accumulated batches and of float16's scaled
     gradients; a model that was not prepared is trained by each process for itself, and stays in float32.
 
-    What to do: give `prepare` the model, the optimizer, the loaders and the scheduler, and use what it gives back.
+    What to do: give `prepare` the model, the optimizer, the loaders and the scheduler, and use what it returns.
 
     How it is found: `accelerator.backward` is used, and at least three steps were made by an optimizer that was not
     prepared, on parameters of a model that was: in the middle of an accumulation, or with scaled gradients. Or a

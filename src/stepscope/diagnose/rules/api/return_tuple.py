@@ -94,7 +94,7 @@ def _made(crash: Crash) -> tuple[Site, str, Any] | None:
             if binding is not None and isinstance(binding.value, ast.Call):
                 return binding.site, said(binding.value), value
             return frame.site, part.id, value
-        if isinstance(node, ast.Call):  # the inner call of f(g(x)) is no variable
+        if isinstance(node, ast.Call):  # the inner call of f(g(x)) is not a variable
             inner = next((a for a in node.args if isinstance(a, ast.Call)), None)
             given = _given(crash)
             if inner is not None and given is not None and frame is crash.last:

@@ -17,7 +17,7 @@ _SHAPE = re.compile(r"[Ff]unction (\w+?)Backward returned an invalid gradient at
 
 @rule("autograd.function-result", severity="error", needs="crash")
 def function_result(run: Evidence) -> Iterator[Proof]:
-    """The `backward` of an `autograd.Function` gives back the wrong number of gradients, or one of the wrong shape.
+    """The `backward` of an `autograd.Function` returns the wrong number of gradients, or one of the wrong shape.
 
     Why it matters: autograd expects one gradient for each argument of `forward`, of that argument's shape.
 

@@ -47,7 +47,7 @@ def nondifferentiable(run: Evidence) -> Iterator[Proof]:
 
 
 def _silent(run: Evidence) -> Iterator[Proof]:
-    """Rounding has a derivative of zero everywhere: what lies before it gets gradients, all of them zero."""
+    """Rounding has a derivative of zero everywhere: the layers before it get gradients, all of them zero."""
     backwards = [b for b in run.steps.backwards if b.accumulates and b.origin is not None]
     if len(backwards) < _BACKWARDS:
         return

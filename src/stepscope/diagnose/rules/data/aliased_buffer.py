@@ -49,7 +49,7 @@ def aliased_buffer(run: Evidence) -> Iterator[Proof]:
         changes = len({fed.mark for fed in alike}) >= 3
         stored = _storing_line(run, sure=not changes)
         if stored is None and (not changes or not _was_stored(alike[0])):
-            continue  # one row for ever (a bandit's state), or rows that were computed alike
+            continue  # one row throughout (a bandit's state), or rows that were computed alike
         yield Proof(
             where=stored or birth(run, alike[0].origin) or alike[0].visit.place,
             message=f"the {alike[0].rows} rows of a batch for {diet.type} are all the same row",

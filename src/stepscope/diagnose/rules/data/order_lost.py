@@ -17,7 +17,7 @@ def order_lost(run: Evidence) -> Iterator[Proof]:
     """Predictions are collected from a loader that shuffles, without the labels of the same batches.
 
     Why it matters: the predictions come out in a random order. Compared with labels in the order of the file, or
-    written beside its ids, each one stands in somebody else's row: the score is that of guessing.
+    written beside its ids, each one is in somebody else's row: the score is that of guessing.
 
     What to do: `shuffle=False` for loaders that are only evaluated, or collect the labels in the same loop.
 

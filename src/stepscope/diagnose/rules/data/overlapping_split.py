@@ -19,7 +19,7 @@ def overlapping_split(run: Evidence) -> Iterator[Proof]:
     """Windows of one series are split at random, so those of the test overlap those of the training.
 
     Why it matters: each window of the test shares most of its values with a neighbor that was trained on. The result
-    says how well the model remembers, not how well it predicts what comes later.
+    says how well the model remembers, not how well it predicts later values.
 
     What to do: split the series by time first, leave a gap of one window, then cut windows from each part.
 

@@ -51,6 +51,6 @@ def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
 
 
 def _is_new_iterator(run: Evidence, place: Place) -> bool:
-    """It says `iter(...)` there: a `for` that is left after one batch is a decision (or a limit of ours)."""
+    """It says `iter(...)` there: a `for` that is left after one batch is a decision (or a limit of Stepscope's)."""
     node = run.source.expression(place)
     return node is not None and called_name(node) in ("iter", "next")

@@ -17,7 +17,7 @@ def split_order(run: Evidence) -> Iterator[Proof]:
     """The parts of `train_test_split` are unpacked in the wrong order.
 
     Why it matters: it returns both parts of the first array, then both of the second. Unpacked otherwise, features are
-    taken for labels and training data for test data.
+    used as labels and training data as test data.
 
     What to do: unpack as `X_train, X_test, y_train, y_test`.
 

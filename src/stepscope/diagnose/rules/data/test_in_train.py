@@ -62,7 +62,7 @@ def _is_training(diet: Diet, evaluated: Evaluated) -> bool:
 
 
 def _share(diet: Diet, evaluated: Evaluated) -> float | None:
-    """Which share of the evaluated rows was trained on; None when it can be chance or is none."""
+    """Which share of the evaluated rows was trained on; None when it can be chance or is not so."""
     rows = evaluated.rows
     if rows < _FEWEST_ROWS or not evaluated.seen:
         return None

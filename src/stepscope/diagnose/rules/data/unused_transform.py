@@ -20,7 +20,7 @@ def unused_transform(run: Evidence) -> Iterator[Proof]:
     What to do: pass the new version on, or remove the line.
 
     How it is found: in at least three training steps a tensor of the same shape as the model's input was computed from
-    it and let go without any operation having read it, and no line of the function reads its name.
+    it and freed without any operation having read it, and no line of the function reads its name.
 
     Bad:
         noisy = x + 0.2 * torch.randn_like(x)

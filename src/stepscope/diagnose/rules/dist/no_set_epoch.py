@@ -11,7 +11,7 @@ def no_set_epoch(run: Evidence) -> Iterator[Proof]:
     """A DistributedSampler shuffles every epoch in the same order, because its epoch is never set.
 
     Why it matters: the order is drawn from the seed plus the epoch. Without `set_epoch` every epoch has the same
-    batches in the same order, and each rank sees the same part of the data for ever.
+    batches in the same order, and each rank sees the same part of the data in every epoch.
 
     What to do: call `sampler.set_epoch(epoch)` at the beginning of each epoch, before the loader is iterated.
 
@@ -33,7 +33,7 @@ def no_set_epoch(run: Evidence) -> Iterator[Proof]:
         passes = len(sampler.epochs)
         if min(passes, loader.epochs) < 2 or len(set(sampler.epochs)) > 1:
             continue
-        # Two whole passes, so that a first look at one batch is not taken for an epoch.
+        # Two whole passes, so that a first look at one batch is not mistaken for an epoch.
         if loader.finished < 2:
             continue
         yield Proof(

@@ -62,7 +62,7 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
 
 
 def _differ(rank: Rank, other: Rank, step: int) -> list[str]:
-    """The parameters that are not the same after so many steps, of those that should be."""
+    """The parameters that are not the same after this many steps, of those that should be."""
     mine, theirs = rank.weights[step], other.weights[step]
     if mine.names != theirs.names:
         return []

@@ -20,7 +20,7 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
     """`cross_entropy` was given labels that are not class numbers (int64, one per sample).
 
     Why it matters: it takes class numbers as int64 of shape [N], or probabilities as floats of shape [N, classes].
-    Anything else fails, and floats of the right shape are taken for probabilities without a word.
+    Anything else fails, and floats of the right shape are silently treated as probabilities.
 
     What to do: give class numbers: `y.long()`, `y.squeeze(1)`, or `y.argmax(1)` for one-hot rows.
 
@@ -62,7 +62,7 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
 
 
 def _silent(run: Evidence) -> Iterator[Proof]:
-    """Floats taken for probabilities whose rows do not add up to 1: labels of several classes, or plain numbers."""
+    """Floats treated as probabilities whose rows do not add up to 1: labels of several classes, or plain numbers."""
     for calls in run.losses.by_place("cross_entropy"):
         sums = [
             c.look.target_sums for c in calls if c.look is not None and _is_soft(c) and c.look.target_sums is not None

@@ -29,7 +29,7 @@ def missing_detach(run: Evidence) -> Iterator[Proof]:
 
     What to do: `target.detach()`, `fake.detach()`, or compute it under `torch.no_grad()`.
 
-    How it is found: backward gave gradients to a network whose optimizer threw them away each time, although it stands
+    How it is found: backward gave gradients to a network whose optimizer threw them away each time, although it comes
     before the one that used them; or a discounted value, or an advantage next to a log-probability, carries a gradient.
 
     Bad:
@@ -42,7 +42,7 @@ def missing_detach(run: Evidence) -> Iterator[Proof]:
 
 
 def _thrown_away(run: Evidence) -> Iterator[Proof]:
-    """Gradients for what stands before the trained network, cleared unused every time."""
+    """Gradients for the layers before the trained network, cleared unused every time."""
     rounds: dict[tuple[Place | None, int, int], list[Reach]] = {}
     for reach in run.gradient_reach.all:
         for before, after in reach.feeds:

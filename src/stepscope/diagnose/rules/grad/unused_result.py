@@ -19,7 +19,7 @@ def unused_result(run: Evidence) -> Iterator[Proof]:
 
     What to do: use the result where it belongs, or remove the layer.
 
-    How it is found: in at least three steps the result was let go without any operation having read it, and parameters
+    How it is found: in at least three steps the result was freed without any operation having read it, and parameters
     it was computed from, which the optimizer holds, never got a gradient and never changed.
 
     Bad:

@@ -14,7 +14,7 @@ def both_zero(run: Evidence) -> Iterator[Proof]:
     """Two factors of a product both start at zero, so neither gets a gradient.
 
     Why it matters: the gradient of `A @ B` with respect to A is B, and the other way round; from zero and zero there is
-    no way out. A low-rank adapter or a factorisation started like this does nothing, for ever.
+    no way out. A low-rank adapter or a factorisation started like this never does anything.
 
     What to do: start one factor at random and the other at zero.
 

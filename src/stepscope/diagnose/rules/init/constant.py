@@ -10,7 +10,7 @@ from stepscope.diagnose.starting_weights import alike, place_of_start
 
 @rule("init.constant", severity="error", needs="steps, end", follows=("init.zeros", "init.both-zero"))
 def constant(run: Evidence) -> Iterator[Proof]:
-    """All units of a layer start with the same weights, and so they stay the same for ever.
+    """All units of a layer start with the same weights, and so they always stay the same.
 
     Why it matters: units with the same weights get the same gradient. However wide the layer is, it works like one
     unit.

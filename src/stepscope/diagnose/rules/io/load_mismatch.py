@@ -140,7 +140,7 @@ def _listed(text: str, kind: str) -> list[str]:
 
 
 def _prefix(missing: list[str], unexpected: list[str]) -> tuple[str, str] | None:
-    """What stands before every name on one side; ("module.", "file") for a checkpoint saved under a wrapper."""
+    """The prefix of every name on one side; ("module.", "file") for a checkpoint saved under a wrapper."""
     for there, here, where in ((unexpected, missing, "file"), (missing, unexpected, "model")):
         if there and here and there[0].endswith(here[0]) and len(there[0]) > len(here[0]):
             prefix = there[0].removesuffix(here[0])

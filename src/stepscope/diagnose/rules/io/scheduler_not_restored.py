@@ -20,7 +20,7 @@ def scheduler_not_restored(run: Evidence) -> Iterator[Proof]:
     What to do: give the saved state to the new scheduler, after the optimizer's.
 
     How it is found: a file with the state of a scheduler that had already stepped was read, its weights were loaded and
-    its optimizer was restored, and training goes on with a new scheduler into which nothing was loaded. One that was
+    its optimizer was restored, and training continues with a new scheduler into which nothing was loaded. One that was
     made with `last_epoch`, was stepped forward before the first update, or is given the epoch, is fine.
 
     Bad:

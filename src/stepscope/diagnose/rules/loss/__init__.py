@@ -1,1 +1,1 @@
-"""Losses: what goes into them and what comes out."""
+"""Losses: their inputs and results."""

@@ -14,7 +14,7 @@ def kl_needs_log(run: Evidence) -> Iterator[Proof]:
     """`kl_div` gets probabilities or raw scores where it expects log-probabilities.
 
     Why it matters: `kl_div(input, target)` computes `target * (log(target) - input)`. With probabilities as input the
-    value is no divergence: it can be negative, is not zero when both agree, and its gradient does not match the two.
+    value is not a divergence: it can be negative, is not zero when both agree, and its gradient does not match the two.
 
     What to do: pass `log_softmax(...)` as the first argument and probabilities as the second (or log-probabilities with
     `log_target=True`).

@@ -22,12 +22,12 @@ _STATISTICS = frozenset({"max", "min", "amax", "amin", "median", "std", "var"})
 def overwritten(run: Evidence) -> Iterator[Proof]:
     """A loss, or a term of it, is computed and thrown away before `backward()`.
 
-    Why it matters: the part of the objective that it stands for has no effect. A head that only it trains stays random.
+    Why it matters: this part of the objective has no effect. A head that only it trains stays random.
 
     What to do: add the terms up (`loss = loss + term`) instead of assigning the name again, and call `backward()` on
     the sum.
 
-    How it is found: a single number with a gradient was computed in at least three steps and let go without any
+    How it is found: a single number with a gradient was computed in at least three steps and discarded without any
     operation or `backward()` having used it; and either parameters of the optimizer never got a gradient for that
     reason, or the source shows that its name is never read or is assigned again first.
 

@@ -17,7 +17,7 @@ def rate_not_log(run: Evidence) -> Iterator[Proof]:
 
     Why it matters: with `log_input=True`, the default, the input is exponentiated. A model that ends in softplus or exp
     gives the rate itself, so the loss fits the exponential of it; every prediction is far off, and no rate below 1 can
-    be learned. With `log_input=False` a raw score that is negative is no rate at all.
+    be learned. With `log_input=False` a raw score that is negative is not a rate at all.
 
     What to do: pass `log_input=False`, or let the model give the logarithm: no activation at the end.
 

@@ -20,7 +20,7 @@ _MAKERS = ("triu", "tril", "triu_", "tril_", "ge", "gt", "le", "lt", "generate_s
 def mask_inverted(run: Evidence) -> Iterator[Proof]:
     """An attention mask hides what should be seen and shows what should be hidden.
 
-    Why it matters: with a causal mask the wrong way round each step sees only what comes after it; with an inverted
+    Why it matters: with a causal mask the wrong way round each step sees only later steps; with an inverted
     neighbor mask a node sees everything but its neighbors. The model learns from the wrong places.
 
     What to do: `scaled_dot_product_attention` takes a boolean mask in which True means "may look";

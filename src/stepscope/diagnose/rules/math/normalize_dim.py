@@ -14,8 +14,8 @@ from stepscope.evidence.origins import Origin
 def normalize_dim(run: Evidence) -> Iterator[Proof]:
     """Vectors are normalized along the batch instead of along themselves.
 
-    Why it matters: a similarity of vectors that do not have length 1 is no cosine: it depends on the size of the batch
-    and on the other samples in it, and long vectors win.
+    Why it matters: a similarity of vectors that do not have length 1 is not a cosine: it depends on the size of the
+    batch and on the other samples in it, and long vectors win.
 
     What to do: `F.normalize(z, dim=-1)`.
 

@@ -1,1 +1,1 @@
-"""Memory that runs out or is never let go."""
+"""Memory that runs out or is never freed."""

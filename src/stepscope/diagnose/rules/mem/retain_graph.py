@@ -13,7 +13,7 @@ _STEPS = 5
 def retain_graph(run: Evidence) -> Iterator[Proof]:
     """`retain_graph=True` keeps every step's graph although nothing uses it again.
 
-    Why it matters: activations stay in memory until the loss is let go, which can double what a step needs.
+    Why it matters: activations stay in memory until the loss is freed, which can double what a step needs.
 
     What to do: leave `retain_graph` out; if backward then complains, a tensor of an earlier step should be detached.
 

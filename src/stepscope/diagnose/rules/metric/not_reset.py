@@ -18,7 +18,7 @@ def not_reset(run: Evidence) -> Iterator[Proof]:
     """The counters of an epoch's metric are set once before all epochs, so every epoch's number averages all so far.
 
     Why it matters: the printed accuracy (or loss) moves more and more slowly and lags behind what the model does now:
-    early mistakes are in it for good.
+    early mistakes stay in it.
 
     What to do: set the counters to 0 at the start of each epoch.
 

@@ -17,7 +17,7 @@ _FAR = 0.5
 
 @rule("mode.frozen-bn", severity="warning")
 def frozen_bn(run: Evidence) -> Iterator[Proof]:
-    """A frozen part goes on moving its batch norm statistics, because `train()` on the whole model reaches it too.
+    """A frozen part keeps moving its batch norm statistics, because `train()` on the whole model reaches it too.
 
     Why it matters: its weights stay, but its batch norm normalizes by the batch and moves its running statistics with
     every one, so the features that were to be kept change.

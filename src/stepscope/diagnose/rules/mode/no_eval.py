@@ -18,10 +18,10 @@ from stepscope.evidence.origins import Origin
 def no_eval(run: Evidence) -> Iterator[Proof]:
     """The model is evaluated in training mode.
 
-    Why it matters: dropout goes on deleting values, so the result is random and too low; batch norm normalizes with the
+    Why it matters: dropout keeps deleting values, so the result is random and too low; batch norm normalizes with the
     evaluation batch, and takes its statistics into the model.
 
-    What to do: `model.eval()` before evaluating, `model.train()` before going on.
+    What to do: `model.eval()` before evaluating, `model.train()` before training continues.
 
     How it is found: a model that is being trained was called with gradients off, or on the batches of a loader that
     trains nothing, while dropout or batch norm were in training mode. No loss came of it, and no `train()` was called
@@ -49,7 +49,7 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
     for place, forwards in places.items():
         first = forwards[0]
         at_place = [f for f in run.forwards.all if f.visit.place == place]
-        # The same line trains, or has been called in eval mode: it is no line of its own for evaluation.
+        # The same line trains, or has been called in eval mode: it is not a separate line for evaluation.
         if place is None or any(f.used for f in at_place) or len(forwards) < len([f for f in at_place if f.backwards]):
             continue
         if not run.over and run.steps.backward_count <= forwards[-1].backwards:

@@ -13,7 +13,7 @@ _ENOUGH = 3
 
 @rule("mode.train-not-restored", severity="error")
 def train_not_restored(run: Evidence) -> Iterator[Proof]:
-    """After an evaluation the model goes on training in eval mode.
+    """After an evaluation the model continues training in eval mode.
 
     Why it matters: dropout is off and batch norm uses frozen statistics from the second epoch on, so the model
     overfits, or learns something else than it is tested with.

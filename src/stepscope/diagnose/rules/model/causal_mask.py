@@ -62,7 +62,7 @@ def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: 
     ahead = next((one for one in culprits if one.patterns[0] == "ahead"), None)
     culprit = ahead or next(iter(culprits), None)
     where = step.visit.place if culprit is None else culprit.place
-    fix = "mask the future: is_causal=True, or a mask that hides what lies above the diagonal"
+    fix = "mask the future: is_causal=True, or a mask that hides everything above the diagonal"
     if ahead is not None and ahead.mask is not None:
         made = ahead.mask.comes_from(*_MAKERS, most=40)
         where = made.place if made is not None and made.place is not None else where

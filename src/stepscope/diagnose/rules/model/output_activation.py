@@ -30,7 +30,7 @@ def output_activation(run: Evidence) -> Iterator[Proof]:
 
     How it is found: what a regression loss (torch's, or a difference written by hand) reads comes straight from the
     activation, and the targets of several batches lie outside its range by more than a tenth of their own spread. Or a
-    loss on raw scores reads what comes straight from a ReLU: a score below zero, "not this class", has no gradient.
+    loss on raw scores reads the output of a ReLU: a score below zero, "not this class", has no gradient.
 
     Bad:
         model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1), nn.Sigmoid())

@@ -22,7 +22,7 @@ def shared_by_multiply(run: Evidence) -> Iterator[Proof]:
     What to do: make a new one each time: `[Block() for _ in range(n)]`.
 
     How it is found: the source multiplies a list with a freshly made layer in it (or repeats one made before it in a
-    comprehension), and in the model that runs the very same layer, with parameters, stands in a container several
+    comprehension), and in the model that runs the very same layer, with parameters, is in a container several
     times, made there. Sharing that says so (a name or a comment with "shared", "tied", "same") is let pass.
 
     Bad:

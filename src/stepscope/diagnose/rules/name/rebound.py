@@ -14,7 +14,7 @@ from stepscope.diagnose.rule import Proof, rule
 def rebound_name(run: Evidence) -> Iterator[Proof]:
     """A variable was given the name of something that is still needed: a loss function, a model, a module, a builtin.
 
-    Why it matters: from that line on the name stands for the new value, and the next use of the old one fails.
+    Why it matters: from that line on the name means the new value, and the next use of the old one fails.
 
     What to do: give the new value a name of its own: `loss = criterion(...)`, not `criterion = criterion(...)`.
 

@@ -24,7 +24,7 @@ from stepscope.diagnose.rule import Proof, rule
     ),
 )
 def nan_loss_continues(run: Evidence) -> Iterator[Proof]:
-    """The loss is NaN or infinite, and the training goes on.
+    """The loss is NaN or infinite, and the training continues.
 
     Why it matters: from that step on every weight is NaN; the rest of the run is wasted, and the last checkpoint with
     it.

@@ -18,7 +18,7 @@ _OFTEN = 3
 def recreated(run: Evidence) -> Iterator[Proof]:
     """A new optimizer is created repeatedly for the same parameters.
 
-    Why it matters: momentum and the running averages of Adam start from nothing each time, and a scheduler goes on
+    Why it matters: momentum and the running averages of Adam start from nothing each time, and a scheduler keeps
     changing the learning rate of the old one.
 
     What to do: create the optimizer once, before the loop.

@@ -20,7 +20,7 @@ def scheduler_order(run: Evidence) -> Iterator[Proof]:
 
     What to do: call `scheduler.step()` after `optimizer.step()`; once per epoch, after the epoch's training.
 
-    How it is found: the scheduler was called before the optimizer's first step and goes on coming before it.
+    How it is found: the scheduler was called before the optimizer's first step and keeps coming before it.
 
     Bad:
         for epoch in range(epochs):

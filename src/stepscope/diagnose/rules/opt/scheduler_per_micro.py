@@ -29,7 +29,7 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
 
     What to do: give the scheduler the number of times its `step()` will be called, and call it in that rhythm.
 
-    How it is found: the learning rate is next to nothing for a fifth of all updates while training goes on, or the
+    How it is found: the learning rate is next to nothing for a fifth of all updates while training continues, or the
     scheduler's length equals the count of the other unit (updates, epochs) exactly.
 
     Bad:
@@ -76,7 +76,7 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
 
 def _ended_early(run: Evidence, scheduler: Scheduler, rates: list[float]) -> tuple[str, str] | None:
     peak = max(rates)
-    after = rates[rates.index(peak) :]  # what comes before is a warm-up
+    after = rates[rates.index(peak) :]  # earlier steps are a warm-up
     per_update = scheduler.count / len(rates)
     several = per_update >= 1.8
     small = [rate for rate in after if rate < _SMALL * peak]

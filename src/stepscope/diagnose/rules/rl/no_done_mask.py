@@ -25,7 +25,7 @@ def no_done_mask(run: Evidence) -> Iterator[Proof]:
     """The value of the next state is used even where the episode is over.
 
     Why it matters: after the last step there is no next state. Adding its value anyway teaches the model that an end is
-    worth as much as going on, and the values grow without bound.
+    worth as much as continuing, and the values grow without bound.
 
     What to do: `target = reward + gamma * (1 - done) * next_value`.
 

@@ -16,8 +16,8 @@ _TIMES = 2
 def returns_order(run: Evidence) -> Iterator[Proof]:
     """Discounted returns are in the wrong order: an action is credited with the past, or with another step's return.
 
-    Why it matters: the return of a step is what comes after it. Summed up from the first reward, or left in the order
-    of the backward loop, it belongs to another action, and the policy learns from noise.
+    Why it matters: the return of a step is the sum of the later rewards. Summed up from the first reward, or left in
+    the order of the backward loop, it belongs to another action, and the policy learns from noise.
 
     What to do: go through the rewards from the end and put each return in front:
     `returns.insert(0, running)`, or reverse the list afterwards.
@@ -44,7 +44,7 @@ def returns_order(run: Evidence) -> Iterator[Proof]:
             where=found.place if loop is None else loop[0] if forward else loop[1],
             message="the returns are summed up from the first reward: each action is credited with what came before it"
             if forward
-            else "the returns stand in the order of the backward loop: the first action gets the last return",
+            else "the returns are in the order of the backward loop: the first action gets the last return",
             label=f"discount {found.discount:g}, the wrong way round",
             evidence={"episodes": wrong, "discount": found.discount, "returns": found.first},
             fix="go through reversed(rewards), and put each return in front: returns.insert(0, running)"

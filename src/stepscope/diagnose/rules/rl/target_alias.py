@@ -50,7 +50,7 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=made or visit.place,
             message=f"{target} and {online} are one and the same network",
-            label=f"{target} is no copy: it learns with every step",
+            label=f"{target} is not a copy: it learns with every step",
             evidence={"target": target, "online": online, "calls": len(names[target])},
             fix=f"{target} = copy.deepcopy({online})",
             related=[(visit.place, "used as the target here")],

@@ -24,7 +24,7 @@ def broadcast_wrong_axis(run: Evidence) -> Iterator[Proof]:
     What to do: add the axis: `scale[:, None] * x`, or `scale.view(-1, 1)`.
 
     How it is found: a vector with one value for each sample (picked by an index for each, or reduced over the
-    features) meets a square matrix of samples that is no table of pairs, and something reads the result.
+    features) meets a square matrix of samples that is not a table of pairs, and something reads the result.
 
     Bad:
         noisy = alpha[t].sqrt() * x          # (64,) and (64, 64)

@@ -47,7 +47,7 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=turned.site or crash.site,
         message=f"{turned.path or kind} reads its input as {reads}: the {turned.batch} samples of the batch "
-        f"are taken for time steps",
+        f"are treated as time steps",
         label=f"input {list(turned.shape)}",
         evidence={"layer": turned.path or kind, "input_shape": list(turned.shape), "batch_first": first},
         edit=None if first else layers.batch_first(turned.site),
@@ -70,7 +70,7 @@ def _silent(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=built_at(run, visit.root.module, visit.path),
             message=f"{visit.path or visit.type} reads its input as [time, batch, features]: the {shape[0]} samples of "
-            f"the batch are taken for time steps and mixed",
+            f"the batch are treated as time steps and mixed",
             label=f"input {list(shape)}, {shape[0]} labels",
             evidence={"layer": visit.path or visit.type, "input_shape": list(shape), "batch_first": False},
             edit=layers.batch_first(built_at(run, visit.root.module, visit.path)),

@@ -59,7 +59,7 @@ def _of_callbacks(run: Evidence) -> Iterator[Proof]:
         if wanted is None or wanted == one.mode or len(values) < _ENOUGH or not all(map(isfinite, values)):
             continue
         if not (values[-1] < values[0] if wanted == "min" else values[-1] > values[0]) or min(values) < 0:
-            continue  # it did not get better, or is no plain loss or score: nothing is proven
+            continue  # it did not get better, or is not a plain loss or score: nothing is proven
         better, taken = ("smaller", "larger") if wanted == "min" else ("larger", "smaller")
         yield Proof(
             where=one.place or run.trainer.called,
