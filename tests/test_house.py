@@ -153,8 +153,6 @@ def test_folders_of_a_room_import_each_other_one_way() -> None:
 CIRCLES = {
     ("stepscope.events.hub", "stepscope.events.modules"),
     ("stepscope.launch.child_processes", "stepscope.launch.rank_entry"),
-    ("stepscope.profile.trace.trace", "stepscope.profile.trace.kernel_names"),
-    ("stepscope.profile.trace.trace", "stepscope.profile.trace.step_spans"),
     ("stepscope.sweep.strategies", "stepscope.sweep.samplers"),
     ("stepscope.sync.objects", "stepscope.sync.s3"),
     ("stepscope.wandb.artifacts", "stepscope.wandb.opening"),

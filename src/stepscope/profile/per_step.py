@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.step_parts import first_is_odd
 from stepscope.profile.trace.times import op_times
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Numbers = npt.NDArray[Any]
 

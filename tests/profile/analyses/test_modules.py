@@ -13,7 +13,8 @@ from tests.profile.recorded import assert_checked, by_key, recorded
 from stepscope.profile.analyses.modules import modules
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder, events_of
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces"
 

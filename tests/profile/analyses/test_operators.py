@@ -9,7 +9,8 @@ import pytest
 
 from stepscope.profile.analyses.operators import operators, operators_by_line, operators_by_shape
 from stepscope.profile.trace.build import Builder, events_of
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Sheet
 
 

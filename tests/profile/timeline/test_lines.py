@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from stepscope.profile.timeline.lines import Lines, lay_out
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 from .conftest import names_of, trace_of
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from stepscope.profile.timeline.timeline import Timeline
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 from .conftest import trace_of
 

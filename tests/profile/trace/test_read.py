@@ -14,8 +14,9 @@ import pytest
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.profile.trace import reading, source
 from stepscope.profile.trace.events import Events
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.read import read_ranks, read_trace
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Write = Callable[..., Path]
 Op = Callable[..., dict[str, Any]]

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.kernel_names import can_use_tensor_cores, is_tensor_core_kernel, kernel_kind
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.ranges import collective_rows, is_sync_call
 from stepscope.profile.trace.step_parts import first_is_odd
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Rows = npt.NDArray[Any]
 _WAIT_NS = 15_000

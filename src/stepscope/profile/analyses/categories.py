@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.outside import unknown_categories
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
 _COLUMNS = [

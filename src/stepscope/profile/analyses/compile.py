@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.trace.ancestors import next_above
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.times import op_times
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Column, Sheet
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import column, mean, named, share, sheet_of
 from stepscope.profile.trace.groups import group
 from stepscope.profile.trace.intervals import Stretches
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Sheet
 
 Values = npt.NDArray[Any]

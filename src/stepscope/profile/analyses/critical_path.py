@@ -13,11 +13,12 @@ from stepscope.profile.trace.ancestors import next_above
 from stepscope.profile.trace.gaps import named_ranges, outer_ops
 from stepscope.profile.trace.intervals import Stretches, without_overlap
 from stepscope.profile.trace.kernel_names import short_kernel_name
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.path import DEVICE, HOST, LAUNCH, QUEUE, WAKE, Path, critical_path
 from stepscope.profile.trace.ranges import data_rows, is_communication, plain_op_name
 from stepscope.profile.trace.step_parts import first_is_odd
 from stepscope.profile.trace.step_spans import StepSpan
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Sheet
 
 Values = npt.NDArray[Any]

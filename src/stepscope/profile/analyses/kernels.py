@@ -11,7 +11,8 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import Filled, column, mean, named, share, sheet_of
 from stepscope.profile.trace.groups import Groups, group, index_of
 from stepscope.profile.trace.kernel_names import kernel_kind, short_kernel_name
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Sheet
 
 Values = npt.NDArray[Any]

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import column, mean, named, sheet_of
 from stepscope.profile.trace.groups import index_of
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Sheet
 
 Values = npt.NDArray[Any]

@@ -12,9 +12,10 @@ from stepscope.profile.kept import kept
 from stepscope.profile.memory.placed import lines_in
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.call_stacks import stack_lines
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.own_lines import OwnLines
 from stepscope.profile.trace.python_trees import our_calls
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
 Ints = npt.NDArray[Any]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
 Ints = npt.NDArray[Any]

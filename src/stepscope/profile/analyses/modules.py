@@ -12,8 +12,9 @@ from stepscope.profile.kept import kept
 from stepscope.profile.memory.placed import modules_in
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.flops import arithmetic
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.modules import Modules
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
 Ints = npt.NDArray[Any]

@@ -14,11 +14,12 @@ from stepscope.profile.analyses.table import Filled, column, mean, share, sheet_
 from stepscope.profile.trace.events import narrowed
 from stepscope.profile.trace.groups import Groups, group, index_of
 from stepscope.profile.trace.kernel_names import can_use_tensor_cores
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.op_lines import carriers_of, line_text, stack_text, top_lines
 from stepscope.profile.trace.own_lines import own_lines
 from stepscope.profile.trace.shape_texts import plain_dims, plain_types
 from stepscope.profile.trace.times import OpTimes, op_times, outermost_of_name
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Sheet
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from stepscope.profile.analyses.table import column, share, sheet_of
 from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.flops import model_flops_utilisation
 from stepscope.profile.trace.intervals import Stretches
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Sheet
 
 Values = npt.NDArray[Any]

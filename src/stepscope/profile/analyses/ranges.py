@@ -8,9 +8,10 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import column, mean, named, sheet_of
 from stepscope.profile.trace.ancestors import next_above
 from stepscope.profile.trace.groups import index_of
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.ranges import is_step_mark
 from stepscope.profile.trace.times import op_times
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Sheet
 
 

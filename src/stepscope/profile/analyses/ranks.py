@@ -11,7 +11,8 @@ from stepscope.profile.clocks import align
 from stepscope.profile.collectives import Collectives
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.intervals import Stretches
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
 

@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.outside import busy_time, notes_on_outside, outside_ns
 from stepscope.profile.trace.ranges import collective_rows, data_rows, is_communication
 from stepscope.profile.trace.step_parts import Cover, cut_steps
-from stepscope.profile.trace.trace import Kind, Rows, Trace
+from stepscope.profile.trace.trace import Rows, Trace
 from stepscope.records.profile import Check, Part, StepParts
 
 _OTHER = Part(key="other", label="Other", help="Neither the device nor an operator was at work: Python, or waiting.")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.nesting import nest
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Rows = npt.NDArray[Any]
 _WARM = 2

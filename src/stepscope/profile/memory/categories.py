@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from stepscope.profile.memory.blocks import Blocks
 from stepscope.profile.trace.ancestors import nearest_of
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.modules import backward_nodes
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
 

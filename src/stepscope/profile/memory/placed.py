@@ -15,9 +15,10 @@ from stepscope.profile.memory.exact_lines import exact_lines
 from stepscope.profile.memory.snapshot_file import decode_snapshot
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.ancestors import nearest_of
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.modules import Modules, modules_of
 from stepscope.profile.trace.own_lines import OwnLines, own_lines
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
 

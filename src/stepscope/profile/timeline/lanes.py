@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from stepscope.profile.timeline.lines import Lines
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 LaneKind = Literal["host", "device", "worker", "profiler"]
 

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import depths
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.library import late_in_groups, most_in_groups, order_in_groups, take
 from stepscope.profile.trace.nesting import nest
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
 

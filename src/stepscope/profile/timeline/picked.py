@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from stepscope.errors import NotFound
 from stepscope.profile.timeline.lines import Lines
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 MOST_ARROWS = 200
 MOST_TEXT = 20_000

@@ -14,7 +14,8 @@ from stepscope.profile.timeline.picked import PickedEvent, pick
 from stepscope.profile.timeline.pyramid import Pyramid
 from stepscope.profile.timeline.selection import Selection, select
 from stepscope.profile.timeline.tiles import pack_tiles
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 
 class Timeline:

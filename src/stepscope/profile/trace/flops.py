@@ -13,9 +13,10 @@ from stepscope.profile.trace.devices import devices_of
 from stepscope.profile.trace.flop_formulas import FALLBACK, PLAIN, WHOLE, flops_of
 from stepscope.profile.trace.groups import group
 from stepscope.profile.trace.kernel_names import kernel_kind
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.peaks import peak_flops
 from stepscope.profile.trace.shape_texts import types_of
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Values = npt.NDArray[Any]
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.python_names import MODULE_SPAN
 from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Rows = npt.NDArray[Any]
 

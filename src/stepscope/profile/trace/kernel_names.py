@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from stepscope.profile.trace.trace import is_collective_name
-
 _FUNCTOR = re.compile(r"(?:at::native::)?(?:\(anonymous namespace\)::)?(\w+?)(?:_kernel_cuda|_kernel_impl|KernelImpl|"
                       r"CUDAKernelImpl|Functor\w*|_kernel)\b")  # fmt: skip
 _PLAIN = {"vectorized_elementwise", "unrolled_elementwise", "elementwise", "reduce", "index_elementwise", "gpu",
@@ -50,6 +48,18 @@ _ELIGIBLE = re.compile(
     r"_scaled_dot_product_\w+|scaled_dot_product_attention|_flash_attention_\w+|_efficient_attention_\w+|"
     r"_cudnn_attention_\w+|lstm|gru|_cudnn_rnn\w*|_thnn_fused\w*)$"
 )
+
+
+def is_collective_name(name: str) -> bool:
+    """Whether a kernel communicates between devices, by its name.
+
+    >>> is_collective_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"), is_collective_name("gemm")
+    (True, False)
+    """
+    lower = name.lower()
+    return (
+        lower.startswith(("nccl", "rccl", "oneccl", "mscclkernel")) or "nccldevkernel" in lower or "ncclkernel" in lower
+    )
 
 
 def can_use_tensor_cores(operator: str) -> bool:

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.calls import Calls, call_tree
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.library import take_or
 from stepscope.profile.trace.python_names import MODULE, MODULE_SPAN
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
 

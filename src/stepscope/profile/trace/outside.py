@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.kernel_names import is_collective_name
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.ranges import collective_rows
-from stepscope.profile.trace.trace import Kind, Rows, Trace, is_collective_name
+from stepscope.profile.trace.trace import Rows, Trace
 
 _WORTH_SAYING = 0.001
 

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest, nearest_above
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.library import take_or
 from stepscope.profile.trace.python_names import Frame, frame_of
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
 

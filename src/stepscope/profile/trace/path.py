@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.gaps import BACK_TO_BACK_NS, sync_rows
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 Rows = npt.NDArray[Any]
 

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.ranges import BACKWARD, data_rows, is_optimizer, is_step_mark
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Rows = npt.NDArray[Any]
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.calls import Calls, call_tree
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.python_names import Frame, frame_of, is_python_itself
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.trace import Trace
 
 Ints = npt.NDArray[Any]
 

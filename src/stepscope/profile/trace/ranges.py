@@ -40,7 +40,7 @@ def is_communication(name: str) -> bool:
 
 def collective_rows(trace: Trace) -> Rows:
     """Collectives on the device; without any there, those a backend of the host carries out (gloo, mpi)."""
-    from stepscope.profile.trace.trace import Kind
+    from stepscope.profile.trace.kinds import Kind
 
     on_device = np.flatnonzero(trace.is_collective)
     if len(on_device):
@@ -74,7 +74,7 @@ def plain_op_name(name: str) -> str:
 
 def data_rows(trace: Trace) -> Rows:
     """Where the loop waited for data: our own phase rows, else torch's marks."""
-    from stepscope.profile.trace.trace import Kind
+    from stepscope.profile.trace.kinds import Kind
 
     events = trace.events
     phase = events.name_index.get("data")

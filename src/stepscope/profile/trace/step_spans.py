@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stepscope.profile.trace.kinds import Kind
+
 if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
 
@@ -35,8 +37,6 @@ def find_steps(trace: Trace) -> list[StepSpan]:
     marks = {index: int(found[1]) for index, name in enumerate(events.names) if (found := _MARK.match(name))}
     spans = events.has_name(list(marks)) & (events.ph == ord("X")) & (events.dur > 0)
     # A mark is on the host and again on each device's stream; the host's is the step.
-    from stepscope.profile.trace.trace import Kind
-
     rows = np.flatnonzero(spans & trace.are(Kind.ANNOTATION, Kind.OTHER, Kind.OP))
     if len(rows):
         rows = rows[np.argsort(events.start[rows], kind="stable")]

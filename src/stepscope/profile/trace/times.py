@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest_above
 from stepscope.profile.trace.events import narrowed
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.kinds import Kind
+from stepscope.profile.trace.trace import Trace
 
 Rows = npt.NDArray[Any]
 

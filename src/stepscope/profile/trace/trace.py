@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -17,6 +16,8 @@ import numpy.typing as npt
 from stepscope.profile.trace.ancestors import around, nearest, nearest_above
 from stepscope.profile.trace.dialects import kind_of_cat
 from stepscope.profile.trace.events import Events
+from stepscope.profile.trace.kernel_names import is_collective_name, is_tensor_core_kernel
+from stepscope.profile.trace.kinds import Kind
 from stepscope.profile.trace.library import within
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.step_spans import StepSpan, device_spans, find_steps
@@ -26,40 +27,6 @@ T = TypeVar("T")
 
 
 _INFLATED = 1.15
-
-
-class Kind(IntEnum):
-    """What an event is, whatever the dialect of the trace calls it.
-
-    Compare a column with `.value`, or ask `Trace.are`: for the enum itself numpy makes it eight times as wide first.
-    """
-
-    OTHER = 0
-    OP = 1
-    """An operator on the host: aten::linear, autograd::engine::evaluate_function ..."""
-    RUNTIME = 2
-    """A call into the device's runtime or driver: cudaLaunchKernel, hipMemcpyAsync ..."""
-    KERNEL = 3
-    MEMCPY = 4
-    MEMSET = 5
-    ANNOTATION = 6
-    """A span the program named: ProfilerStep#3, record_function, DataLoader, optimizer steps."""
-    DEVICE_ANNOTATION = 7
-    """The same, as projected on a device's stream."""
-    PYTHON = 8
-    MEMORY = 9
-    """An allocation or a free."""
-    FLOW = 10
-    PHASE = 11
-    """Ours: data, h2d, forward, backward, optimizer."""
-    DATA = 12
-    """Ours: what DataLoader workers did."""
-    SYNC = 13
-    """cuda_sync: what a device-side wait waited for."""
-    OVERHEAD = 14
-    """What the profiler itself cost."""
-    TRACE = 15
-    """Spans of the profiler: not of the program."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +101,6 @@ class Trace:
     @cached_property
     def is_tensor_core(self) -> Rows:
         """A mask: kernels that ran on tensor cores, by their names."""
-        from stepscope.profile.trace.kernel_names import is_tensor_core_kernel
-
         kernels = self.kind == Kind.KERNEL.value
         full = np.zeros(len(self), bool)
         used = np.unique(self.events.name[kernels])
@@ -292,15 +257,3 @@ class Trace:
         start[self.device_rows] = self.launched_ns
         begins, ends = ([getattr(step, name) for step in self.steps] for name in ("begin_ns", "end_ns"))
         return within(start, np.array(begins), np.array(ends))
-
-
-def is_collective_name(name: str) -> bool:
-    """Whether a kernel communicates between devices, by its name.
-
-    >>> is_collective_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"), is_collective_name("gemm")
-    (True, False)
-    """
-    lower = name.lower()
-    return (
-        lower.startswith(("nccl", "rccl", "oneccl", "mscclkernel")) or "nccldevkernel" in lower or "ncclkernel" in lower
-    )
