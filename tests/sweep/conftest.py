@@ -26,12 +26,15 @@ parser.add_argument("--steps", type=int, default=3)
 parser.add_argument("--pause", type=float, default=0.0)
 parser.add_argument("--crash", type=int, default=0)
 parser.add_argument("--deaf", type=int, default=0)
+parser.add_argument("--beside", type=int, default=1, help="wait until this many runs have started")
 args = parser.parse_args()
 if args.deaf:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 run = stepscope.init(config=vars(args), console=False, system=False, git=False)
 with open("started.txt", "a") as file:
     file.write(f"{args.lr} {os.getpid()} {os.environ.get('CUDA_VISIBLE_DEVICES')}\\n")
+while len(open("started.txt").readlines()) < args.beside:
+    time.sleep(0.01)
 if args.crash and len([line for line in open("started.txt") if line.startswith(f"{args.lr} ")]) <= args.crash:
     raise RuntimeError(f"no luck with {args.lr}")
 for step in range(args.steps):
