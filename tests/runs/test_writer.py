@@ -241,12 +241,13 @@ def test_sync_reaches_the_disk_in_the_background_and_on_close(run: Path, monkeyp
 
 
 def test_the_age_of_a_segment_is_seen_by_the_thread(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logfile, "SEGMENT_S", 0.05)
     monkeypatch.setattr(logfile, "SMALL_BYTES", 10)
     writer = RunWriter(run, run_id=run.name, heartbeat_s=0, fsync_s=0.02)
     row = writer.keyset(("a",))
     row.write(0, (1.0,))
-    time.sleep(0.15)
+    with monkeypatch.context() as patched:
+        patched.setattr(logfile, "SEGMENT_S", 0.0)
+        until(lambda: kinds(run)[0][-1] == "SEAL")
     row.write(1, (1.0,))
     writer.close(end())
     first, second = kinds(run)[:2]
