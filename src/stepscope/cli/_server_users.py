@@ -128,7 +128,7 @@ def _disabling(word: str, disabled: bool) -> click.Command:
             note(people, "command line", "people/change", name, detail=f"{word}d")
         click.echo(f"{name}: {word}d")
 
-    change.help = "Re-enable a user." if disabled else "Let a user in again."
+    change.help = "Disable a user, with all their tokens." if disabled else "Enable a disabled user again."
     return change
 
 

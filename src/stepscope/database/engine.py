@@ -24,8 +24,6 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from stepscope.errors import ConfigError, StorageError
 
-__all__ = ["Database", "default_url", "open_database"]
-
 FILE = ".stepscope.db"
 BUSY_S = 30.0
 """How long a writer of a SQLite file waits for another."""

@@ -18,8 +18,6 @@ from alembic.util import CommandError
 from stepscope.database.engine import Database
 from stepscope.errors import Conflict
 
-__all__ = ["migrate", "newest"]
-
 _FOLDER = Path(__file__).parent
 _LOCK = 0x57E95C09E
 """The number of PostgreSQL's advisory lock that only one server at a time holds while it changes tables."""

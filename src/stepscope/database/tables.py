@@ -9,24 +9,6 @@ import sqlalchemy as sql
 from sqlalchemy import Column, ForeignKey
 from sqlalchemy.dialects.postgresql import JSONB
 
-__all__ = [
-    "audit",
-    "comments",
-    "jobs",
-    "members",
-    "mentions",
-    "metadata",
-    "policies",
-    "run_metrics",
-    "run_storage",
-    "run_values",
-    "runs",
-    "team_members",
-    "teams",
-    "tokens",
-    "users",
-]
-
 metadata = sql.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",

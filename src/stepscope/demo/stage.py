@@ -18,8 +18,6 @@ from stepscope.demo.story import Act
 from stepscope.errors import NotFound
 from stepscope.files.opening import read_file, read_text
 
-__all__ = ["Outcome", "Stage"]
-
 SCRIPTS = {
     "digits_vae.py": "digits_vae.py",
     "vae.py": "vae_bugs.py",

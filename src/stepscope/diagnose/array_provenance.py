@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.records.step import Site
 
-__all__ = ["binding_of", "functions_named", "returned_by", "story_at", "story_of"]
-
 _CASTS = frozenset((
     "tensor", "from_numpy", "as_tensor", "Tensor", "FloatTensor", "LongTensor", "asarray", "array", "ascontiguousarray",
     "float32", "int64", "TensorDataset", "DataLoader", "Subset", "map", "list", "tuple", "stack", "vstack", "hstack",

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.records.step import Site
 
-__all__ = ["assigned_at", "attribute_text"]
-
 
 def _class_definitions(run: Evidence, module: Module) -> Iterator[tuple[SourceFile, ast.ClassDef]]:
     """The class statements of a module's own class and its bases, in the user's files."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.evidence.visits import Visit
 
-__all__ = ["normalised_over_batch"]
-
 _ENOUGH = 1e-3
 _PICKED = ("getitem", "index_select", "split", "chunk", "narrow")
 

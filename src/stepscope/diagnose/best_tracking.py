@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from stepscope.diagnose.monitored_names import better_when
 from stepscope.diagnose.source import SourceFile, called_name
 
-__all__ = ["Best", "best_trackers", "saves_outside", "unbeatable_start"]
-
 _UP, _DOWN = (ast.Gt, ast.GtE), (ast.Lt, ast.LtE)
 _TURNED = {ast.Gt: "<", ast.GtE: "<=", ast.Lt: ">", ast.LtE: ">="}
 

@@ -20,8 +20,6 @@ from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.errors import NotFound
 from stepscope.records import Severity
 
-__all__ = ["RuleDoc", "asked_when", "group_title", "hint", "near_ids", "rule_doc", "rule_docs", "rules_in"]
-
 FOLDERS = (Path(__file__).parent / "rules", Path(__file__).parent.parent / "profile" / "advice" / "rules")
 ENTRY_POINT = "stepscope.rules"
 

@@ -19,8 +19,6 @@ from dataclasses import dataclass, field
 
 from stepscope.diagnose.patterns import closeness, is_pattern, split_patterns
 
-__all__ = ["Silenced", "read_comments"]
-
 _COMMENT = re.compile(r"#\s*stepscope:\s*ignore(?P<file>-file)?\s*(?:\[(?P<rules>[^\]]*)\])?", re.IGNORECASE)
 
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 
-__all__ = ["NEEDS", "incomplete", "needs_of"]
-
 NEEDS = {
     "steps": "optimizer steps that were watched in detail",
     "operations": "single operations of a model",

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
-__all__ = [
-    "birth", "dataset_line", "function_at", "held_out", "host_call", "loader_call", "loader_names", "names_in",
-    "of_training", "statement_of", "words_of",
-]  # fmt: skip
-
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
 _COLLATING = frozenset({"stack", "cat", "to", "float", "cpu", "pin_memory", "clone", "detach"})
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
 
-__all__ = ["Cause", "causes"]
-
 _CHOICES = re.compile(r"\b(cuda|mps|xpu|hpu|accelerator)\b|--device")
 
 

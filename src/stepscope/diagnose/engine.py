@@ -12,8 +12,6 @@ from stepscope.diagnose.inquiry import Inquiry, Silencer
 from stepscope.diagnose.rule import CRASHED, RUNNING, Proof, Rule, finding_of, rules_for, running_rules
 from stepscope.records import Finding
 
-__all__ = ["Engine"]
-
 _ASKED_AT = frozenset((3, 8, 20, 50))
 """Steps at which rules are asked while a window of close looking is open; they are asked again when it ends."""
 _SHARE = 0.02

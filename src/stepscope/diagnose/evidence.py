@@ -63,8 +63,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.weight_init import WeightInit
     from stepscope.evidence.weight_updates import WeightUpdates
 
-__all__ = ["Evidence", "NotSeen", "Watching"]
-
 T = TypeVar("T")
 
 

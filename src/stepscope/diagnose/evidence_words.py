@@ -8,8 +8,6 @@ from typing import Any
 
 from stepscope.plain_text import clean
 
-__all__ = ["evidence_words"]
-
 MAX_WORDS = 240
 SERIES_SHOWN = 6
 _SHAPES = ("shape", "shapes", "size", "sizes", "dims", "kernel", "stride", "padding")

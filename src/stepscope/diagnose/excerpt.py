@@ -13,8 +13,6 @@ from msgspec.structs import replace
 
 from stepscope.records import Finding, Related
 
-__all__ = ["Region", "code_span", "lines_around", "lines_of", "with_source"]
-
 BEFORE, AFTER = 3, 2
 """How many lines are kept on each side; the terminal shows one of them, the browser all."""
 MAX_LINE = 2_000

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.step import Site
 
-__all__ = ["training_line"]
-
 _DRAWS = ("randperm", "multinomial", "randint", "bernoulli", "rand")
 _FAR = 60
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward
     from stepscope.records.place import Place
 
-__all__ = ["FLAT", "IdleTerm", "idle_terms"]
-
 FLAT = frozenset({"round", "floor", "ceil", "sign", "sgn", "trunc", "heaviside", "floor_divide", "fix"})
 """What has a derivative of zero wherever it has one."""
 _BACKWARDS = 3

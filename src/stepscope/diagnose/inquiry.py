@@ -15,8 +15,6 @@ from stepscope.diagnose.rule import Proof, Rule
 from stepscope.diagnose.rule_order import causes_first
 from stepscope.records import Finding
 
-__all__ = ["Inquiry", "Silencer", "Subject"]
-
 _MOST_OF_A_RULE = 5
 
 

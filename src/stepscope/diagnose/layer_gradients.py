@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.models import Model
     from stepscope.evidence.modules import Module
 
-__all__ = ["LayerGradient", "layer_gradients"]
-
 
 @dataclass(frozen=True)
 class LayerGradient:

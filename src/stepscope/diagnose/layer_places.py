@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.records.step import Site
 
-__all__ = ["built_at"]
-
 
 def built_at(run: Evidence, root: Module, path: str) -> Site | None:
     """Where the layer at this path was made; of a copy, where its holder was; of one that a helper function made, where

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.modules import Parameter
 
-__all__ = ["Learning", "learning"]
-
 
 @dataclass(frozen=True)
 class Learning:

@@ -16,19 +16,6 @@ from stepscope.diagnose.loss_terms import Term, constant_of, terms
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
 
-__all__ = [
-    "Divergence",
-    "divergences",
-    "is_log_likelihood",
-    "is_overlap",
-    "is_positive",
-    "is_square",
-    "overlaps",
-    "pulls",
-    "same",
-    "scaled_source",
-]
-
 _RISING = frozenset({"exp", "log", "logsumexp", "sqrt", "log1p", "expm1", "softplus", "logaddexp", "log2", "log10"})
 _POSITIVE = frozenset({"exp", "softplus", "square", "sigmoid", "softmax", "abs", "norm", "sqrt", "cosh", "elu"})
 

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
-__all__ = [
-    "Term", "axes_of", "constant_of", "is_number", "reduces_all", "source",
-    "terms", "where_applied",
-]  # fmt: skip
-
 
 def source(origin: Origin) -> Origin:
     """What was computed, behind views, casts and copies."""

@@ -6,8 +6,6 @@ import re
 
 from stepscope.common.metric_direction import Goal, goal_of
 
-__all__ = ["better_when", "monitored_when"]
-
 _NOT_VALUES = ("fn", "function", "func", "module", "list", "history")
 
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.source import Source, SourceFile
     from stepscope.records.place import Place
 
-__all__ = ["NameUse", "fate_of_name"]
-
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stepscope.records.step import Stats
 
-__all__ = ["UNKNOWN", "Kind", "kind_of", "kind_of_warning", "kind_when_steep"]
-
 
 @dataclass(frozen=True)
 class Kind:

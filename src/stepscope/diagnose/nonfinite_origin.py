@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.nonfinite_search import Verdict
     from stepscope.evidence.origins import Origin
 
-__all__ = ["Culprit", "culprit", "proofs"]
-
 _MOST = 20_000
 _found: WeakKeyDictionary[Alarm, Culprit] = WeakKeyDictionary()
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.records.place import Place
     from stepscope.records.step import Site
 
-__all__ = ["compared_outside"]
-
 _ROUNDS = ("round", "rint", "around")
 _SHAPES = ("squeeze", "flatten", "ravel", "reshape", "array", "asarray")
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.options import Option
     from stepscope.records.step import Site
 
-__all__ = ["is_read", "option_line"]
-
 _SHOWING = frozenset((
     "print", "info", "debug", "join", "format", "str", "repr", "dumps", "dump", "pprint", "write", "items", "log",
     "sorted", "save_hyperparameters", "log_params", "init", "update", "add_hparams", "add_text", "asdict", "dict",

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Parameter
     from stepscope.evidence.optimizers import Made
 
-__all__ = ["Orphans", "orphans", "strangers"]
-
 _GRADIENTS = 3
 """In how many backwards a parameter must have got a gradient before we say that it should have been trained."""
 _GRADIENTS_AT_END = 2

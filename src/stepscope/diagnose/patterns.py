@@ -7,8 +7,6 @@ from fnmatch import fnmatchcase
 
 from stepscope.errors import ConfigError
 
-__all__ = ["check_patterns", "closeness", "is_pattern", "split_patterns"]
-
 _EVERY = ("all", "*")
 
 

@@ -24,8 +24,6 @@ from typing import Any
 from stepscope.errors import ConfigError
 from stepscope.files.opening import open_file, read_window
 
-__all__ = ["FileSettings", "find_settings", "read_settings"]
-
 MAX_BYTES = 1 << 20
 _LEVELS = ("error", "warning", "info", "off")
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.bundle import Bundle
     from stepscope.records import Finding
 
-__all__ = ["asked_again", "found_together"]
-
 
 def asked_again(bundle: Bundle, settings: Silencer | None = None, rules: Iterable[Rule] | None = None) -> Engine:
     """An engine that has asked all rules of one process's evidence; `findings` and `not_seen` say what came of it."""

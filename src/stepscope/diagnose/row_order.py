@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.losses import LossCall
     from stepscope.evidence.origins import Origin
 
-__all__ = ["shuffled_without_targets"]
-
 _PICKS = frozenset({"getitem", "index_select"})
 _LONGEST = 40
 

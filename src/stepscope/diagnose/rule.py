@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Where = Place | Site | tuple[str, int] | None
     """A place in the code (code, instruction), a site, or (file, line)."""
 
-__all__ = ["Proof", "Rule", "all_rules", "finding_of", "rule", "rules_for", "running_rules"]
-
 Device = Literal["any", "gpu", "cuda", "cpu"]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.diagnose.rule import Rule, explains
 
-__all__ = ["causes_first"]
-
 
 def causes_first(rules: list[Rule]) -> list[Rule]:
     """The rules in an order in which each comes after those whose findings would explain it away."""

@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from textwrap import dedent
 
-__all__ = ["RuleText", "read_docstring"]
-
 _HEADS = {
     "Why it matters": "why",
     "What to do": "fix",

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
 
-__all__ = ["constant_labels", "drawn_ids", "score_signs"]
-
 _RISING = frozenset({
     "exp", "log", "logsumexp", "sqrt", "log1p", "softplus", "logsigmoid", "log_sigmoid", "sigmoid", "tanh", "relu",
     "clamp", "clamp_min", "leaky_relu",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.evidence.modules import Module
 
-__all__ = ["KINDS", "reads_batch_first"]
-
 KINDS = ("RNNBase", "MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 
 

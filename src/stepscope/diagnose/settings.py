@@ -17,8 +17,6 @@ from stepscope.diagnose.patterns import check_patterns, closeness, split_pattern
 from stepscope.diagnose.pyproject import FileSettings, find_settings
 from stepscope.records import Finding, Severity
 
-__all__ = ["Settings", "load_settings"]
-
 
 @dataclass(frozen=True)
 class Settings:

@@ -25,8 +25,6 @@ from stepscope.diagnose.text_cells import Cells, width_of
 from stepscope.plain_text import clean
 from stepscope.records import Finding, Related
 
-__all__ = ["hint_lines", "place_of", "render", "terminal_width", "wants_color"]
-
 _MOST_HINTS = 8
 MIN_WIDTH = 40
 PIPED_WIDTH = 120

@@ -16,8 +16,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.records.place import Place
 
-__all__ = ["Source", "SourceFile", "called_name", "dotted"]
-
 _LARGEST = 2_000_000
 _MOST_FILES = 300
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.weight_init import InitialWeight
     from stepscope.records.place import Place
 
-__all__ = ["alike", "place_of_start", "stuck"]
-
 _STEPS = 3
 
 

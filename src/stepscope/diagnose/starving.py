@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.modules import Parameter
 
-__all__ = ["never_fed"]
-
 _ENOUGH = 6
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.records.place import Place
     from stepscope.records.step import Site
 
-__all__ = ["cut_at", "target_line"]
-
 _CUTS = SELECTIONS | FROM_HOST | {"clone", "unfold", "roll"}
 
 

@@ -16,11 +16,6 @@ from typing import Any
 
 import torch
 
-__all__ = [
-    "AWAY", "closed_for_good", "eager", "is_capturing", "noted", "on_away", "outside", "reason", "reopen", "shut",
-    "transform",
-]  # fmt: skip
-
 _tracing = torch._C._get_tracing_state
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _functorch: Any = torch._C._functorch

@@ -13,8 +13,6 @@ import torch
 from stepscope.events import patches
 from stepscope.events.source import Source, ask, tell
 
-__all__ = ["Backwards", "EngineDoor"]
-
 _python_threads: dict[int, Any] = threading.__dict__["_active"]
 """Threads of Python's; the engine has others for devices, in which a checkpoint may run backward within backward."""
 

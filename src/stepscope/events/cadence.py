@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["LONGEST_STRIDE", "Cadence"]
-
 LONGEST_STRIDE = 16
 """The longest in the first thousands of steps, and always on a device. Strides are powers of two."""
 _MOST_STRIDE = 128

@@ -11,8 +11,6 @@ import torch
 from stepscope.events import aside
 from stepscope.events.installed import Installed
 
-__all__ = ["run_eagerly"]
-
 
 def run_eagerly(installed: Installed) -> None:
     """Have code that was compiled before run eagerly until `installed` is removed.

@@ -7,7 +7,6 @@ meanwhile. Their doors are there while models or operations are followed, or som
 
 from __future__ import annotations
 
-import sys
 from functools import cache, partial
 from types import MethodType
 from typing import Any, ClassVar
@@ -17,8 +16,6 @@ from stepscope.events.imports import soon
 from stepscope.events.installed import Installed
 from stepscope.events.patches import caller
 from stepscope.events.source import Source, compiled, tell
-
-__all__ = ["Compilers"]
 
 _WHILE_THEY_RUN = {
     "torch.export": ("export", "draft_export", "export_for_training"),
@@ -103,8 +100,3 @@ def _outside(name: str, original: Any) -> Any:
             return original(*args, **kwargs)
 
     return outside
-
-
-def is_compiler_there() -> bool:
-    """Whether the compiler was imported: as long as nobody has, nothing is compiled."""
-    return "torch._dynamo" in sys.modules

@@ -16,8 +16,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from stepscope import fence
 from stepscope.events import aside
 
-__all__ = ["OperatorFollower", "follow_operators"]
-
 
 class OperatorFollower(Protocol):
     """Who is called around operators. What it runs itself is not followed."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["DOORS", "Door"]
-
 
 class Door(NamedTuple):
     """One thing that a source installs while somebody listens to one of its kinds."""

@@ -16,8 +16,6 @@ from typing import Any, Protocol
 
 from stepscope.fence import fenced
 
-__all__ = ["PAUSE_S", "pause_at_forks"]
-
 PAUSE_S = 0.2
 """A thread that has not stopped by then waits for a disk: the fork does not wait for it."""
 

@@ -24,8 +24,6 @@ from typing import Any
 from stepscope.events.cadence import LONGEST_STRIDE
 from stepscope.events.triggers import LossTrigger, StepTimeTrigger
 
-__all__ = ["PRICES", "Governor", "Window"]
-
 PRICES = {
     "op": 45e-6,
     "module": 35e-6,

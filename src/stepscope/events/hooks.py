@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope import fence
 
-__all__ = ["after_forward", "on_gradient"]
-
 
 def on_gradient(tensor: Any, who: str, heard: Callable[[Any], object]) -> Callable[[], None]:
     """Call `heard(gradient)` for each gradient that arrives at a tensor."""

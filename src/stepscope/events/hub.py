@@ -19,8 +19,6 @@ from stepscope import fence
 from stepscope.events.installed import leave_child_alone
 from stepscope.events.source import Handler, Listener, Source
 
-__all__ = ["KINDS", "Subscription", "on_fork", "source_of", "sources", "subscribe", "subscriptions"]
-
 KINDS: dict[str, str] = {
     "loader_made": "(loader, frame): a DataLoader was made",
     "pass_asked": "(loader): it is about to be iterated; may end the script",

@@ -15,8 +15,6 @@ from typing import Any
 
 from stepscope import fence
 
-__all__ = ["Imports", "soon"]
-
 Told = Callable[[ModuleType], object]
 
 

@@ -12,8 +12,6 @@ from stepscope import fence
 from stepscope.events import patches
 from stepscope.events.points import POINTS
 
-__all__ = ["Installed", "leave_child_alone"]
-
 Heard = Callable[..., object]
 _with_parent: weakref.WeakSet[Installed] = weakref.WeakSet()
 

@@ -12,8 +12,6 @@ from torch.utils.data import dataloader
 from stepscope.events import patches
 from stepscope.events.source import Source, ask, tell
 
-__all__ = ["Loaders"]
-
 
 class Loaders(Source):
     """Doors at `DataLoader.__init__` and `__iter__`, and at `__next__` of its iterators; nothing is wrapped."""

@@ -18,8 +18,6 @@ from stepscope.events import aside, patches
 from stepscope.events.hub import source_of
 from stepscope.events.source import Source, compiled, tell
 
-__all__ = ["ModuleCall", "Modules", "runs_fused"]
-
 _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Plan", "plan_for"]
-
 PASS, OP, SYNC, BACKWARD = 0, 1, 2, 3
 Plan = tuple[int, str]
 

@@ -17,8 +17,6 @@ from stepscope.events import patches
 from stepscope.events.backwards import EngineDoor
 from stepscope.events.operations import seen_again
 
-__all__ = ["NodeFollower", "follow_nodes"]
-
 
 class NodeFollower(Protocol):
     """Who is called around autograd nodes. Its faults are reported under `who`, but for those around a node: `begin`

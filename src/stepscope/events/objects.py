@@ -11,8 +11,6 @@ import weakref
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-__all__ = ["hook_inputs", "lend", "lend_entry"]
-
 _MISSING: Any = object()
 Undo = Callable[[], None]
 

@@ -25,8 +25,6 @@ from stepscope.events.hub import source_of
 from stepscope.events.names import PASS, Plan, plan_for
 from stepscope.events.patched_names import HANDOVER, meant
 
-__all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again", "stand_down", "stand_up"]
-
 _disabled = torch._C.DisableTorchFunction
 _other_modes = torch._C._len_torch_function_stack
 _dispatch_modes = torch._C._len_torch_dispatch_stack

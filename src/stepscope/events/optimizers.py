@@ -10,8 +10,6 @@ import torch.optim.optimizer as torch_optimizer
 
 from stepscope.events.source import Source, ask, tell
 
-__all__ = ["Optimizers"]
-
 
 class Optimizers(Source):
     """`begin(optimizer)` and `end(optimizer)` also take steps of optimizers that are not torch's (fastai, Keras)."""

@@ -16,8 +16,6 @@ import torch.overrides
 from torch._jit_internal import boolean_dispatched
 from torch._ops import OperatorBase
 
-__all__ = ["HANDOVER", "meant"]
-
 HANDOVER: CodeType = torch.overrides.handle_torch_function.__code__
 """Where a Python function of torch hands its call over to modes."""
 _known: dict[CodeType, Any] = {}

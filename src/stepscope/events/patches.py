@@ -17,8 +17,6 @@ from typing import Any
 
 from stepscope import fence
 
-__all__ = ["Layer", "Patch", "caller", "install", "installed_now", "is_ours", "replace"]
-
 Layer = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Given the function to continue with, the function to call instead."""
 _MISSING: Any = object()

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from stepscope.events.points_elsewhere import ELSEWHERE
 from stepscope.events.points_profile import PROFILING
 
-__all__ = ["POINTS", "Point"]
-
 
 class Point(NamedTuple):
     """One attribute of somebody else's."""

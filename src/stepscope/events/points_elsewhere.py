@@ -6,8 +6,6 @@ tensorboardX) the address names the first, and stands for both.
 
 from __future__ import annotations
 
-__all__ = ["ELSEWHERE"]
-
 
 def _methods(owner: str, names: str, why: str) -> dict[str, str]:
     """The same reason for several functions of one class or module."""

@@ -6,8 +6,6 @@ that: `--try`, `tune-data`, `--max-steps`, `--eager`, `--no-workers`, a dry run,
 
 from __future__ import annotations
 
-__all__ = ["PROFILING"]
-
 _DATA = "torch.utils.data"
 _FETCH = f"{_DATA}._utils.fetch"
 _WORKER = f"{_DATA}._utils.worker"

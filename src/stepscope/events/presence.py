@@ -11,8 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Presence", "is_installed", "presence"]
-
 Presence = Literal["there", "missing", "not installed", "unknown"]
 """`unknown`: compiled code, or a name that only running the package would tell."""
 

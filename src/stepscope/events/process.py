@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.events.installed import Installed
 
-__all__ = ["DivertedStdout", "remember_uncaught"]
-
 
 class DivertedStdout:
     """What the script prints goes to stderr, so that the answer of `--json` is all there is on stdout."""

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["follow_calls"]
-
 
 def follow_calls(called: Callable[[], Any]) -> Callable[[], None] | None:
     """Call `called()` at each call of a function; what is returned ends it. None where somebody follows them already.

@@ -6,8 +6,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["quietly"]
-
 _disabled = torch._C.DisableTorchFunction
 _set_grad = torch._C._set_grad_enabled
 _is_grad = torch.is_grad_enabled

@@ -18,8 +18,6 @@ from stepscope.events.operations import follow
 from stepscope.events.patches import installed_now
 from stepscope.events.points import POINTS
 
-__all__ = ["SelfCheck", "check"]
-
 _GROUPS = ("torch", "process", "settings")
 """Groups whose points are wrapped in the check; the others need packages that are not imported for it."""
 

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from stepscope import fence
 from stepscope.events.fork_pause import PAUSE_S, pause_at_forks
 
-__all__ = ["SignalThread", "act_by_default"]
-
 
 class SignalThread:
     """Calls `arrived` with the number of every signal, from `begin` to `end`."""

@@ -21,8 +21,6 @@ from stepscope.events.hub import on_fork
 from stepscope.events.installed import Installed
 from stepscope.events.signal_thread import SignalThread, act_by_default
 
-__all__ = ["HEARING_S", "die_of", "hear_signal"]
-
 HEARING_S = 1.0
 """How long the script's handler, or the end of the process, waits for those who listen."""
 SLOW_S = 5.0

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from stepscope import extension, fence
 
-__all__ = ["Handler", "Listener", "Source", "ask", "compiled", "may_rest", "only_noted", "tell", "tell_in_python"]
-
 Handler = Callable[..., Any]
 
 

@@ -15,8 +15,6 @@ from typing import Any
 from stepscope.events.installed import Installed
 from stepscope.events.patches import Layer
 
-__all__ = ["Written", "debugger_here"]
-
 
 def debugger_here() -> Any:
     """The debugger (pdb, or one built on it) that decides at each line of this thread whether to stop; None without."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["EachOp", "each_line"]
-
 
 class EachOp(TorchFunctionMode):
     """Calls `before(args)` ahead of every operation and `after(function, what that gave, result, frame)` behind it."""

@@ -13,8 +13,6 @@ from collections.abc import Callable
 
 from stepscope.events.cadence import LONGEST_STRIDE
 
-__all__ = ["LossTrigger", "StepTimeTrigger"]
-
 _BLOCK = 32
 _SPIKE_SPREADS, _SPIKE_SHARE = 3.0, 0.2
 _FALLS_BY = 0.02

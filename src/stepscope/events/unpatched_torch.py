@@ -13,8 +13,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["raw"]
-
 _methods: Any = torch._C.TensorBase
 _functions: Any = torch._C._VariableFunctions
 

@@ -14,8 +14,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events.installed import Installed
 
-__all__ = ["place_warnings"]
-
 _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _DOOR = os.path.join("torch", "overrides.py")
 _MODULES, _PATCHES = (os.path.join(_OURS, "events", name) for name in ("modules.py", "patches.py"))

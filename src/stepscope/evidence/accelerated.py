@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record
 if TYPE_CHECKING:
     from stepscope.records.place import Place
 
-__all__ = ["Accelerated"]
-
 
 @record
 @dataclass(eq=False)

@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.evidence.modules import Parameter
 
-__all__ = ["Alias", "Aliases"]
-
 
 @record
 @dataclass(eq=False)

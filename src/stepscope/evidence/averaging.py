@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.records.place import Place
 
-__all__ = ["Averaging", "MovingAverage"]
-
 
 @record
 @dataclass(eq=False)

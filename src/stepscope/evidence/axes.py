@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["Axes", "Mixed"]
-
 
 @record
 @dataclass(eq=False)

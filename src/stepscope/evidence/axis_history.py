@@ -10,8 +10,6 @@ from stepscope.common.ops import BINARY, CASTS, DROPOUTS
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
 
-__all__ = ["axes_told", "followed"]
-
 _SAME = CASTS | DROPOUTS | frozenset({
     "log", "exp", "clamp", "clamp_min", "clamp_max", "clip", "sqrt", "nan_to_num", "neg", "relu", "add_", "masked_fill",
     "masked_fill_",

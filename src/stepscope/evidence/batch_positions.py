@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.step import Site
 
-__all__ = ["BatchPosition", "BatchPositions"]
-
 
 @record
 @dataclass(eq=False)

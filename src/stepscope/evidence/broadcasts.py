@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
-__all__ = ["Broadcast", "Broadcasts"]
-
 
 @record
 @dataclass(eq=False)

@@ -17,8 +17,6 @@ from stepscope.evidence.codec import decode, encode
 from stepscope.evidence.registry import record, records, tables
 from stepscope.files.packed import inflated
 
-__all__ = ["FOLDER", "MOST_BYTES", "Bundle", "pack", "unpack"]
-
 FOLDER = "evidence"
 """Per run: one file for each watched process."""
 MOST_BYTES = 4 << 20

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.records.place import Place
 
-__all__ = ["Checkpoints", "FileRead", "FileWritten", "Loading", "Taken"]
-
 
 @record
 class Taken:

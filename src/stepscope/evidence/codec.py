@@ -25,8 +25,6 @@ import msgspec
 
 from stepscope.errors import StepscopeError
 
-__all__ = ["decode", "encode"]
-
 _POINTER, _TUPLE, _SET, _WIDE, _MAP, _SAME, _STEPS, _CLOCK, _PLACE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 _packed = msgspec.msgpack.Encoder()
 _way = struct.Struct(">i")

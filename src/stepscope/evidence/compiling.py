@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from stepscope.evidence.registry import table
 
-__all__ = ["Compiling"]
-
 
 @table("compiling")
 @dataclass(eq=False)

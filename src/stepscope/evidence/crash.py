@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["Callee", "Crash", "Frame", "Missing", "WorkerFrame"]
-
 
 @record
 @dataclass(eq=False)

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.records.place import Place
     from stepscope.records.step import Site
 
-__all__ = ["CustomFunction", "CustomFunctions"]
-
 
 @record
 @dataclass(eq=False)

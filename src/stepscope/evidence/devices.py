@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["BOTH", "LOCAL", "MOVED", "Devices", "Meeting"]
-
 MOVED, LOCAL, BOTH = "moved", "local", "both"
 """BOTH: `f(x.to(device))` gives the very same tensor on a CPU, so it counts as both unmoved, under its old name, and
 moved. It is never evidence, except inside a model that was moved."""

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
     from stepscope.records.place import Place
 
-__all__ = ["Distributed", "ParallelModel", "Sampler"]
-
 
 @record
 class ParallelModel:

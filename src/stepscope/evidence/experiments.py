@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 from stepscope.evidence.registry import record, table
 
-__all__ = ["Experiments", "Outcome", "State"]
-
 State = Literal["passed", "suspicious", "not checked"]
 
 

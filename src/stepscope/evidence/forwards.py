@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["Forward", "Forwards", "MovingNorm"]
-
 
 @record
 class Forward:

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from stepscope.records.place import Place
     from stepscope.records.step import Site
 
-__all__ = [
-    "Code", "GraphStep", "Held", "HeldItems", "HeldLoader", "HeldOptimizer", "HeldTensor", "Kind", "ModuleSeen",
-    "Scope",
-]  # fmt: skip
-
 
 @record
 class Code:

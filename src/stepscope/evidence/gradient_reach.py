@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
 
-__all__ = ["GradientReach", "Reach"]
-
 
 @record
 @dataclass(eq=False)

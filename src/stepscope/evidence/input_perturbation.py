@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
 
-__all__ = ["InputPerturbations", "Perturbation"]
-
 
 @record
 class Perturbation:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.evidence.visits import Visit
 
-__all__ = ["Layers"]
-
 
 @table("layers")
 @dataclass(eq=False)

@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
 
-__all__ = ["Delivery", "LoaderOutput"]
-
 
 @record
 class Delivery:

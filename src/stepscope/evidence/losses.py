@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["LOSSES", "Look", "LossCall", "Losses", "class_axis"]
-
 LOSSES = frozenset((
     "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
     "smooth_l1_loss", "huber_loss", "kl_div", "gaussian_nll_loss", "poisson_nll_loss", "triplet_margin_loss",

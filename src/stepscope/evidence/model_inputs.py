@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["ModelInput", "ModelInputs"]
-
 
 @record
 class ModelInput:

@@ -11,8 +11,6 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
 
-__all__ = ["Model", "Models"]
-
 
 @record
 @dataclass(eq=False)

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.records.place import Place
 
-__all__ = ["LOOKED_BACK", "ModeCall", "Modes"]
-
 LOOKED_BACK = 40
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
-__all__ = ["Hidden", "LooseTensor", "Module", "Parameter"]
-
 
 @record
 class Parameter:
@@ -163,10 +161,6 @@ class Module:
                 if id(parameter) not in seen:
                     seen.add(id(parameter))
                     yield f"{path}.{name}" if path else name, parameter
-
-    def holder_of(self, parameter: Parameter) -> Module | None:
-        """The descendant that owns it."""
-        return next((part for part in self.modules() if parameter in part.own.values()), None)
 
     def part(self, path: str) -> Module | None:
         """The module at a path from here."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.records.place import Place
     from stepscope.records.step import Stats
 
-__all__ = ["STEEP", "Alarm", "Nonfinite", "Spot"]
-
 STEEP = frozenset({"sqrt", "sqrt_", "pow", "pow_", "acos", "asin", "arccos", "arcsin", "float_power"})
 """Functions whose slope is unbounded somewhere in their domain."""
 

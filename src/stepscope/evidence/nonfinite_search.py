@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record
 from stepscope.records.finite import is_bad, said_of
 from stepscope.records.step import Stats
 
-__all__ = ["Verdict"]
-
 Kind = Literal["input", "parameter", "forward", "loss"]
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Parameter
     from stepscope.records.place import Place
 
-__all__ = ["Made", "Optimizers", "Zeroing"]
-
 
 @record
 @dataclass(eq=False)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
-
 DATA, NOISE, PARAMETER, CONSTANT, HOST, OUTPUT = 1, 2, 4, 8, 16, 32
 """Tags, propagated from an op's inputs to its outputs: a loader's batch, random numbers, a parameter, a factory
 call (`zeros`, `arange`), values from numpy or Python, the output of a root module."""

@@ -10,8 +10,6 @@ from stepscope.evidence.registry import record, table
 if TYPE_CHECKING:
     from stepscope.records.step import Site
 
-__all__ = ["PythonWarnings", "Warned"]
-
 
 @record
 @dataclass(eq=False)

@@ -8,11 +8,6 @@ import msgspec
 
 from stepscope.evidence.registry import record, table
 
-__all__ = [
-    "Called", "Delivered", "Ended", "Fact", "NotFinite", "OpenFile", "Rank", "RankFed", "Ranks", "RunningStats",
-    "Sampled", "Saved", "Spot", "Synced", "Weights", "Wrapped",
-]  # fmt: skip
-
 _MANY = 128
 
 Spot = tuple[str, int]

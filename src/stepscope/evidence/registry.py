@@ -10,8 +10,6 @@ from stepscope.common.folders import modules_in
 from stepscope.records.place import Place
 from stepscope.records.step import Site, Stats
 
-__all__ = ["Table", "record", "records", "table", "tables"]
-
 T = TypeVar("T")
 
 

@@ -10,8 +10,6 @@ from stepscope.evidence.registry import table
 if TYPE_CHECKING:
     from stepscope.records.place import Place
 
-__all__ = ["RetainedGraphs"]
-
 
 @table("retained_graphs")
 @dataclass(eq=False)

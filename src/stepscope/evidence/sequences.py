@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["NextStep", "PaddedLoss", "Sequences"]
-
 
 @record
 @dataclass(eq=False)

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.evidence.visits import Visit
 
-__all__ = ["ShapesSeen"]
-
 
 @table("shapes_seen")
 @dataclass(eq=False)

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
-__all__ = ["Target", "Targets"]
-
 
 @record
 class Target:

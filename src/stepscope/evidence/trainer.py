@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.accelerated import Accelerated
     from stepscope.records.place import Place
 
-__all__ = ["Monitored", "Trainer"]
-
 _MOST = 200
 """Values stored per callback: enough to show their direction."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.evidence.registry import record
 
-__all__ = ["TensorLook"]
-
 
 @record
 class TensorLook:

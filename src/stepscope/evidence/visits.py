@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.records.place import Place
 
-__all__ = ["Visit", "Visits"]
-
 _KEPT = 4000
 
 

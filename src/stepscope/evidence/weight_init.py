@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module, Parameter
     from stepscope.records.place import Place
 
-__all__ = ["Filling", "InitialWeight", "WeightInit"]
-
 
 @record
 @dataclass(eq=False)

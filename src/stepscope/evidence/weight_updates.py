@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from stepscope.evidence.registry import record, table
 
-__all__ = ["WeightUpdate", "WeightUpdates"]
-
 
 @record
 @dataclass(eq=False)

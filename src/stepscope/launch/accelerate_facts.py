@@ -18,8 +18,6 @@ from stepscope.launch.trainers.wrap_method import around
 if TYPE_CHECKING:
     from stepscope.evidence.accelerated import Accelerated
 
-__all__ = ["Preparing"]
-
 _PLAIN = ("NO", "MULTI_GPU", "MULTI_CPU", "MULTI_XPU", "MULTI_NPU", "MULTI_MLU")
 """Kinds of distribution that leave a model's parameters what they are."""
 _LOOKED_AT = 64

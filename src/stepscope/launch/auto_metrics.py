@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.events.cadence import Cadence
     from stepscope.record.pulse import Beat, Pulse
 
-__all__ = ["Logbook"]
-
 SPEED_EVERY_S = 1.0
 RATIO_EVERY, RATIO_RARELY = 25, 125
 """Odd, so that two optimizers that take turns are both looked at; rarely where steps are very short."""

@@ -12,8 +12,6 @@ from typing import Any
 from stepscope import events, fence
 from stepscope.errors import UsageError
 
-__all__ = ["StepState", "breakpoint", "clear_breakpoints"]
-
 
 class StepState:
     """What a condition is asked about: the step that has just ended. Numbers are read when they are asked for."""

@@ -29,8 +29,6 @@ from stepscope.launch.sessions import Pieces
 from stepscope.record.observers.watcher import is_watched
 from stepscope.records import Finding
 
-__all__ = ["Inside"]
-
 _BEFORE = ("repro.no-seed",)
 """Asks for what scripts do at their top, before we are there."""
 

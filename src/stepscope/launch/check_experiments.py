@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.launch.loop import Loop
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Trying"]
-
 
 class Trying:
     """Makes experiments between two steps of the script; rules and the verdict find their results."""

@@ -16,8 +16,6 @@ from stepscope.diagnose.outputs.write_output import with_paths
 from stepscope.records import Finding
 from stepscope.records.verdict import CheckDocument, ScriptVerdict
 
-__all__ = ["check_each"]
-
 
 def check_each(
     scripts: Sequence[str], options: Sequence[str], *, json_file: Path | None = None, sarif_file: Path | None = None

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records import Finding
 
-__all__ = ["Children", "Note"]
-
 _MOST = 64
 """Processes watched in one run: a script that starts one for each of a thousand tasks is understood by then."""
 _DOOR = "_after_fork"

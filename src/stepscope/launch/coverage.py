@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.events.governor import Governor
     from stepscope.launch.verdict_facts import Case
 
-__all__ = ["coverage_of", "coverage_text", "keep_coverage", "unproven_text"]
-
 _MOST_WINDOWS = 200
 _OF_THE_WATCH = ("steps", "operations", "epoch")
 

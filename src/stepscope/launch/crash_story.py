@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
     from stepscope.diagnose.evidence import Evidence
 
-__all__ = ["story_of", "tell_story"]
-
 
 def story_of(crash: Crash | None, explained: bool = False) -> str:
     """What there is to say of a crash, for the terminal; of one rank among several it names the rank.

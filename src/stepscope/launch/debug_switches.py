@@ -13,8 +13,6 @@ from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.options import Switches
 
-__all__ = ["apply_switches"]
-
 SEED = 0
 
 

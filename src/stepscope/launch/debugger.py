@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 else:
     _Commands = object
 
-__all__ = ["HINT", "debugger_class", "post_mortem", "stop_in"]
-
 HINT = "stepscope: `t x` shows a tensor, `tensors` all of them here, `layers` the model; `q` leaves"
 
 

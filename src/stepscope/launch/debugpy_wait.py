@@ -9,8 +9,6 @@ from typing import Any
 
 from stepscope.errors import MissingExtra, UsageError
 
-__all__ = ["PORT", "wait_for_editor"]
-
 PORT = 5678
 
 

@@ -22,8 +22,6 @@ from stepscope.profile.collect.windows import Request, Saved, Windows
 from stepscope.profile.store import new_folder, write_meta
 from stepscope.records.profile import ProfileMeta
 
-__all__ = ["RANKS_STEPS", "Deep"]
-
 READ_WITHIN_S, OTHERS_WITHIN_S = 300.0, 5.0
 THEIRS = "own"
 """The id of a profile that the script took itself."""

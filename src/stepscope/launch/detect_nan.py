@@ -12,8 +12,6 @@ from stepscope.launch.loop import Loop
 if TYPE_CHECKING:
     from stepscope.record.trace_values import Tracer
 
-__all__ = ["DetectNan"]
-
 _WHO = "--detect-nan"
 
 

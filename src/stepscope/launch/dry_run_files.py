@@ -17,8 +17,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events import Installed
 
-__all__ = ["FolderKept"]
-
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PATCHES = os.path.join(_PACKAGE, "events") + os.sep
 _PASSED_THROUGH = (__file__, os.path.join(_PACKAGE, "fence.py"), "pathlib.py", "shutil.py", "tempfile.py", "os.py")

@@ -16,8 +16,6 @@ from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 
-__all__ = ["NothingSaved"]
-
 # package -> (attribute, position of the path among the arguments, its name)
 _WRITERS = {
     "torch": [("save", 1, "f")],

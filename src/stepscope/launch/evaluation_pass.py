@@ -15,8 +15,6 @@ from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.launch.scored import BatchLoss
 
-__all__ = ["EvaluationPass"]
-
 
 class EvaluationPass:
     """One iteration over one loader (or one stage of a trainer) without gradients."""

@@ -19,8 +19,6 @@ from stepscope.track.secrets import mask_text
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
 
-__all__ = ["EvidenceFile", "ForProcess"]
-
 _MOST_SOURCE = 2 << 20
 _SHARE, _LONGEST_S = 0.01, 60.0
 """A run writes it when a stretch of close looking is over, if that takes at most this share of the time since it was

@@ -19,8 +19,6 @@ from stepscope.launch.status import StatusLine
 from stepscope.record.tracebacks import without_our_frames as cleaned
 from stepscope.track.ending import shown_by
 
-__all__ = ["LastWord", "say_uncaught", "wait_for_threads", "without_our_frames"]
-
 
 def without_our_frames(error: BaseException) -> BaseException:
     """The error with its traceback as plain Python would show it, and so for all the errors behind it."""

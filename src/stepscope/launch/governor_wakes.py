@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers import Watcher
     from stepscope.record.pulse import Beat
 
-__all__ = ["wake_on_signs"]
-
 
 def wake_on_signs(watcher: Watcher, logbook: Logbook, deep: Deep | None) -> None:
     """Have the next steps looked at when the pulse looks wrong, and when the user asks."""

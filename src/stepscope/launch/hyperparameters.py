@@ -15,8 +15,6 @@ from stepscope.launch.settings.observe import Parsed
 from stepscope.launch.settings.source import DEFAULT, SCRIPT, Source
 from stepscope.track.sweep_assignment import assigned
 
-__all__ = ["Hyperparameters", "Record", "optimizer_settings"]
-
 Record = Callable[[Mapping[str, Any], bool, Mapping[str, str]], None]
 """Given values, whether they overrule what was recorded before, and where each comes from."""
 

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from stepscope.errors import BadData
 
-__all__ = ["Merged", "merged", "read"]
-
 Entry = dict[str, Any]
 
 

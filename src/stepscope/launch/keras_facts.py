@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["fit_settings", "model_facts", "named_logs", "output_and_loss"]
-
 
 def fit_settings(params: Any) -> dict[str, Any]:
     """How `fit` was called: what Keras tells its callbacks."""

@@ -16,8 +16,6 @@ from stepscope.launch.session import Session
 from stepscope.launch.sessions import run_session
 from stepscope.launch.verdict import is_success
 
-__all__ = ["launch"]
-
 
 def launch(script: Script, options: Options, make: Callable[[Script, Options], Session] = run_session) -> None:
     """Run it and leave with its exit code, by SystemExit, after everything Python itself would do.

@@ -14,8 +14,6 @@ from typing import Any
 from stepscope.errors import UsageError
 from stepscope.track import messages
 
-__all__ = ["is_launcher", "launcher_command", "start_launcher"]
-
 _MODULES = {"torchrun": "torch.distributed.run", "accelerate": "accelerate.commands.accelerate_cli"}
 _OTHERS = ("srun", "mpirun", "mpiexec", "jsrun", "deepspeed", "horovodrun", "composer")
 _PYTHONS = ("python", "python3")

@@ -21,8 +21,6 @@ from stepscope.launch.loop import Loop
 from stepscope.launch.options import Amount, Limits
 from stepscope.record.lengths import known_length
 
-__all__ = ["Limiter", "is_stop"]
-
 CHECK_TRAIN, CHECK_OTHER, CHECK_EPOCHS, CHECK_STEPS = 6, 3, 2, 24
 CHECK_FINISH_S = 20.0
 """How long a check continues with one batch of each pass, to try the code after the training loop."""

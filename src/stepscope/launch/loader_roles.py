@@ -16,8 +16,6 @@ from weakref import WeakKeyDictionary
 
 from stepscope.common.code_owner import is_own_file
 
-__all__ = ["Role", "Roles", "role_in_words", "split_name"]
-
 Role = Literal["train", "val", "test"]
 
 _WORDS: tuple[tuple[Role, frozenset[str]], ...] = (

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.launch.verdict_facts import Case
     from stepscope.record.observers import Watcher
 
-__all__ = ["missing_evidence", "unproven_rules"]
-
 _FEWEST_STEPS = 3
 """Rules on order compare this many steps; fewer can be a warm-up."""
 

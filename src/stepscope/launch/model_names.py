@@ -9,8 +9,6 @@ from typing import Any
 
 from stepscope.launch.source_names import assigned_name, loop_variables, loss_name, makes_several_optimizers
 
-__all__ = ["model_name", "term_name"]
-
 _MOST_PARTS = 2
 _MOST_ELEMENTS = 64
 

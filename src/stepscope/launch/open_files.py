@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import stat
 
-__all__ = ["files_open", "files_written"]
-
 _TABLE, _FACTS = "/proc/self/fd", "/proc/self/fdinfo"
 _STANDARD = 3
 """Input, output and errors come from outside, and all ranks may share them."""

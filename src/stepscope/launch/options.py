@@ -10,8 +10,6 @@ from stepscope.errors import UsageError
 from stepscope.profile.collect.budget import Asked
 from stepscope.profile.collect.schedule import StepRange
 
-__all__ = ["Amount", "Limits", "Options", "Profiling", "Switches"]
-
 
 @dataclass(frozen=True)
 class Amount:

@@ -12,8 +12,6 @@ from stepscope.records.profile import ProfileMeta, StepParts
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.track import ranks
 
-__all__ = ["keep_phases", "on_device", "simple_meta"]
-
 
 def on_device() -> bool:
     """Whether the script has used an accelerator."""

@@ -10,8 +10,6 @@ import sys
 from datetime import timedelta
 from typing import Any
 
-__all__ = ["Channel", "open_channel"]
-
 PREFIX = "stepscope"
 TIMEOUT_S = 1.0
 

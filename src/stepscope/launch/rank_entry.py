@@ -31,8 +31,6 @@ from stepscope.track.masked_writer import MaskedWriter
 if TYPE_CHECKING:
     from stepscope.launch.child_processes import Note, Visitor
 
-__all__ = ["command_of", "leave_note", "main", "read_note"]
-
 NOTE = "note"
 
 

@@ -17,8 +17,6 @@ from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.record.observers.ranks import AnyFact, Outbox, facts_in
 from stepscope.records.hang import RankState
 
-__all__ = ["Exchange"]
-
 END_S = 1.0
 """How long rank 0 waits at its end for what the others have to say."""
 _MESSAGE = 16 << 10

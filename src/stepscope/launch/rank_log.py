@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers import Watcher
     from stepscope.track.run import Run
 
-__all__ = ["RankLog"]
-
 
 class RankLog:
     """Follows the loop and the trainer of this process, from `begin` to `end`. `prefix` goes before our own names."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.launch.rank_exchange import Exchange
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["RankNotes", "adopt_found", "claims", "finding_key", "is_lost_connection"]
-
 _MOST_FILES = 20
 _LOST = re.compile(
     r"connection (closed|reset|refused) by|connection reset|broken pipe|gloo/transport|socket timeout|store"

@@ -8,8 +8,6 @@ from stepscope.errors import Forbidden
 from stepscope.launch.capsule.manifest import Manifest
 from stepscope.launch.replay.source_selection import Compared
 
-__all__ = ["ask_for_trust", "what_would_run"]
-
 _SAID = {
     "same": "the same file as on this disk",
     "changed": "differs from the file on this disk",

@@ -18,8 +18,6 @@ from stepscope.launch.status import raw_write
 from stepscope.records import Event, Finding, FindingEvent
 from stepscope.records.verdict import ScriptVerdict
 
-__all__ = ["CLOSING", "Reporter", "by_severity"]
-
 HINTS, FINDINGS, ERRORS, CLOSING = range(1, 5)
 """The order of the notes at a crash; other notes come first."""
 

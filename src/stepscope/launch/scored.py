@@ -13,8 +13,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["ARITHMETIC", "REDUCTIONS", "BatchLoss", "reduction_of"]
-
 _SUMS = frozenset(("add", "add_", "sub", "sub_", "rsub"))
 _SCALES = frozenset(("mul", "mul_", "div", "div_", "true_divide"))
 ARITHMETIC = _SUMS | _SCALES | {"neg", "pow"}

@@ -22,8 +22,6 @@ from typing import Any
 from stepscope.errors import NotFound, UsageError
 from stepscope.events import Installed
 
-__all__ = ["Script", "end_stacks_at_script", "find_module", "find_script", "run_as_main", "take_place"]
-
 
 @dataclass(frozen=True)
 class Script:

@@ -13,8 +13,6 @@ from stepscope.launch.session_context import Around
 if TYPE_CHECKING:
     from stepscope.launch.options import Options
 
-__all__ = ["Session"]
-
 
 class Session:
     """Calls the parts at their moments: in the order of the list, and at the end from the last to the first.

@@ -19,8 +19,6 @@ from stepscope.track import ranks
 if TYPE_CHECKING:
     from stepscope.records.verdict import ScriptVerdict
 
-__all__ = ["Around"]
-
 
 class Around:
     """Shared by all parts. Nothing in it knows any of them."""

@@ -34,8 +34,6 @@ from stepscope.launch.session_context import Around
 from stepscope.launch.tracking import BESIDE
 from stepscope.launch.verdict_facts import Case
 
-__all__ = ["Pieces", "run_session"]
-
 
 class Pieces:
     """What several parts of a session work with, made once for all of them."""

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from stepscope.common.code_owner import is_own_file
 from stepscope.common.units import counted
 
-__all__ = ["shortened"]
-
 
 def shortened(error: BaseException) -> str:
     """What Python would print, without the frames of libraries; "" where there is nothing to leave out."""

@@ -7,16 +7,6 @@ import linecache
 import re
 from functools import lru_cache
 
-__all__ = [
-    "assigned_name",
-    "literal_integers",
-    "loop_variables",
-    "loss_name",
-    "makes_several_optimizers",
-    "name_of",
-    "printed_names",
-]
-
 _READS = frozenset(
     ("item", "detach", "cpu", "numpy", "mean", "sum", "float", "tolist", "clone", "double", "data", "scale")
 )

@@ -16,8 +16,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events.streams import Written
 
-__all__ = ["StatusLine", "raw_write"]
-
 EVERY_S = 0.25
 AFTER_A_BAR_S = 3.0
 _WIPE = "\r\x1b[K"

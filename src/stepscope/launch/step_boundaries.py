@@ -19,8 +19,6 @@ from stepscope.record.lengths import known_length
 if TYPE_CHECKING:
     from stepscope.launch.loop import Loop
 
-__all__ = ["Iterations"]
-
 _LOOK_S = 0.1
 
 

@@ -12,8 +12,6 @@ from typing import Any
 from stepscope.launch.source_names import name_of
 from stepscope.records.step import Site
 
-__all__ = ["MOST_TERMS", "Made", "terms_of"]
-
 MOST_TERMS = 8
 SUMS = frozenset({"add", "sub", "rsub", "add_", "sub_"})
 PRODUCTS = frozenset({"mul", "div", "mul_", "div_", "neg"})

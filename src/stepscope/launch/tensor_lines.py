@@ -11,8 +11,6 @@ from stepscope.events.quiet import quietly
 from stepscope.record.statistics import stats_of
 from stepscope.records.finite import is_bad, said_of
 
-__all__ = ["layer_lines", "line_of", "lines_of", "tensors_by_name"]
-
 _FEW = 8
 _MOST_LAYERS = 80
 _MOST_INSIDE = 20

@@ -19,8 +19,6 @@ from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.run import Run
 from stepscope.track.sweep_assignment import offer_name
 
-__all__ = ["Tracking"]
-
 _OPENS_ITS_OWN = re.compile(
     rb"\bstepscope\s*\.\s*init\s*\(|from\s+stepscope\s+import[^\n]*\b(init|wandb)\b|\bstepscope\s*\.\s*wandb\b"
 )

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["beside_ours", "model_facts", "named_metrics", "settings_of"]
-
 _OURS_TOO = frozenset(("train/loss", "train/grad_norm", "train/learning_rate"))
 """Of every step from the pulse; the Trainer's are means over its logging steps, and get its name before theirs."""
 

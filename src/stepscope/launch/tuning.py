@@ -23,8 +23,6 @@ from stepscope.launch.trial.schedules import halt_schedules
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.tuner import Budget, Tuner
 
-__all__ = ["print_lines", "tune_session"]
-
 
 def tune_session(
     script: Script,

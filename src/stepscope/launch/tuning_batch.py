@@ -20,8 +20,6 @@ from stepscope.files.opening import read_file
 from stepscope.launch.script import Script
 from stepscope.profile.batch.search import Measurement, Search
 
-__all__ = ["BatchLimits", "Tuned", "tune_batch"]
-
 _CHILD = "stepscope.launch.trial.batch_sizes"
 _MOST_PROCESSES = 8
 _LARGEST_ANSWER = 16 << 20

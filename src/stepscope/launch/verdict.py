@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.experiments import Outcome
     from stepscope.launch.verdict_facts import Case
 
-__all__ = ["answers", "is_success", "judge", "verdict_text"]
-
 
 @dataclass(frozen=True)
 class _Question:

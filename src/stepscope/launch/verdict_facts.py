@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers import Watcher
     from stepscope.records import Finding
 
-__all__ = ["Case"]
-
 
 @dataclass(frozen=True)
 class Case:

@@ -12,8 +12,6 @@ from stepscope.errors import BadData, StorageError
 from stepscope.launch.debugpy_wait import PORT
 from stepscope.launch.jsonc import Merged, merged
 
-__all__ = ["CONFIGURATIONS", "PROBLEM_MATCHER", "TASKS", "Written", "write_files"]
-
 
 def _launch(name: str, args: list[str], **more: Any) -> dict[str, Any]:
     common = {"type": "debugpy", "request": "launch", "module": "stepscope", "args": args}

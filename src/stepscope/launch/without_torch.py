@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["framework", "needs_torch"]
-
 _FRAMEWORKS = (
     ("tensorflow", "TensorFlow"),
     ("jax", "JAX"),

@@ -10,8 +10,6 @@ import sqlalchemy as sql
 from stepscope.database.engine import Database
 from stepscope.database.tables import audit as table
 
-__all__ = ["AuditEntry", "audit_log", "note"]
-
 _LONGEST = 1000
 
 

@@ -12,8 +12,6 @@ from typing import Literal, cast
 
 from stepscope.errors import UsageError
 
-__all__ = ["EVERY", "LOCAL", "ROLES", "SCOPES", "Caller", "Role", "Scope", "checked_role", "checked_scopes"]
-
 Scope = Literal["ingest", "read", "write", "admin"]
 Role = Literal["viewer", "writer", "admin"]
 

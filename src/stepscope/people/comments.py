@@ -21,8 +21,6 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.people.caller import EVERY
 from stepscope.people.roles import roles_in
 
-__all__ = ["Comment", "Topic", "add_comment", "comment", "comments_on", "mark_seen", "mentions_of", "remove_comment"]
-
 LONGEST = 20_000
 MOST = 1000
 _MENTION = re.compile(r"(?<![\w@])@([A-Za-z0-9][A-Za-z0-9._@+-]{0,99})")

@@ -15,8 +15,6 @@ from stepscope.people.caller import EVERY, Role
 from stepscope.people.roles import set_role
 from stepscope.people.users import User, add_user, find_user, user_of_identity
 
-__all__ = ["Identity", "user_for"]
-
 
 class Identity(NamedTuple):
     key: str

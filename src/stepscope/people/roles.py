@@ -14,8 +14,6 @@ from stepscope.database.tables import members as table, team_members, teams as t
 from stepscope.errors import NotFound, UsageError
 from stepscope.people.caller import ROLES, Role
 
-__all__ = ["Member", "members", "remove_team", "roles_in", "set_role", "set_team", "teams"]
-
 
 @dataclass(frozen=True)
 class Member:

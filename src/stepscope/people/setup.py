@@ -13,8 +13,6 @@ from stepscope.database.tables import tokens, users
 from stepscope.people.tokens import INVITE_S, make_token
 from stepscope.people.users import add_user, find_user
 
-__all__ = ["first_invitation", "open_people"]
-
 
 def open_people(url: str) -> Database:
     """The database with this address, with its tables up to date."""

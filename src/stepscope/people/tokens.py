@@ -21,8 +21,6 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.people.caller import SCOPES, Caller, Scope
 from stepscope.people.roles import roles_in
 
-__all__ = ["Token", "caller_of", "hash_of", "make_token", "redeem_invite", "revoke_token", "token_holds", "tokens_of"]
-
 PREFIX = "stepscope_"
 SESSION_S = 30 * 86400.0
 INVITE_S = 3 * 86400.0

@@ -15,8 +15,6 @@ from stepscope.database.engine import Database
 from stepscope.database.tables import tokens as token_table, users as table
 from stepscope.errors import Conflict, NotFound, UsageError
 
-__all__ = ["User", "add_user", "change_user", "find_user", "user_of_identity", "users"]
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
 _EMAIL = re.compile(r"[^\s@]{1,100}@[^\s@]{1,150}")
 

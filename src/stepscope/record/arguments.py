@@ -11,17 +11,6 @@ import torch
 
 from stepscope.record.identity import is_tensor_type
 
-__all__ = [
-    "SIMPLE",
-    "Snapshot",
-    "frozen_flat",
-    "plain_arguments",
-    "rebuilt",
-    "snapshot",
-    "tensors_in",
-    "written_by_schema",
-]
-
 _MOST_ITEMS = 64
 _MOST_LETTERS = 200
 SIMPLE = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format}

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Operators"]
-
 _disabled = torch._C.DisableTorchFunction
 _executing = getattr(torch._C, "_current_autograd_node", None)
 _Begun = tuple[OpCall, "list[Entry]"]

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from stepscope.record.step_builder import OpDraft, Ref
 
-__all__ = ["LEAF_NUMBER", "Nodes", "is_custom", "is_packing", "know_custom"]
-
 _counter = getattr(torch._C._autograd, "_get_sequence_nr", None)
 _top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 _LEAF = "AccumulateGrad"

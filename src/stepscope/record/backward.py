@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Backward"]
-
 _disabled = torch._C.DisableTorchFunction
 _NO_OUTPUTS: dict[int, int] = {}
 

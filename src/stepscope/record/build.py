@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
     from stepscope.record.step_builder import CallDraft, OpDraft, Ref
 
-__all__ = ["build_record"]
-
 
 class Described(NamedTuple):
     """What must be read off the living model when the step ends."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-__all__ = ["Rested", "rest_collector"]
-
 _COLLECT_EVERY = 100_000
 
 

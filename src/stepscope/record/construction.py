@@ -20,8 +20,6 @@ from stepscope.record.sites import Spot, place_of, site_at
 from stepscope.record.source import assignments_of
 from stepscope.records.step import Site
 
-__all__ = ["construction_sites", "roots_made", "watch"]
-
 _places: weakref.WeakKeyDictionary[Any, Spot] = weakref.WeakKeyDictionary()
 
 

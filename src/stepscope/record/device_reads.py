@@ -11,8 +11,6 @@ import torch
 from stepscope.events.aside import is_capturing
 from stepscope.events.unpatched_torch import raw
 
-__all__ = ["Arrivals"]
-
 _ROOM = 8
 
 

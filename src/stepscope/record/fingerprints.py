@@ -14,8 +14,6 @@ from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.record.statistics import is_transformed
 
-__all__ = ["Fingerprint", "Fingerprints", "digest_of", "some_values"]
-
 _ELEMENTS = 4096
 _VALUES = 4
 _ODD = 0x9E3779B97F4A7C15 - 2**64

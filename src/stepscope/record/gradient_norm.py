@@ -9,8 +9,6 @@ import torch
 
 from stepscope.events.unpatched_torch import raw
 
-__all__ = ["total_norm"]
-
 _HALVES = (torch.float16, torch.bfloat16)
 """Squares overflow a half long before the gradient does."""
 _WIDE_TOGETHER = any(one.name == "dtype" for one in torch.ops.aten._foreach_norm.Scalar._schema.arguments)

@@ -16,8 +16,6 @@ import torch
 if TYPE_CHECKING:
     from stepscope.record.step_builder import OpDraft, Ref
 
-__all__ = ["Entry", "Tensors", "is_tensor_type", "know_as_tensor"]
-
 _TENSOR_TYPES: dict[type, bool] = {}
 
 

@@ -26,8 +26,6 @@ from stepscope.records.step import Stats
 if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
 
-__all__ = ["Counts", "LayerWatch", "watch_layers"]
-
 _BINS = 64
 Log = Callable[[dict[str, Any]], Any]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["known_length"]
-
 
 def known_length(thing: Any) -> int | None:
     """Its length; None of what has none, such as a stream.

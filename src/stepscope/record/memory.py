@@ -16,8 +16,6 @@ from stepscope.record.op_observer import Observer
 if TYPE_CHECKING:
     from stepscope.record.step_builder import Drafts
 
-__all__ = ["MemoryObserver"]
-
 
 class MemoryObserver(Observer):
     """Leaves `notes["memory"]`: live bytes after each op, the peak and its op, and the allocator's peak on CUDA.

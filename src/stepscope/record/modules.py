@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
     from stepscope.record.recorder import Recorder
 
-__all__ = ["ModuleEntry", "ModuleHooks", "said"]
-
-
 _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
 
 

@@ -15,8 +15,6 @@ import msgspec
 from stepscope.records.finite import is_bad
 from stepscope.records.step import Op, Site, Stats, StepRecord, TensorInfo, TensorRef
 
-__all__ = ["Birth", "Kind", "births", "first_nonfinite"]
-
 Kind = Literal["input", "parameter", "buffer", "state", "forward", "loss", "backward", "optimizer", "other"]
 """input, parameter, buffer, state (of the optimizer): it was there before the step · forward, loss: an op of the model
 or of the loss code made it · backward: the gradient of an op made it · optimizer, other: after backward."""

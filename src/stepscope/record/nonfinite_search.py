@@ -24,8 +24,6 @@ from stepscope.records.step import Stats
 if TYPE_CHECKING:
     from stepscope.record.trace_values import Report
 
-__all__ = ["autopsy", "repeat"]
-
 _LEAF = "torch::autograd::AccumulateGrad"
 
 

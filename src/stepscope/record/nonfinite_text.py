@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from stepscope.record.nonfinite import Birth
     from stepscope.records.step import Stats, TensorInfo
 
-__all__ = ["describe"]
-
 
 def describe(birth: Birth) -> str:
     """Where it was born, what was read there, and where it got to."""

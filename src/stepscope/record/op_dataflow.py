@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Flow"]
-
 
 class Flow:
     """Turns the tensors of an op into references, before and after it runs."""

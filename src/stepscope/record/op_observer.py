@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from stepscope.record.step_builder import CallDraft, Drafts, OpDraft
 
-__all__ = ["Observer", "OpCall", "tell"]
-
 
 class OpCall:
     """One op while it runs. Gone when the op is over; `draft` is what stays."""

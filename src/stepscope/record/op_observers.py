@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.record.op_observer import Observer
 
-__all__ = ["observers_for"]
-
 
 def observers_for(*, cost: bool, stats: bool) -> list[Observer]:
     """The observers of time, FLOPs and saved bytes, and of statistics, as asked for."""

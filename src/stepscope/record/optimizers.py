@@ -12,8 +12,6 @@ from stepscope.record.sites import Spot, place_of
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
 
-__all__ = ["OptimizerHooks"]
-
 
 class OptimizerHooks:
     """Listens to every optimizer's `step`."""

@@ -17,8 +17,6 @@ from stepscope import extension
 from stepscope.record.autograd import know_custom
 from stepscope.record.identity import know_as_tensor
 
-__all__ = ["KINDS", "Ghost", "GhostNode", "compiled", "ghost_kind"]
-
 compiled = extension.load("stepscope.record._tape", 4)
 """`tape.c`, where it is built."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from stepscope.records.step import Phase
 
-__all__ = ["Phases"]
-
 
 class Phases:
     """Follows the step as modules, backward and optimizers begin and end. `now` is the phase of the next op."""

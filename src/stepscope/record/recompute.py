@@ -10,8 +10,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["recomputed"]
-
 _UNARY = {
     f"{name}Backward0": getattr(torch, name.lower())
     for name in ("Log", "Log2", "Log10", "Log1p", "Acos", "Asin", "Acosh", "Atanh", "Lgamma", "Digamma", "Logit", "Tan")

@@ -35,8 +35,6 @@ from stepscope.record.torch_functions import Functions
 from stepscope.record.value_tape import ValueTape
 from stepscope.records.step import Phase, StepRecord
 
-__all__ = ["Depth", "Recorder"]
-
 Depth = Literal["ops", "modules", "aten"]
 _DEPTHS = ("ops", "modules", "aten")
 _LIVE = ("before", "returned", "after", "module_before", "module_after", "backward_before", "backward_after")

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
     from stepscope.record.tape import Tape
 
-__all__ = ["Replay"]
-
 
 class Replay:
     """Reads the tape once, from its beginning."""

@@ -10,8 +10,6 @@ import torch
 
 from stepscope.record import random_state
 
-__all__ = ["rewound"]
-
 
 @contextmanager
 def rewound(model: Any = None) -> Iterator[None]:

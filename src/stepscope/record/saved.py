@@ -23,8 +23,6 @@ from stepscope.record.past_tensors import compiled
 if TYPE_CHECKING:
     from stepscope.record.step_builder import Drafts, OpDraft
 
-__all__ = ["SavedObserver", "hooks_are_on", "saved_tensors", "was_packed"]
-
 _top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _names: dict[type, tuple[str, ...]] = {}

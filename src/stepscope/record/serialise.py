@@ -17,8 +17,6 @@ from stepscope.files.opening import read_file
 from stepscope.files.packed import inflated
 from stepscope.records.step import STEP_FORMAT, StepRecord
 
-__all__ = ["SUFFIX", "load", "pack", "save", "unpack"]
-
 SUFFIX = ".step"
 _MAGIC = b"STEPSCOPE\x00"
 _MOST_BYTES = 1 << 31

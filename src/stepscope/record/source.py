@@ -11,8 +11,6 @@ from functools import lru_cache
 from stepscope.record.sites import is_users
 from stepscope.records.step import Site
 
-__all__ = ["assignments_of"]
-
 _REGISTRARS = {"add_module", "register_module", "register_parameter", "register_buffer", "setattr"}
 
 

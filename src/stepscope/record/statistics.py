@@ -20,16 +20,6 @@ from stepscope.records.step import Stats
 if TYPE_CHECKING:
     from stepscope.record.step_builder import Drafts, OpDraft, Ref
 
-__all__ = [
-    "Pending",
-    "StatisticsObserver",
-    "is_transformed",
-    "local_of",
-    "measure",
-    "resolve",
-    "stats_of",
-]
-
 _CHUNK = 4096
 _wrapped: Callable[[Any], bool] | None = getattr(
     getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Tensors
     from stepscope.records.step import Phase, Stats
 
-__all__ = ["CallDraft", "Drafts", "OpDraft", "Ref"]
-
 Ref = tuple[int, int]
 """(tensor number, version)"""
 

@@ -12,9 +12,6 @@ import torch
 from stepscope import fence
 from stepscope.records.step import ModuleInfo
 
-__all__ = ["describe_model", "module_tree"]
-
-
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 

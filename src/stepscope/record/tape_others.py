@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
     from stepscope.record.tape import Tape
 
-__all__ = ["EngineTape", "ModuleTape", "OptimizerTape"]
-
 _disabled = torch._C.DisableTorchFunction
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from stepscope.events.names import Plan
 
-__all__ = ["Begun", "PythonTape", "version_of"]
-
 BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END, STEP, STEP_END, CROSS, HISTORY = range(13)
 """What an event on the tape is; `tape.c` has the same."""
 _Tensor = torch.Tensor

@@ -15,8 +15,6 @@ from stepscope.record.op_observer import Observer, OpCall
 if TYPE_CHECKING:
     from stepscope.record.step_builder import CallDraft, Drafts, OpDraft
 
-__all__ = ["TimingObserver"]
-
 _DEVICE_ONLY = ("before", "returned", "backward_before", "backward_after", "module_before", "module_after")
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["READ_ONLY", "Functions", "reads_only"]
-
 _disabled = torch._C.DisableTorchFunction
 _Tensor = torch.Tensor
 READ_ONLY: dict[Any, bool] = {}

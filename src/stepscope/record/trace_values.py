@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.record.step_builder import Drafts, Ref
     from stepscope.records.step import StepRecord
 
-__all__ = ["Report", "Tracer", "ValuesObserver", "trace_values"]
-
 
 def trace_values(nan: bool = True, inf: bool = True, model: Any = None) -> Tracer:
     """Watch all values inside the `with` block and tell where NaN or Inf that matters was born.

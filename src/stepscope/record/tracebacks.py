@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-__all__ = ["without_our_frames"]
-
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _HANDOVER = os.path.join("torch", "overrides.py")
 

@@ -18,8 +18,6 @@ from stepscope.record.step_builder import OpDraft
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
 
-__all__ = ["install", "write_down"]
-
 _CROSSINGS = (
     "torch._functorch.vmap:_add_batch_dim",
     "torch._functorch.vmap:_remove_batch_dim",

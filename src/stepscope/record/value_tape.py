@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.record.past_tensors import Ghost, GhostNode
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Looked", "ValueTape"]
-
 Looked = Stats | tuple[int, Any] | tuple[int, float, float] | None
 """Statistics; the number of elements with smallest and largest value; or both in one tensor on a device, to be read at
 the end."""

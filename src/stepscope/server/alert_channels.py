@@ -16,8 +16,6 @@ from stepscope.server.settings import Settings
 from stepscope.server.webhook import Webhook
 from stepscope.views.notice import Notice, NoticeKind
 
-__all__ = ["ALL_KINDS", "USUAL", "Outlet", "Outlets", "kinds_of", "outlets_of"]
-
 log = logging.getLogger("stepscope.server")
 
 ALL_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)

@@ -16,8 +16,6 @@ from stepscope.server.headers import SAFE
 from stepscope.server.plain_pages import plain_page
 from stepscope.views.route import Problem
 
-__all__ = ["failure", "json_response", "problem", "refusal"]
-
 log = logging.getLogger("stepscope.server")
 
 COMPRESS_FROM = 1024

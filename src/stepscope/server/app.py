@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from stepscope.server.housekeeper import Housekeeper
     from stepscope.server.messenger import Messenger
 
-__all__ = ["create_app"]
-
 
 def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starlette:
     """The application over a catalogue of runs; `serve` runs it, tests call it directly."""

@@ -17,8 +17,6 @@ import psycopg
 from stepscope.database.engine import Database
 from stepscope.server.run_table import CHANNEL
 
-__all__ = ["Bell"]
-
 log = logging.getLogger("stepscope.server")
 
 TURN_S = 0.1

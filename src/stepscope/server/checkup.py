@@ -22,8 +22,6 @@ from stepscope.runs.format.filesystem import create_file, is_remote, sync_data
 from stepscope.sync.locks import between_processes
 from stepscope.sync.objects import open_objects
 
-__all__ = ["Check", "check_server"]
-
 _LITTLE_SPACE = 0.05
 _SLOW_SYNC_S = 0.1
 

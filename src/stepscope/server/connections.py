@@ -11,8 +11,6 @@ from __future__ import annotations
 import ipaddress
 from typing import Protocol
 
-__all__ = ["ACCEPTED_AT_ONCE", "Connection", "Connections"]
-
 MOST_STRANGERS = 512
 MOST_PER_ADDRESS = 192
 MOST_KNOWN = 512

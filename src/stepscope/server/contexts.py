@@ -25,8 +25,6 @@ from stepscope.views.open_runs import OpenRuns
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Contexts"]
-
 _KEPT = 64
 """Contexts that stay for the next request; each has an index for its searches."""
 

@@ -6,8 +6,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stepscope.server.answers import refusal
 
-__all__ = ["Crowd"]
-
 MOST_AT_ONCE = 256
 
 

@@ -10,8 +10,6 @@ from stepscope.errors import ConfigError
 from stepscope.plain_text import clean
 from stepscope.views.notice import Notice
 
-__all__ = ["Desktop"]
-
 TIMEOUT_S = 10.0
 _SCRIPT = 'on run argv\ndisplay notification (item 2 of argv) with title "Stepscope" subtitle (item 1 of argv)\nend run'
 

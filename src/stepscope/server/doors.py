@@ -26,8 +26,6 @@ from stepscope.server.plain_pages import plain_page
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
 
-__all__ = ["CALLER", "INVITATION", "Codes", "Cookie", "Door", "PeopleDoor", "TokenDoor", "cookie_name"]
-
 CALLER = "stepscope.caller"
 """Set in a request's scope by the guard: who makes it."""
 INVITATION = "/login/invitation"

@@ -17,8 +17,6 @@ from stepscope.files.opening import open_file
 from stepscope.views.media.shown import SHOWN_MEDIA
 from stepscope.views.route import Download
 
-__all__ = ["download_response"]
-
 INLINE = SHOWN_MEDIA | {"text/plain"}
 """Everything else is saved."""
 

@@ -19,8 +19,6 @@ from stepscope.server.settings import Settings
 from stepscope.server.stream import EventStream
 from stepscope.views.route import Download, Route
 
-__all__ = ["Endpoint", "body_of", "endpoint"]
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.importers.foreign import Source
     from stepscope.importers.import_writer import Landing
 
-__all__ = ["followed_stores", "imported_store"]
-
 log = logging.getLogger("stepscope.server")
 
 LOOK_S = 1.0

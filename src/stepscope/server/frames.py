@@ -12,8 +12,6 @@ import hashlib
 import re
 from functools import lru_cache
 
-__all__ = ["FIGURE_FRAME", "frame_headers"]
-
 FIGURE_FRAME = "/frames/figure.html"
 """Its address carries plotly's version as a query, so a copy never goes stale."""
 

@@ -22,8 +22,6 @@ from stepscope.server.settings import Settings
 from stepscope.server.shared import SharedGate, is_shared
 from stepscope.sync.wire import TYPE as PIECE_TYPE
 
-__all__ = ["Guard"]
-
 _HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?")
 
 # For somebody who came from another site: their browser held back our cookie, and sends it from here.

@@ -7,8 +7,6 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["FRAMED", "SAFE", "SafeHeaders"]
-
 CONTENT_POLICY = "; ".join(
     [
         "default-src 'none'",

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from stepscope.database.engine import Database
     from stepscope.runs.catalogue.catalogue import Catalogue
 
-__all__ = ["Housekeeper"]
-
 log = logging.getLogger("stepscope.server")
 
 AGAIN_S = 10.0

@@ -26,8 +26,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from stepscope.database.engine import Database
 from stepscope.database.tables import jobs as table
 
-__all__ = ["Job", "Jobs"]
-
 LEASE_S = 600.0
 RETRY_S = (60.0, 300.0, 1800.0, 7200.0)
 _LONGEST = 1000

@@ -7,8 +7,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["LogFormat", "log_to_stderr"]
-
 LogFormat = Literal["text", "json"]
 
 

@@ -15,8 +15,6 @@ from stepscope.errors import ConfigError
 from stepscope.plain_text import clean
 from stepscope.server.settings import is_loopback
 
-__all__ = ["Mail"]
-
 TIMEOUT_S = 20.0
 _PORTS = {"smtp": 587, "smtps": 465}
 

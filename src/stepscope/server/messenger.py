@@ -22,8 +22,6 @@ from stepscope.server.mail import Mail
 from stepscope.server.webhook import Webhook
 from stepscope.views.notice import Notice
 
-__all__ = ["Messenger"]
-
 log = logging.getLogger("stepscope.server")
 
 AGAIN_S = 10.0

@@ -18,8 +18,6 @@ from stepscope.sync.pull import pull
 from stepscope.sync.remote import Remote, check_address
 from stepscope.sync.servers import login_for
 
-__all__ = ["Mirror", "is_address"]
-
 log = logging.getLogger("stepscope.server")
 
 LOOK_S = 2.0

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.live import Hub
 
-__all__ = ["Health", "Meters", "Monitor", "metrics_route"]
-
 log = logging.getLogger("stepscope.access")
 
 _SLOW = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 10.0)

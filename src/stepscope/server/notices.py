@@ -18,8 +18,6 @@ from stepscope.views.live import MAX_NOTICES
 from stepscope.views.notice import Notice, NoticeKind
 from stepscope.views.open_runs import OpenRuns
 
-__all__ = ["Notices"]
-
 _MOST_OPENED = 32
 """So many changed runs are looked into for alerts; where more change at once, the table tells the story."""
 _MOST_LOSSES = 20

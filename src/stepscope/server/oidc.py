@@ -33,8 +33,6 @@ from stepscope.people.tokens import SESSION_S, make_token
 from stepscope.server.doors import cookie_name
 from stepscope.server.plain_pages import plain_page
 
-__all__ = ["Oidc", "OidcLogin"]
-
 STARTED = "stepscope-login"
 _STARTED_S = 600
 _TIMEOUT_S = 10

@@ -14,8 +14,6 @@ from stepscope.files.opening import read_file
 from stepscope.server.answers import refusal
 from stepscope.server.frames import FIGURE_FRAME, frame_headers
 
-__all__ = ["Pages"]
-
 _PAGE = re.compile(r"/[\w/-]*", re.ASCII)
 _FILE = re.compile(r"/(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.\w+", re.ASCII)
 

@@ -17,8 +17,6 @@ from stepscope.errors import Forbidden
 from stepscope.people.caller import EVERY, Caller, Scope
 from stepscope.server.doors import CALLER
 
-__all__ = ["NEEDS", "Need", "check_need", "need_of", "protected", "scope_of"]
-
 Need = Literal[
     "read", "write", "admin", "ingest", "read everywhere", "write everywhere", "server", "signed in", "public"
 ]

@@ -13,8 +13,6 @@ from starlette.responses import HTMLResponse
 
 from stepscope.server.headers import CONTENT_POLICY
 
-__all__ = ["plain_page"]
-
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --page: #f6f7f9; --card: #fff; --line: #d5dae0;
   --press: #1f5fbf; --on-press: #fff }

@@ -14,8 +14,6 @@ from stepscope.database.tables import policies as table
 from stepscope.errors import UsageError
 from stepscope.runs.retention.plan import KEEP_ALL, Policy
 
-__all__ = ["EVERY", "Policies", "Settings", "read_policies", "remove_settings", "set_settings", "trash_days"]
-
 EVERY = "*"
 Kind = Literal["project", "user"]
 

@@ -11,8 +11,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from stepscope.server.connections import ACCEPTED_AT_ONCE, Connections, network_of
 from stepscope.server.headers import SAFE
 
-__all__ = ["ADMITTED", "patient_protocol"]
-
 ADMITTED = "stepscope.admitted"
 """Set in a request's scope by the guard: the caller has the token."""
 READ_S = 20.0

@@ -20,8 +20,6 @@ from stepscope.runs.query.literals import Literal
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, Word
 from stepscope.server.run_rows import BETWEEN
 
-__all__ = ["NUMBER_FACTS", "TEXT_COLUMNS", "NotInSql", "Segment", "compile_sql", "order_sql", "stat_sql"]
-
 NUMBER_FACTS = {
     "created": "r.created",
     "ended": "r.ended",

@@ -14,8 +14,6 @@ from stepscope.errors import StorageError
 from stepscope.server.policies import Policies, read_policies
 from stepscope.server.run_storage import add_incoming, used_by
 
-__all__ = ["QuotaUsedUp", "Quotas"]
-
 AGAIN_S = 5.0
 
 

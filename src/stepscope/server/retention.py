@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from stepscope.database.engine import Database
     from stepscope.runs.catalogue.catalogue import Catalogue
 
-__all__ = ["ENDED", "Planned", "Preview", "RunKeeper", "preview"]
-
 log = logging.getLogger("stepscope.server")
 
 FIRST = 500_000

@@ -25,8 +25,6 @@ from stepscope.runs.query.query import Field, parse, parse_field
 from stepscope.server.query_sql import NotInSql, Segment, compile_sql, order_sql, stat_sql
 from stepscope.server.run_rows import sound
 
-__all__ = ["RunPages"]
-
 LARGE = 50_000
 """With fewer runs everything is counted; with more, what takes longer than `BUDGET_MS` is estimated."""
 BUDGET_MS = 40

@@ -17,8 +17,6 @@ from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.catalogue.ordering import natural_key
 from stepscope.runs.catalogue.selection import ARCHIVED
 
-__all__ = ["BETWEEN", "run_metrics_of", "run_row", "run_values_of", "sound"]
-
 BETWEEN = "\1"
 """Stands between the texts in `words`; a word that is searched for does not have it."""
 _MOST_TEXT = 20_000

@@ -16,18 +16,6 @@ from stepscope.files.listing import plain_files
 from stepscope.records import Artifact
 from stepscope.runs.format.layout import BLOBS, COMPACT
 
-__all__ = [
-    "KINDS",
-    "ProjectUse",
-    "Sizes",
-    "add_incoming",
-    "by_project",
-    "forget_runs",
-    "largest_runs",
-    "measure",
-    "save",
-]
-
 KINDS = ("points", "media", "artifacts", "other")
 _BLOCK = 512
 

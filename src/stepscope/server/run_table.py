@@ -25,8 +25,6 @@ from stepscope.runs.catalogue.entry import Head
 from stepscope.runs.catalogue.index import Row
 from stepscope.server.run_rows import run_metrics_of, run_row, run_values_of
 
-__all__ = ["CHANNEL", "RunTable"]
-
 log = logging.getLogger("stepscope.server")
 
 T = TypeVar("T")

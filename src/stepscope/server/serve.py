@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
-__all__ = ["PORT", "Running", "running", "serve"]
-
 PORT = 7007
 QUEUED = 4096
 """Connections the kernel keeps until we take them; past that, a client's next try is a second later."""

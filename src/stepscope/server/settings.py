@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.server.mail import Mail
     from stepscope.server.oidc import Oidc
 
-__all__ = ["Settings", "is_loopback", "read_token_file"]
-
 MIN_TOKEN = 16
 _STATIC = Path(__file__).parent / "static"
 

@@ -14,8 +14,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stepscope.server.answers import refusal
 from stepscope.server.plain_pages import plain_page
 
-__all__ = ["SharedGate", "is_shared"]
-
 _GONE = "<p>It was revoked, has expired, or was not copied whole. Ask whoever sent it for a new one.</p>"
 _PATH = re.compile(r"/shared/[A-Za-z0-9_-]{43}")
 MOST_WRONG = 20

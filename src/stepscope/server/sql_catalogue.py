@@ -25,8 +25,6 @@ from stepscope.server.query_sql import NotInSql
 from stepscope.server.run_pages import RunPages
 from stepscope.server.run_table import RunTable
 
-__all__ = ["SqlCatalogue"]
-
 log = logging.getLogger("stepscope.server")
 
 T = TypeVar("T")

@@ -12,8 +12,6 @@ from stepscope.errors import StepscopeError
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.views.open_runs import OpenRuns
 
-__all__ = ["Stalled", "StalledRun"]
-
 LEAST_S = 300.0
 """Compiling, evaluation, a checkpoint: so long a pause is usual."""
 TIMES = 20

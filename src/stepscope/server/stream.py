@@ -11,8 +11,6 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-__all__ = ["EventStream"]
-
 SEND_S = 20.0
 """A page that takes no bytes for this long is given up; it comes back by itself."""
 

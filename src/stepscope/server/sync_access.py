@@ -12,8 +12,6 @@ from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.format.layout import META
 from stepscope.server.doors import CALLER
 
-__all__ = ["SyncAccess"]
-
 _KEPT = 10_000
 
 

@@ -28,8 +28,6 @@ from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fa
 if TYPE_CHECKING:
     from stepscope.server.quotas import Quotas
 
-__all__ = ["sync_routes"]
-
 _LARGEST_BODY = LARGEST_PIECE + (1 << 20)
 
 

@@ -28,8 +28,6 @@ from stepscope.server.settings import Settings
 from stepscope.server.team.desk import Desk
 from stepscope.views.route import all_routes
 
-__all__ = ["TeamApp"]
-
 _CHANGES = ("write", "admin", "write everywhere")
 _SUBJECTS = ("runs", "run", "id", "name")
 

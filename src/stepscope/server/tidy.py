@@ -15,8 +15,6 @@ from stepscope.runs.trash import purge_old
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
 
-__all__ = ["Tidy"]
-
 log = logging.getLogger("stepscope.server")
 
 REST_S = 60.0

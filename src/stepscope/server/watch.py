@@ -21,8 +21,6 @@ from stepscope.views.open_runs import OpenRuns
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue, Changes
 
-__all__ = ["Watch"]
-
 log = logging.getLogger("stepscope.server")
 
 IDLE_S = 10.0

@@ -19,8 +19,6 @@ from stepscope.errors import ConfigError
 from stepscope.plain_text import clean
 from stepscope.views.notice import Notice
 
-__all__ = ["Webhook"]
-
 TIMEOUT_S = 10.0
 WAITS_S = (1.0, 4.0, 15.0)
 """Between the tries; a chat that asks for a longer wait gets it, up to a minute."""

@@ -17,8 +17,6 @@ from collections.abc import Sequence
 
 from stepscope.errors import StepscopeError
 
-__all__ = ["serve_by_workers"]
-
 log = logging.getLogger("stepscope.server")
 
 REST_S = 1.0

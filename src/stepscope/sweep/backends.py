@@ -18,8 +18,6 @@ from typing import Any
 from stepscope.errors import ConfigError, MissingExtra
 from stepscope.sweep.spec import Sweep
 
-__all__ = ["job_manifest", "slurm_script", "submission", "submit", "worker_command"]
-
 
 def worker_command(file: Path, url: str, store: Path) -> list[str]:
     """What a worker is started with, anywhere."""

@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["changes"]
-
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """A line for each value that differs.

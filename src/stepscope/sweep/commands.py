@@ -13,8 +13,6 @@ from typing import Any
 from stepscope.errors import ConfigError
 from stepscope.sweep.spec import Arguments, Sweep
 
-__all__ = ["arguments_of", "command_of"]
-
 _MACRO = re.compile(r"\$\{([^}]*)\}")
 _PLAIN_FOR_HYDRA = re.compile(r"[A-Za-z0-9_./:+@%-]+")
 

@@ -10,8 +10,6 @@ from stepscope.errors import ConfigError
 from stepscope.sweep.domains import Choice, Domain, Range
 from stepscope.sweep.space import SearchSpace
 
-__all__ = ["Distributions"]
-
 
 class Distributions:
     """Of the parameters that vary; the others have one value."""

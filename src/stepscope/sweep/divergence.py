@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["diverged"]
-
 FIRST = 5
 """Readings that say where a loss began."""
 

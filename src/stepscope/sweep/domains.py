@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-__all__ = ["Bell", "Beta", "Choice", "Domain", "Range"]
-
 DIGITS = 6
 """Of a number that was drawn: more say nothing, and these can be read and typed again."""
 MOST_VALUES = 100_000

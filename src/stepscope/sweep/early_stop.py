@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.sweep.fields import Fields
 
-__all__ = ["EarlyStop", "early_stop_from"]
-
 PRUNERS = ("none", "median", "asha", "percentile", "hyperband", "patient", "threshold", "wilcoxon")
 OURS = ("none", "median", "asha")
 

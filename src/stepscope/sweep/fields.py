@@ -10,8 +10,6 @@ from typing import Any
 
 from stepscope.errors import ConfigError
 
-__all__ = ["Fields", "as_number", "seconds_from"]
-
 _MISSING: Any = object()
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?\s*[smhd]\s*)+")

@@ -11,8 +11,6 @@ import yaml
 from stepscope.errors import BadData, ConfigError, NotFound
 from stepscope.files.opening import read_file
 
-__all__ = ["load"]
-
 LARGEST = 1 << 20
 
 

@@ -18,8 +18,6 @@ from stepscope.errors import Conflict
 from stepscope.files.opening import open_writable, read_file
 from stepscope.runs.format.filesystem import make_folder, try_lock
 
-__all__ = ["FOLDER", "WORKER", "Journal", "folder_of"]
-
 FOLDER = ".sweeps"
 WORKER = "worker-"
 """So begin the folders of workers that share a sweep."""

@@ -14,8 +14,6 @@ from stepscope.sweep.readings import Reader, few_of, is_loss
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.trials import State, Trial
 
-__all__ = ["Live", "Verdict", "last_line"]
-
 LOOK_S = 0.5
 """Between two looks into a run folder."""
 _TAIL = 64 << 10

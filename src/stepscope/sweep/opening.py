@@ -15,8 +15,6 @@ from stepscope.sweep.runner import Runner
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import make_strategy
 
-__all__ = ["open_sweep", "store_of"]
-
 
 def store_of(sweep: Sweep, given: Path | None) -> Path:
     """Where the sweep's runs go: as the command line says, the file, the environment, or the usual folder."""

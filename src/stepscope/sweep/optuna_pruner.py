@@ -12,8 +12,6 @@ from stepscope.errors import ConfigError
 from stepscope.sweep.early_stop import EarlyStop
 from stepscope.sweep.samplers import need_optuna
 
-__all__ = ["OptunaPruner", "is_round", "pruner_of"]
-
 _CLASSES = {
     "none": "NopPruner",
     "median": "MedianPruner",

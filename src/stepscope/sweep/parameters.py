@@ -10,8 +10,6 @@ from stepscope.errors import ConfigError
 from stepscope.sweep.domains import Bell, Beta, Choice, Domain, Range
 from stepscope.sweep.fields import Fields, as_number
 
-__all__ = ["domain_from"]
-
 
 def domain_from(raw: Any, where: str) -> Domain:
     """What a parameter may be.

@@ -21,8 +21,6 @@ from stepscope.sweep.strategies import Outcome
 from stepscope.sweep.trials import History, Trial, replay
 from stepscope.track.sweep_assignment import VARIABLE
 
-__all__ = ["Past"]
-
 Steps = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 MOST_READINGS = 100

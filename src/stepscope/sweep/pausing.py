@@ -15,8 +15,6 @@ import msgspec
 from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import write_file
 
-__all__ = ["Pause", "pause_of", "set_paused"]
-
 FILE = "pause.json"
 _LARGEST = 1 << 12
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from stepscope.errors import ConfigError
 from stepscope.runs.format.writer_identity import process_started
 
-__all__ = ["Process", "find_by_variable"]
-
 SAME_START_S = 2.0
 GRACE_S = (10.0, 5.0)
 """How long after SIGINT comes SIGTERM, and after that SIGKILL."""
@@ -58,10 +56,6 @@ class Process:
             code = self._popen.poll()
             return code is not None, code
         return not is_alive(self.pid, self.started), None
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._stage > 0
 
     def stop(self, now: float, *, at_once: bool = False) -> None:
         """Ask it to end: SIGINT, as Ctrl-C would; `tick` goes on to SIGTERM and SIGKILL."""

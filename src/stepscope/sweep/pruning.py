@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from stepscope.sweep.early_stop import OURS, EarlyStop
 
-__all__ = ["Pruner", "make_pruner"]
-
 Steps = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 

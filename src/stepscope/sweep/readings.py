@@ -15,8 +15,6 @@ from stepscope.runs.format.layout import is_run_folder
 from stepscope.runs.read.folder import RunFolder
 from stepscope.sweep.spec import Metric
 
-__all__ = ["Reader", "few_of", "folders_in", "is_loss"]
-
 Floats = npt.NDArray[np.float64]
 Steps = npt.NDArray[np.int64]
 

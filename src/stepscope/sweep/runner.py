@@ -22,8 +22,6 @@ from stepscope.sweep.strategies import Strategy
 from stepscope.sweep.tagging import tag_run
 from stepscope.sweep.trials import Trial
 
-__all__ = ["Runner", "best_of", "total_of"]
-
 POLL_S = 0.1
 _TOLD = ("finished", "pruned", "diverged", "failed", "timeout")
 

@@ -12,8 +12,6 @@ from stepscope.sweep.distributions import Distributions
 from stepscope.sweep.space import SearchSpace
 from stepscope.sweep.strategies import Outcome
 
-__all__ = ["METHODS", "OptunaStrategy", "make_sampler", "need_optuna", "state_of"]
-
 METHODS: dict[str, tuple[str, str | None]] = {
     "random": ("RandomSampler", None),
     "tpe": ("TPESampler", None),

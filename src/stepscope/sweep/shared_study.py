@@ -24,8 +24,6 @@ from stepscope.sweep.samplers import make_sampler, need_optuna, state_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import Outcome
 
-__all__ = ["Counts", "SharedStudy", "counts_of", "open_storage", "storage_error"]
-
 SILENT = 6
 """Heartbeats that may be missed."""
 _STOPPED, _PAUSED, _EXCESS = "stepscope:stopped", "stepscope:paused", "stepscope:excess"

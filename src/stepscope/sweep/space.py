@@ -13,8 +13,6 @@ from stepscope.errors import ConfigError
 from stepscope.sweep.domains import Choice, Domain
 from stepscope.sweep.parameters import domain_from
 
-__all__ = ["SearchSpace", "nested"]
-
 MOST_DEPTH = 20
 
 

@@ -13,8 +13,6 @@ from stepscope.sweep.fields import Fields
 from stepscope.sweep.file import load
 from stepscope.sweep.space import SearchSpace
 
-__all__ = ["Arguments", "Metric", "Sweep", "read_sweep", "sweep_from"]
-
 METHODS = ("grid", "random", "tpe", "gp", "cmaes", "qmc", "nsgaii", "bayes")
 BACKENDS = ("local", "slurm", "ray", "kubernetes")
 STYLES = ("equals", "space", "hydra", "none")

@@ -16,8 +16,6 @@ from stepscope.track.config import plain
 from stepscope.track.run_services import ATTEMPT_VARIABLE, RUN_VARIABLE
 from stepscope.track.sweep_assignment import VARIABLE, Assigned
 
-__all__ = ["assigned_text", "command_and_environment"]
-
 
 def command_and_environment(sweep: Sweep, trial: Trial, store: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
     """Ready for `Process.start`."""

@@ -17,8 +17,6 @@ from stepscope.sweep.runner import best_of, total_of
 from stepscope.sweep.spec import Sweep, sweep_from
 from stepscope.sweep.trials import Trial, replay
 
-__all__ = ["Overview", "Standing", "overview", "standing", "sweeps_in"]
-
 _ASIDE = re.compile(r"\.\d+$")
 _LOST = "its worker is gone; another one runs these settings"
 

@@ -19,8 +19,6 @@ from stepscope.sweep.space import SearchSpace
 if TYPE_CHECKING:
     from stepscope.sweep.spec import Sweep
 
-__all__ = ["Outcome", "Strategy", "is_optunas", "make_strategy"]
-
 TRIES = 200
 """Draws for a setting that was not there yet, before a small space counts as exhausted."""
 

@@ -8,8 +8,6 @@ from stepscope.records import Alert, TagsChange
 from stepscope.runs.read.folder import RunFolder
 from stepscope.track.masked_writer import MaskedWriter
 
-__all__ = ["tag_run"]
-
 
 def tag_run(folder: RunFolder, tag: str, reason: str) -> None:
     """Add the tag, and the reason as an alert that notifies nobody: to prune is a sweep's everyday work."""

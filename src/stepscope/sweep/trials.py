@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["OVER", "History", "State", "Trial", "replay"]
-
 State = Literal["running", "finished", "pruned", "diverged", "timeout", "failed", "interrupted", "requeued"]
 """failed: crashed, and not to be tried again · interrupted: by Ctrl-C or a kill; run again when the sweep continues ·
 requeued: the worker was lost, and its settings went back to all workers."""

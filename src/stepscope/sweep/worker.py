@@ -22,8 +22,6 @@ from stepscope.sweep.shared_study import SharedStudy
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.trials import Trial
 
-__all__ = ["Worker", "open_worker"]
-
 ASK_S = 1.0
 """Between two questions for work, when there was none."""
 

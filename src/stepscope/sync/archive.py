@@ -34,8 +34,6 @@ from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.sync.objects import Objects
 from stepscope.sync.wire import check_name
 
-__all__ = ["MANIFEST", "Archived", "Manifest", "archive", "bring_back", "drop", "forget", "manifest_of", "read_from"]
-
 MANIFEST = ".objects.json"
 KEY = ".manifest.json"
 """The copy of the manifest in the store, written last: a run without it there is not complete there."""

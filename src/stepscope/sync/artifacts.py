@@ -12,8 +12,6 @@ from stepscope.errors import BadData, StorageError
 from stepscope.files.opening import open_file, plain_size
 from stepscope.sync.remote import Remote, Unreachable
 
-__all__ = ["download"]
-
 _PIECE = 8 << 20
 _CHUNK = 1 << 20
 _TRIES_S = (0.5, 2.0, 5.0, 15.0)

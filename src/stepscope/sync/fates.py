@@ -18,8 +18,6 @@ from stepscope.runs.format.layout import META, is_run_folder
 from stepscope.runs.trash import Trashed, move_to_trash, restore, restored_at, trashed_runs
 from stepscope.sync.wire import Fate
 
-__all__ = ["Fates", "local_fates"]
-
 LIST = ".deleted"
 _LARGEST = 256 << 20
 

@@ -28,8 +28,6 @@ from stepscope.sync.locks import PathLocks
 from stepscope.sync.settled import Settled
 from stepscope.sync.wire import Held, Stored, check_name, is_log
 
-__all__ = ["Keep"]
-
 _PARTIAL = ".sync-"
 _LARGEST_LOG = 1 << 30
 _CHUNK = 1 << 20

@@ -13,8 +13,6 @@ from stepscope.runs.format.frames import scan
 from stepscope.runs.format.layout import BLOBS, META
 from stepscope.sync.wire import LARGEST_PIECE, PIECE, check_name, is_log
 
-__all__ = ["checksum_before", "frames_from", "names_to_send", "pieces_of", "sha256_of"]
-
 
 def names_to_send(run: Path, *, ended: bool) -> list[str]:
     """The files of a run, `meta.json` first and then what a log may name before the logs.

@@ -11,8 +11,6 @@ from zlib import crc32
 
 from stepscope.runs.format.filesystem import make_common_folder
 
-__all__ = ["PathLocks", "between_processes"]
-
 try:
     import fcntl
 except ImportError:  # Windows

@@ -21,8 +21,6 @@ from stepscope.files.opening import open_file, plain_size, read_window
 from stepscope.runs.format.filesystem import create_file, make_folder, make_store, sync_folder
 from stepscope.runs.format.ids import new_run_id
 
-__all__ = ["FolderObjects", "Objects", "Stat", "open_objects"]
-
 _CHUNK = 1 << 20
 
 

@@ -16,8 +16,6 @@ from stepscope.sync.push import Pushed
 from stepscope.sync.remote import Remote
 from stepscope.sync.wire import Fate, check_name, file_id, is_log
 
-__all__ = ["pull"]
-
 
 def pull(
     remote: Remote, store: Path, runs: Iterable[str] | None = None, stop: Callable[[], bool] = lambda: False

@@ -17,8 +17,6 @@ from stepscope.sync.local import checksum_before, frames_from, names_to_send, pi
 from stepscope.sync.remote import NotAllowed, Remote, ServerFull, Unreachable
 from stepscope.sync.wire import Fate, file_id, is_log
 
-__all__ = ["Pushed", "patiently", "push"]
-
 _REWINDS = 8
 """How often a server may ask for an earlier place of one file before we take it for confused."""
 FULL_S = 60.0

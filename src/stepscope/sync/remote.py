@@ -19,17 +19,6 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.files.packed import inflated
 from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, Held, RunList, Stored
 
-__all__ = [
-    "NotAllowed",
-    "Piece",
-    "Remote",
-    "RemoteArtifact",
-    "RemoteFile",
-    "ServerFull",
-    "Unreachable",
-    "check_address",
-]
-
 T = TypeVar("T")
 
 _TIMEOUT_S = 30.0

@@ -10,8 +10,6 @@ from typing import Any, BinaryIO
 from stepscope.errors import ConfigError, MissingExtra, StorageError
 from stepscope.sync.objects import Stat
 
-__all__ = ["S3Objects"]
-
 _SHA256 = "sha256"
 _PART = 16 << 20
 """Larger objects travel in parts of this size."""

@@ -18,8 +18,6 @@ from stepscope.runs.catalogue.change_detection import is_sealed
 from stepscope.runs.format.layout import log_files, write_file
 from stepscope.runs.format.sealed import seal_of, sealed
 
-__all__ = ["SETTLED", "Settled", "settle"]
-
 SETTLED = ".settled.json"
 _LARGEST = 64 << 20
 _KEPT = 256

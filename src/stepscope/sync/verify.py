@@ -19,8 +19,6 @@ from stepscope.runs.trash import TRASH
 from stepscope.sync.archive import KEY, Archived, Manifest, manifest_of
 from stepscope.sync.objects import Objects
 
-__all__ = ["Verified", "verify"]
-
 _CHUNK = 1 << 20
 _LARGEST_LOG = 1 << 30
 

@@ -9,22 +9,6 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.runs.format.frames import HEADER, MAX_PAYLOAD
 
-__all__ = [
-    "BEFORE",
-    "CHECKSUM",
-    "LARGEST_PIECE",
-    "PIECE",
-    "TYPE",
-    "WHOLE",
-    "Fate",
-    "Held",
-    "RunList",
-    "Stored",
-    "check_name",
-    "file_id",
-    "is_log",
-]
-
 TYPE = "application/vnd.stepscope.piece"
 """The body of a piece: bytes of one file, deflated."""
 CHECKSUM = "x-stepscope-sha256"

@@ -17,8 +17,6 @@ from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.views.notice import Notice
 
-__all__ = ["AlertLog", "Watched", "alert_file"]
-
 MOST_KEPT = 500
 MOST_TOLD = 5000
 _LARGEST = 16 << 20

@@ -18,8 +18,6 @@ from stepscope.views.context import Context
 from stepscope.views.progress import progress_of
 from stepscope.views.route import route
 
-__all__ = ["Alive", "alive"]
-
 MAX_RUNS = 200
 RECENT = 200
 """Number of points used for the current speed."""

@@ -12,8 +12,6 @@ from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.selection import Selection
 from stepscope.runs.query.query import Field
 
-__all__ = ["best_values"]
-
 _COMPARED = {"last", "min", "max", "mean"}
 """Counts and steps have no good direction."""
 

@@ -15,8 +15,6 @@ from stepscope.views.context import Context
 from stepscope.views.route import route
 from stepscope.views.runs import Cell, cell
 
-__all__ = ["ColumnValues", "column_values"]
-
 MOST_VALUES = 50
 BINS = 24
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.views.search_index import SearchIndex
     from stepscope.views.series import LineCache
 
-__all__ = ["Context"]
-
 
 def _no_alerts() -> AlertLog:
     from stepscope.views.alert_log import AlertLog

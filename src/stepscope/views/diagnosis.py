@@ -13,8 +13,6 @@ from stepscope.views.finding_counts import count_findings
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["diagnosis_of"]
-
 _EVERY_S = 10.0
 """A live run is diagnosed at most this often."""
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from stepscope.records import Finding
 
-__all__ = ["FindingCounts", "count_findings", "counted"]
-
 FindingCounts = tuple[int, int]
 """Errors; errors and warnings."""
 

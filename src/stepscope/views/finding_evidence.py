@@ -15,8 +15,6 @@ import msgspec
 
 from stepscope.runs.catalogue.main_metric import loss_likeness, main_metric
 
-__all__ = ["EvidenceSeries", "TellingMetrics", "evidence_series", "metrics_shown"]
-
 MAX_SERIES = 6
 MAX_VALUES = 200
 MAX_NAME = 200

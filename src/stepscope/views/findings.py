@@ -27,8 +27,6 @@ from stepscope.views.route import route
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["RuleDetail", "ShownFinding", "findings", "rule", "shown_findings"]
-
 MAX_FINDINGS = 500
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 

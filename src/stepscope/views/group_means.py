@@ -10,8 +10,6 @@ import msgspec
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.query.query import Field
 
-__all__ = ["GroupMean", "group_means", "is_averaged"]
-
 
 class GroupMean(msgspec.Struct):
     """The mean over the runs of a group that have a finite value."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from stepscope.files.opening import read_text
 from stepscope.runs.catalogue.index import cache_folder
 
-__all__ = ["HueBook", "hue_book"]
-
 FILE = "hues.txt"
 _LARGEST = 64 << 20
 _LINE = re.compile(r"^([0-9A-Za-z_-]{1,64}) (\d{1,3})$", re.MULTILINE)

@@ -11,8 +11,6 @@ from zlib import crc32
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.views.hue_book import hue_book
 
-__all__ = ["HUES", "Spread", "hues", "told_apart"]
-
 HUES = 8
 """Number of hues in the page's palette (web/src/lib/color.ts)."""
 APART = 7

@@ -26,8 +26,6 @@ from stepscope.views.context import Context
 from stepscope.views.route import Download, route
 from stepscope.views.series import LineCache, Wanted, draw_buckets, wanted_lines
 
-__all__ = ["line_bytes"]
-
 MAGIC = b"SSLN"
 EIGHT = 8
 

@@ -14,8 +14,6 @@ from stepscope.views.context import Context
 from stepscope.views.notice import Notice
 from stepscope.views.route import Empty, route
 
-__all__ = ["Hub", "Live", "RunChange", "TooMany", "live"]
-
 MAX_NOTICES = 50
 
 

@@ -8,8 +8,6 @@ import msgspec
 
 from stepscope.records import Severity
 
-__all__ = ["Notice", "NoticeKind"]
-
 NoticeKind = Literal["failed", "lost", "nonfinite", "stalled", "finding", "alert", "dropped", "mention"]
 
 

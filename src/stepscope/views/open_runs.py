@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.runs.catalogue.entry import RunEntry
 
-__all__ = ["OpenRuns"]
-
 MOST_RUNS = 512
 MOST_BYTES = 1 << 30
 """Maximum size of the log files of open runs: roughly their memory use."""

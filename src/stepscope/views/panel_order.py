@@ -12,8 +12,6 @@ from stepscope.runs.catalogue.ordering import natural_key
 if TYPE_CHECKING:
     from stepscope.views.charts import PanelInfo
 
-__all__ = ["in_order", "metrics_in_order"]
-
 _COUNTERS = {"epoch", "epochs", "step", "steps", "global_step", "iter", "iteration", "iterations", "batch"}
 _SCHEDULES = {"lr", "learning_rate"}
 _MEDIA = ["image", "video", "figure", "curve", "confusion", "embedding", "table", "text", "html", "audio", "histogram"]

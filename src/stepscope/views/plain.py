@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["plain"]
-
 MAX_DEPTH = 32
 _EXACT = 2**53
 """Beyond this a browser rounds integers."""

@@ -11,8 +11,6 @@ import numpy as np
 
 from stepscope.runs.points.series import Series
 
-__all__ = ["Progress", "progress_of"]
-
 STEPS = ("max_steps", "total_steps", "num_steps", "n_steps", "train_steps", "num_train_steps", "max_iters",
          "num_iters", "total_iters", "iterations", "max_iterations", "steps")  # fmt: skip
 EPOCHS = ("epochs", "num_epochs", "n_epochs", "max_epochs", "total_epochs", "num_train_epochs")

@@ -21,8 +21,6 @@ import msgspec
 
 from stepscope.common.folders import modules_in
 
-__all__ = ["Download", "Empty", "Problem", "Route", "all_routes", "route"]
-
 Method = Literal["GET", "POST"]
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from stepscope.errors import MissingExtra, QueryError
 
-__all__ = ["compile_pattern", "line_filter"]
-
 Fits = Callable[[str], bool]
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
     from stepscope.views.context import Context
 
-__all__ = ["Deep", "SearchIndex", "Shallow", "index_of"]
-
 CONSOLE_BYTES = 200_000
 """How much of each run's console is searched: its end, where errors are."""
 MOST_DEEP = 500

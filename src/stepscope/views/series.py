@@ -22,8 +22,6 @@ from stepscope.views.context import Context
 from stepscope.views.formula.series import is_formula, series_named
 from stepscope.views.route import route
 
-__all__ = ["LineCache", "Wanted", "check_window", "draw", "draw_buckets", "series", "wanted_lines"]
-
 MAX_RUNS = 1000
 MAX_KEYS = 1000
 MAX_BUCKETS = 20_000

@@ -20,8 +20,6 @@ from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
 from stepscope.views.route import Empty, route
 
-__all__ = ["Sweeps", "pause_sweep", "sweeps"]
-
 MAX_TRIALS = 2000
 """The newest are listed; all are counted."""
 

@@ -24,8 +24,6 @@ from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.sealed import seal_of, sealed
 
-__all__ = ["FILE", "SavedView", "change_views", "read_views"]
-
 FILE = "views.json"
 _COPY = ".views.copy.json"
 _LOCK = ".views.lock"

@@ -13,8 +13,6 @@ from stepscope.diagnose.crash.provenance import tensors_of
 from stepscope.evidence.frame_values import Held
 from stepscope.records.step import Site
 
-__all__ = ["Parts", "getitem_of", "inner_dataset", "parts_of"]
-
 
 @dataclass(frozen=True)
 class Parts:

@@ -13,8 +13,6 @@ from stepscope.evidence.frame_values import HeldLoader
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
 
-__all__ = ["SmallBatch", "numbers_in", "small_batch", "usual_sizes"]
-
 _NAMED = re.compile(r"(^|_)(batch(_?size)?|bs|b|n|batchsize|mini_?batch(_?size)?)$", re.IGNORECASE)
 
 

@@ -10,8 +10,6 @@ from stepscope.common.syntax import assigned_names, enclosing_function, parents_
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.records.step import Site
 
-__all__ = ["Binding", "bindings_in", "body_nodes", "bound_before", "node_site", "scope_of"]
-
 
 @dataclass(frozen=True)
 class Binding:

@@ -12,8 +12,6 @@ from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.records.step import Site
 
-__all__ = ["OwnClass", "function_in", "method_like", "own_class", "values_returned"]
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ALIKE = 0.75
 

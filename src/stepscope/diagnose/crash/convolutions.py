@@ -7,8 +7,6 @@ from typing import Any
 
 from stepscope.evidence.modules import Module
 
-__all__ = ["even", "is_spatial", "mend"]
-
 _POOLS = ("MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d")
 _CONVS = ("Conv1d", "Conv2d", "Conv3d")
 _UPS = ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")

@@ -17,8 +17,6 @@ from stepscope.evidence.frame_values import Held, HeldLoader, HeldTensor
 from stepscope.evidence.tensor_history import Failed
 from stepscope.records.step import Site
 
-__all__ = ["Crash", "running_loader"]
-
 
 class Crash(crash.Crash):
     """What ended the script, as rules read it."""

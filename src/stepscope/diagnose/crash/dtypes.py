@@ -8,8 +8,6 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import Step, story
 from stepscope.evidence.frame_values import HeldTensor
 
-__all__ = ["DtypeFault", "dtype_fault", "loss_call", "source_of"]
-
 _SIGNS = (
     r"same d?type|same datatype|does not match weight dtype|scalar type",
     r"found dtype|result type|can't be cast",

@@ -18,8 +18,6 @@ from stepscope.diagnose.crash.tensors import Shown, named_tensors, show
 from stepscope.diagnose.show import place_of
 from stepscope.plain_text import clean
 
-__all__ = ["Explanation", "FrameView", "LayerRow", "explain"]
-
 _MOST_FRAMES = 6
 _FIRST_LAYERS, _LAST_LAYERS = 3, 9
 

@@ -12,8 +12,6 @@ from stepscope.evidence import crash
 from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 
-__all__ = ["MISSING", "Frame", "attribute", "several", "type_name"]
-
 MISSING: Any = object()
 _PLAIN = ("list", "tuple", "dict", "Size")
 

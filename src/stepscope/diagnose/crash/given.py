@@ -15,8 +15,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.diagnose.source import Source
 
-__all__ = ["given_line"]
-
 _POSITIONS = {"num_classes": 1}
 """Of functions that are not written in Python."""
 

@@ -16,8 +16,6 @@ from stepscope.evidence.modules import Module
 from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
-__all__ = ["Cut", "cut_of", "forward_of", "grad_switch", "loss_of", "no_grad_around"]
-
 _OFF = ("no_grad", "inference_mode", "set_grad_enabled")
 _DETACH = ("detach", "detach_", "data", "item", "tolist", "__get__")
 _NUMPY = ("numpy", "asarray")

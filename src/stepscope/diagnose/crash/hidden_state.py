@@ -15,8 +15,6 @@ from stepscope.evidence.frame_values import HeldItems, HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["Carried", "carried_graph", "hanging_line", "in_loop"]
-
 
 @dataclass(frozen=True)
 class Carried:

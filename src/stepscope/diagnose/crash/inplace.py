@@ -15,8 +15,6 @@ from stepscope.diagnose.crash.graph import forward_of, loss_of
 from stepscope.evidence.frame_values import HeldOptimizer
 from stepscope.records.step import Site
 
-__all__ = ["Written", "written_over"]
-
 _WEIGHTS = ("asstrided", "t", "transpose", "permute", "view", "unsafeview")
 
 

@@ -13,8 +13,6 @@ from stepscope.evidence.frame_values import HeldTensor, ModuleSeen
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["Expectation", "Layer", "built_at", "built_line", "expectation_of", "layers_of"]
-
 
 @dataclass(frozen=True)
 class Expectation:

@@ -12,8 +12,6 @@ from stepscope.diagnose.crash.turning_point import made_line
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.records.step import Site
 
-__all__ = ["Gradless", "gradless"]
-
 
 @dataclass(frozen=True)
 class Gradless:

@@ -16,8 +16,6 @@ from stepscope.evidence.modules import Module
 from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
-__all__ = ["CONCAT", "PLAIN", "Link", "mainline", "producer"]
-
 CONCAT = JOINS - {"stack"}
 PLAIN = ACTIVATIONS | DROPOUTS | NORMALIZATIONS | CASTS | {"mul", "clamp"}
 """Ops that leave the sizes as they are."""

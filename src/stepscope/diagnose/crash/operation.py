@@ -11,8 +11,6 @@ from stepscope.common.syntax import said
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
 from stepscope.evidence.frame_values import HeldItems, HeldTensor
 
-__all__ = ["Operand", "Operation", "arguments_of", "operation_of"]
-
 _OPERATORS = {
     ast.Add: "add",
     ast.Sub: "sub",

@@ -7,8 +7,6 @@ import ast
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.evidence.modules import Module
 
-__all__ = ["model_given", "parameters_call"]
-
 
 def parameters_call(crash: Crash) -> ast.Call | None:
     """The `model.parameters()` on the line that failed, or in what its argument was made of."""

@@ -7,8 +7,6 @@ from stepscope.diagnose.crash.layers import built_at
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["own_line"]
-
 
 def own_line(crash: Crash, root: Module, path: str) -> Site | None:
     """Nobody mends a line of an installed package: then the line that made the model and gave it its sizes."""

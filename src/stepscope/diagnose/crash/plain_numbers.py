@@ -12,8 +12,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
 
-__all__ = ["made_a_number"]
-
 _NUMBERS = ("item", "float", "tolist", "numpy")
 
 

@@ -18,8 +18,6 @@ from stepscope.diagnose.crash.frames import MISSING, Frame, several
 from stepscope.evidence.frame_values import Held, HeldLoader, HeldTensor, Kind
 from stepscope.records.step import Site
 
-__all__ = ["MAKERS", "Step", "dataset_steps", "held_in", "made_at", "made_by", "names_of", "story", "tensors_of"]
-
 MAKERS = frozenset(
     {
         *("tensor", "from_numpy", "as_tensor", "asarray", "frombuffer", "zeros", "ones", "full", "empty", "rand"),

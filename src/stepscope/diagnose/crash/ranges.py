@@ -11,8 +11,6 @@ from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = ["DEVICE_STOPPED", "RangeFault", "Swap", "range_fault", "swapped_arguments"]
-
 DEVICE_STOPPED = r"device-side assert"
 _TABLES = ("Embedding", "EmbeddingBag")
 _SIGNS = (r"out of (range|bounds)", r"valid range \[", r"class values must be smaller", DEVICE_STOPPED)

@@ -16,8 +16,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
 
-__all__ = ["Turned", "turned_recurrent"]
-
 
 @dataclass(frozen=True)
 class Turned:

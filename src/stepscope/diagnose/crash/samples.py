@@ -10,8 +10,6 @@ from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.provenance import dataset_steps
 from stepscope.records.step import Site
 
-__all__ = ["odd_samples", "sample_source"]
-
 Shape = tuple[int, ...]
 
 

@@ -19,8 +19,6 @@ from stepscope.diagnose.crash.recurrent import turned_recurrent
 from stepscope.diagnose.crash.unpacking import wrong_splits
 from stepscope.evidence.frame_values import HeldTensor
 
-__all__ = ["SizeFault", "is_odd_batch", "size_fault"]
-
 _SIGNS = (
     r"shapes? cannot be multiplied",
     r"size mismatch",

@@ -13,8 +13,6 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame, type_name
 from stepscope.evidence.frame_values import HeldTensor
 
-__all__ = ["Suspect", "suspect_of"]
-
 _WRONG = (
     re.compile(r"'(?P<kind>[\w.]+)' object (?P<what>is not callable|is not iterable|is not subscriptable)"),
     re.compile(r"'(?P<kind>[\w.]+)' object (?P<what>has no attribute) '(?P<name>\w+)'"),

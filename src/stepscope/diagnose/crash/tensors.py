@@ -9,8 +9,6 @@ from typing import Any
 
 from stepscope.evidence.frame_values import HeldItems, HeldTensor
 
-__all__ = ["Shown", "named_tensors", "show"]
-
 _DEPTH = 2
 _MOST = 12
 _PLAIN = ("list", "tuple", "dict")

@@ -16,8 +16,6 @@ from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
-__all__ = ["made_before", "made_line", "own_site", "turning_point"]
-
 Property = Callable[[str, int], bool]
 """Told of a tensor's dtype and its number of axes, those of a batch even where it is one sample."""
 

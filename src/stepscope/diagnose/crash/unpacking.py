@@ -16,8 +16,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
 
-__all__ = ["returned_by", "splits_in", "wrong_splits"]
-
 _TEST = re.compile(r"(^|_)(test|val|valid|validation|te|eval|dev|holdout)(_|\d|$)", re.IGNORECASE)
 _TRAIN = re.compile(r"(^|_)(train|tr|training)(_|\d|$)", re.IGNORECASE)
 

@@ -21,11 +21,6 @@ from stepscope.evidence.frame_values import Held, HeldItems, HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
-__all__ = [
-    "Made", "argument_in", "article", "bound", "definition", "describe", "earlier", "given_by_function",
-    "none_returned", "origin_of", "rebound",
-]  # fmt: skip
-
 _DEEPEST = 8
 _GIVES = {"len": "int", "sum": "", "open": "TextIOWrapper", "input": "str", "super": ""}
 _NUMBERS = frozenset({"int", "float", "bool"})

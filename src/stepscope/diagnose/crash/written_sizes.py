@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.source import Source, SourceFile
     from stepscope.records.step import Site
 
-__all__ = ["size_written"]
-
 
 def size_written(
     source: Source, built: Site | None, name: str, value: int, *, counted: bool = False, alone: bool = False

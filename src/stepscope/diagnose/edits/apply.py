@@ -14,8 +14,6 @@ from stepscope.diagnose.edits.spans import digest
 from stepscope.errors import Conflict, NotFound, StorageError
 from stepscope.records import Edit, TextChange
 
-__all__ = ["changed_text", "diff_lines", "edited_texts", "patch_text", "read_source", "unified", "write_sources"]
-
 
 def changed_text(text: str, changes: Sequence[TextChange]) -> str:
     """A text (with `\\n` line ends) with changes made; a `Conflict` where it is not the one they were made for.

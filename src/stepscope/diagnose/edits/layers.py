@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.spans import Plan
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = [
-    "batch_first",
-    "each_made",
-    "initialised",
-    "one_more_row",
-    "registered",
-    "size_position",
-    "sized",
-    "super_first",
-    "wrapped_value",
-]
-
 _SIZES = {
     r"Linear$": ("in_features", "out_features"),
     r"Conv(Transpose)?\dd$": ("in_channels", "out_channels"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.syntax import Where
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = ["constant_near", "given_argument", "literal_of", "set_argument", "set_value", "written_at"]
-
 _DEEP = 4
 
 

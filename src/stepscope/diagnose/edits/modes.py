@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.spans import Plan
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = ["added_import", "clipped", "deep_copied", "mode_calls", "put_in_eval", "train_before"]
-
 _LOOPS = (ast.For, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 

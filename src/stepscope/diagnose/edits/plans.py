@@ -13,26 +13,6 @@ from stepscope.diagnose.edits.syntax import Where, block_of, enclosing_statement
 if TYPE_CHECKING:
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = [
-    "after",
-    "append",
-    "argument",
-    "before",
-    "both",
-    "call_replaced",
-    "first_of",
-    "in_method",
-    "keyword",
-    "move_after",
-    "move_before",
-    "not_keyword",
-    "remove",
-    "renamed",
-    "replace",
-    "swap",
-    "unwrap",
-]
-
 Spans = Sequence[Span] | None
 At = Callable[["SourceFile", Any], Spans]
 

@@ -15,8 +15,6 @@ from stepscope.records import Edit, TextChange
 if TYPE_CHECKING:
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = ["Plan", "Span", "digest", "written"]
-
 Position = tuple[int, int]
 """Line from 1 and column in bytes of UTF-8, as Python's trees count."""
 

@@ -11,8 +11,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = ["Where", "block_of", "called_name_of", "enclosing_statement", "find", "is_atom", "name_of_result", "text_of"]
-
 Where = Any
 """A place, a site, (file, line), or (file, node) where the rule has the node already."""
 

@@ -11,8 +11,6 @@ from stepscope.diagnose.outputs.write_output import place, relative_to
 from stepscope.plain_text import clean
 from stepscope.records import Finding, Severity
 
-__all__ = ["annotation", "write"]
-
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 
 

@@ -18,8 +18,6 @@ from stepscope.files.opening import read_file
 from stepscope.records import Finding
 from stepscope.records.verdict import CheckDocument, ScriptVerdict, Verdict
 
-__all__ = ["as_json", "read", "write"]
-
 _LARGEST = 256 << 20
 
 _WORST_FIRST: tuple[Verdict, ...] = ("failed", "suspicious", "running", "not checked", "passed")

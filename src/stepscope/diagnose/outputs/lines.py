@@ -12,8 +12,6 @@ from stepscope.diagnose.outputs.write_output import relative_to
 from stepscope.plain_text import clean
 from stepscope.records import Finding
 
-__all__ = ["PATTERN", "line"]
-
 PATTERN = r"^(.+?):(\d+):(\d+)-(\d+): (error|warning|info): (.*) \[([\w.-]+)\]$"
 """File, line, first column and the one after the last, severity, message, rule; for Python and for JavaScript."""
 

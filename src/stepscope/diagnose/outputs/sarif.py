@@ -20,8 +20,6 @@ from stepscope.diagnose.outputs.json import as_json
 from stepscope.diagnose.outputs.write_output import place, relative_to
 from stepscope.records import Edit, Finding, Related, Severity, TextChange
 
-__all__ = ["sarif_log", "write"]
-
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 DOCS = "https://github.com/stepscope/stepscope/tree/main/docs"
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}

@@ -12,8 +12,6 @@ from msgspec.structs import replace
 from stepscope.errors import StorageError
 from stepscope.records import Edit, Finding
 
-__all__ = ["keep_stdout", "place", "relative_to", "with_paths"]
-
 _kept: int | None = None
 
 

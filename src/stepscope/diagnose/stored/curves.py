@@ -11,8 +11,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
 
-__all__ = ["Trend", "trend_of"]
-
 _WINDOWS = 10
 
 

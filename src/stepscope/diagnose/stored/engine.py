@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.settings import Settings
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["Diagnosis", "diagnose_run"]
-
 
 @dataclass(frozen=True)
 class Diagnosis:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["ERRORS", "WARNINGS", "Known", "known"]
-
 
 class Known(NamedTuple):
     """A message of torch, as a pattern, and what a person should do about it."""

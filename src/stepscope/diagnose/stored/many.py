@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.settings import Settings
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["diagnose_runs"]
-
 _FEW = 24
 """So many are looked at sooner than other processes have started."""
 _AT_ONCE = 8

@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["Kind", "Split", "kind_of", "split_of", "stem_of"]
-
 Kind = Literal["loss", "accuracy", "lr", "other"]
 Split = Literal["train", "val", ""]
 

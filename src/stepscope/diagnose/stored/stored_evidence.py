@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.settings import Settings
     from stepscope.records import Finding
 
-__all__ = ["AskedAgain", "ask_kept", "kept_evidence"]
-
 _MOST_FILES = 64
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["StoredRun"]
-
 MAX_SERIES = 400
 """Series looked at of one run; a run may have a hundred thousand."""
 MAX_CONSOLE = 2 << 20

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from stepscope.common.code_owner import is_library_path
 
-__all__ = ["Ended", "read_traceback"]
-
 _FRAME = re.compile(
     r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>[^\n]+))?\n(?P<code>[^\n]*)', re.M
 )

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from stepscope.launch.capsule.manifest import Why
 
-__all__ = ["Failure", "Surroundings"]
-
 
 class Failure(NamedTuple):
     """What went wrong, and where the script was."""

@@ -20,8 +20,6 @@ from stepscope.launch.capsule.safe_encoding import Missing, Packer, Unpacker
 from stepscope.launch.capsule.tensors import KINDS, nbytes
 from stepscope.record.observers.own_frames import is_own
 
-__all__ = ["frames_of", "own_frames", "pack_frames", "put_back"]
-
 _LARGEST_TENSOR = 16 << 20
 _ALL_TENSORS = 128 << 20
 _MOST_ITEMS = 64

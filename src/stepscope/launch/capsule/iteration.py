@@ -15,8 +15,6 @@ from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
 from stepscope.records.place import Place
 
-__all__ = ["Buffers", "Call", "Turn"]
-
 _SMALL_BUFFER = 1 << 16
 _MOST_MODELS = 16
 _MOST_BUFFER_BYTES = 64 << 20

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from stepscope.record.pulse import Beat
     from stepscope.track.run import Run
 
-__all__ = ["MOST_BYTES", "Keeper", "Kept"]
-
 MOST_BYTES = 1 << 30
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _LARGEST_MANIFEST = 256 << 20
 _LARGEST_SOURCE = 64 << 20
 
-__all__ = ["Capsule", "capsules_of", "open_capsule", "open_folder"]
-
 
 class Capsule:
     """An opened capsule; close it (or use `with`) to remove the copy it was read from."""

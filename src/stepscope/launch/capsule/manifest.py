@@ -10,8 +10,6 @@ import msgspec
 from stepscope.errors import BadData, UsageError
 from stepscope.runs.artifacts import check_inner_path
 
-__all__ = ["FORMAT", "Anchor", "Frame", "Manifest", "Model", "OptimizerState", "Source", "read_manifest"]
-
 FORMAT = 1
 _LARGEST = 256 << 20
 

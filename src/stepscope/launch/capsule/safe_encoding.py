@@ -22,8 +22,6 @@ from stepscope.errors import BadData
 from stepscope.launch.capsule.tensors import KINDS, memory_order
 from stepscope.track.secrets import mask_nested
 
-__all__ = ["Missing", "Packer", "Unpacker"]
-
 _DEEPEST = 12
 _MOST_ITEMS = 200_000
 _LONGEST_TEXT = 1 << 20

@@ -12,8 +12,6 @@ from stepscope.common.code_owner import is_own_file
 from stepscope.launch.capsule.manifest import Source
 from stepscope.track.secrets import mask_text
 
-__all__ = ["inner_path", "own_folders", "own_sources", "project_root", "sha256_of"]
-
 _LARGEST = 4 << 20
 _MOST = 2000
 

@@ -14,8 +14,6 @@ from stepscope.events.quiet import quietly
 from stepscope.files.opening import open_file, read_window
 from stepscope.inspect.safetensors import StoredTensor, read_header
 
-__all__ = ["KINDS", "memory_order", "nbytes", "open_tensors", "read_tensor", "write_tensors"]
-
 KINDS: dict[torch.dtype, str] = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
     torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Field", "as_array", "field_of"]
-
 _MOST_VALUES = 200
 
 

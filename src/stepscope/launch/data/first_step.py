@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tape import Tapes
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["FirstStep", "Layer"]
-
 MOST_ROWS = 40
 
 

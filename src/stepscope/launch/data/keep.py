@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from stepscope.launch.data.survey import Survey
 
-__all__ = ["logged", "saved_in_run"]
-
 
 def logged(run: Any, survey: Survey) -> None:
     """Log the sheet of a survey to a run."""

@@ -9,8 +9,6 @@ import numpy as np
 from stepscope.launch.data.field_stats import Field, as_array
 from stepscope.record.lengths import known_length
 
-__all__ = ["label_field", "whole_histogram"]
-
 _NAMES = ("label", "labels", "target", "targets", "y", "class", "class_id", "category")
 _MOST = 1000
 

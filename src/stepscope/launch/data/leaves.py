@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["leaves"]
-
 _DEEPEST = 5
 _MOST = 64
 

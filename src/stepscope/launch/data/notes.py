@@ -12,8 +12,6 @@ from stepscope.launch.data.field_stats import Field, as_array
 if TYPE_CHECKING:
     from stepscope.launch.data.survey import Survey
 
-__all__ = ["Twins", "notes_on", "shared_by", "twins_in"]
-
 _LARGE_BYTES = 16 << 20
 _MANY_VALUES = 16
 _SKEW = 20

@@ -8,8 +8,6 @@ from stepscope.launch.data.field_stats import Field, as_array
 from stepscope.track.media.image import Image
 from stepscope.track.media.pixels import channels_last, single_layout
 
-__all__ = ["is_picture", "sheet_of"]
-
 MOST = 64
 _SMALLEST = 6
 _SEEN = 48

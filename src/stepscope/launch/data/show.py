@@ -12,8 +12,6 @@ from stepscope.plain_text import clean
 if TYPE_CHECKING:
     from stepscope.launch.data.survey import Survey
 
-__all__ = ["Line", "as_rich", "as_text", "laid_out", "lines_of"]
-
 Line = list[tuple[str, str]]
 """Pieces of (text, style)."""
 _BAR = 24

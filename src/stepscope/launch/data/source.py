@@ -14,8 +14,6 @@ from typing import Any
 
 from stepscope.errors import UsageError
 
-__all__ = ["Drawn", "draw"]
-
 
 class Drawn:
     """What was taken, and what went wrong."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from stepscope.track.media.image import Image
 
-__all__ = ["Survey", "survey_of", "survey_of_batch"]
-
 
 @dataclass
 class Survey:

@@ -12,8 +12,6 @@ from stepscope.launch.fixing.version import VersionRun
 from stepscope.records import Edit, Finding, TextChange
 from stepscope.records.fix import Fate, FixVersion
 
-__all__ = ["Difference", "is_better", "loud", "named", "version_record"]
-
 
 def loud(findings: Iterable[Finding]) -> list[Finding]:
     return [one for one in findings if one.severity != "info"]

@@ -15,8 +15,6 @@ from stepscope.launch.fixing.workspace import Workspace
 from stepscope.records import Edit, Finding
 from stepscope.records.fix import FixOutcome
 
-__all__ = ["Fixing", "Plan"]
-
 _MOST_ROUNDS = 20
 
 

@@ -15,8 +15,6 @@ from stepscope.records import Finding
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["findings_of", "target_of"]
-
 
 def target_of(folder: RunFolder) -> Target:
     """The script of a run, as it was called."""

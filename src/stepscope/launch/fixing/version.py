@@ -15,8 +15,6 @@ from pathlib import Path
 from stepscope.diagnose.outputs import json as json_output
 from stepscope.records import Finding
 
-__all__ = ["Target", "VersionRun", "run_version"]
-
 _LOSS = "train/loss"
 _GRACE_S = 20.0
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from stepscope.errors import StorageError
 
-__all__ = ["Workspace", "copied"]
-
 _LEFT_OUT = {
     ".git",
     ".hg",

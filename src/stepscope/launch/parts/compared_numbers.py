@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers import Watcher
     from stepscope.record.pulse import Beat
 
-__all__ = ["ComparedNumbers"]
-
 _LOSS = re.compile(r"(?:train(?:ing)?[ _/-]*)?(?:avg |average |mean )?loss", re.IGNORECASE)
 _MOST_NAMES = 20
 

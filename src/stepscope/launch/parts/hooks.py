@@ -11,8 +11,6 @@ from stepscope.launch.dry_run_saves import NothingSaved
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 
-__all__ = ["DryRun", "Hooks", "Switched"]
-
 
 class Hooks(Part):
     """Waits for imports (`waits`); at the end everything that was installed on the way is taken away."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.launch.evidence_file import EvidenceFile, ForProcess
     from stepscope.record.observers import Watcher
 
-__all__ = ["Capsules", "KeptEvidence"]
-
 
 class KeptEvidence(Companion):
     """What was seen, so that rules can be asked again."""

@@ -13,8 +13,6 @@ from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 from stepscope.profile.collect.moves import Moves
 
-__all__ = ["FirstStep", "FollowedLoop", "Limited", "SeenSettings"]
-
 
 class FollowedLoop(Part):
     """Batches, backwards and steps are counted and timed."""

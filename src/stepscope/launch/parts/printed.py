@@ -17,8 +17,6 @@ from stepscope.launch.session_context import Around
 from stepscope.launch.trackers.name_registry import Hub, Origin
 from stepscope.launch.trainers import Boundaries
 
-__all__ = ["PrintedNumbers"]
-
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 _CONSOLE = Origin("console")
 LONGEST = 4000

@@ -11,8 +11,6 @@ from stepscope.launch.options import Profiling
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 
-__all__ = ["Logged", "Windows", "deep_of"]
-
 
 def deep_of(around: Around, profiling: Profiling, *, auto: bool = False) -> Deep:
     return Deep(

@@ -10,9 +10,6 @@ from stepscope.launch.part import Ended, Part
 from stepscope.launch.tracking import Tracking
 from stepscope.track.ending import Ending, ending_of
 
-__all__ = ["OpenedRun", "RunAtTheEnd"]
-
-
 _PARSERS = frozenset(
     ["argparse", "click", "typer", "fire", "absl", "tyro", "jsonargparse", "simple_parsing", "hydra", "docopt"]
 )

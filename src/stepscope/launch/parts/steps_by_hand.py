@@ -13,8 +13,6 @@ from stepscope.launch.auto_metrics import Logbook
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 
-__all__ = ["StepsByHand"]
-
 _BEFORE_THE_PULSE = 10
 
 

@@ -13,8 +13,6 @@ from stepscope.launch.reporting import by_severity
 from stepscope.launch.session_context import Around
 from stepscope.launch.status import StatusLine
 
-__all__ = ["ShownStatus", "Values", "status_text"]
-
 
 def status_text(around: Around, logbook: Logbook) -> Callable[[int], str]:
     """Step, loss, speed and findings in one line."""

@@ -16,8 +16,6 @@ from stepscope.launch.trackers import Hub, watch_trackers
 from stepscope.launch.trackers.tracked_run import RunTarget
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
 
-__all__ = ["FollowedTrainers", "HeardTrackers", "boundaries_of"]
-
 
 def boundaries_of(
     around: Around, roles: Roles, rank_command: Callable[[list[str]], list[str]]

@@ -17,8 +17,6 @@ from stepscope.launch.without_torch import needs_torch
 from stepscope.runs.store import usual_store
 from stepscope.track.run import Run
 
-__all__ = ["Judged", "SummedUp", "as_shown"]
-
 _RECORDED = "what it logs and prints and the system are recorded; findings, steps and phases need PyTorch"
 
 

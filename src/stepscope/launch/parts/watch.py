@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers import Watcher
     from stepscope.records import Finding
 
-__all__ = ["Companion", "Watch"]
-
 
 class Companion(Part):
     """A part that has something to do with the watch: two more moments, in the order of the watch's own list."""

@@ -10,8 +10,6 @@ import re
 
 from stepscope.launch.printed.read_line import Line, words
 
-__all__ = ["BoxRows"]
-
 _ROW = re.compile(
     r"^\s*[|│┃](?P<indent>\s*)(?P<name>[^|│┃]*[A-Za-z][^|│┃]*?)\s*[|│┃]\s*(?P<value>[^|│┃]*?)\s*[|│┃]\s*$"
 )

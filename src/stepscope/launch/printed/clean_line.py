@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["cleaned", "postfix_of_bar"]
-
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|[DIWE](?=\d{4}\b))"
 _STAMP = re.compile(

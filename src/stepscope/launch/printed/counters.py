@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from stepscope.launch.printed.read_line import words
 from stepscope.launch.source_names import literal_integers
 
-__all__ = ["CounterFreeNames"]
-
 Place = tuple[str, int] | None
 _INTEGER = re.compile(r"(?<![\w.@(-])\d+(?![\w.@])")
 _NUMBERS_THINGS = re.compile(

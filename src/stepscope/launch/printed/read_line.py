@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 from stepscope.launch.printed.clean_line import cleaned
 
-__all__ = ["Line", "is_metric", "read_line", "unique_name", "words"]
-
 _VALUE = re.compile(
     r"(?<![\w.@^\-/])(?P<value>[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b)"
     r"(?P<unit>\s?%|\s?(?:ms|us|s|sec|secs|seconds|min|h|it/s|x|MB|GB|GiB|MiB)(?![\w/])|ms/\w+|s/\w+)?"

@@ -11,8 +11,6 @@ from stepscope.launch.printed.counters import CounterFreeNames
 from stepscope.launch.printed.read_line import Line, is_metric, read_line, unique_name
 from stepscope.launch.source_names import printed_names
 
-__all__ = ["PrintedSeries"]
-
 Log = Callable[[Mapping[str, float], int], None]
 Place = tuple[str, int] | None
 MOST_NAMES = 200

@@ -8,8 +8,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.profile.store import write_part
 
-__all__ = ["PythonTimes"]
-
 CALLS_S, CALLS_STEPS, FEWEST_STEPS = 5.0, 30, 3
 
 

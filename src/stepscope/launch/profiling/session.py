@@ -44,8 +44,6 @@ from stepscope.runs.format.writer_identity import host_name
 if TYPE_CHECKING:
     from stepscope.records import Finding
 
-__all__ = ["ProfileReport", "profile_session"]
-
 SIMPLE_STEPS = 30
 SAMPLED_S, SAMPLED_STEPS = 2.0, 200
 Show = Callable[[Profile, "ProfileReport"], None]

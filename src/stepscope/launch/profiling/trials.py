@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
     from stepscope.records.profile import StepParts
 
-__all__ = ["Trials"]
-
 _BUSY = 0.3
 """Processors that other programs use, from which on they are noticed."""
 

@@ -11,8 +11,6 @@ from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.manifest import Model, OptimizerState
 from stepscope.launch.capsule.safe_encoding import Missing, Unpacker
 
-__all__ = ["Loaded", "load_model", "load_optimizer"]
-
 
 class Loaded(NamedTuple):
     """What was put in place, for the story."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from stepscope.launch.capsule.load import Capsule
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Rehearsal", "StepOver"]
-
 _LOADERS = "torch.utils.data.dataloader"
 
 

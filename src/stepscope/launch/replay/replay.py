@@ -27,8 +27,6 @@ from stepscope.record.observers.watcher import Watcher
 from stepscope.record.trace_values import Report, Tracer
 from stepscope.records import Finding
 
-__all__ = ["Outcome", "replay"]
-
 
 @dataclass
 class Outcome:

@@ -10,8 +10,6 @@ from stepscope.common.units import counted
 from stepscope.launch.capsule.manifest import Manifest
 from stepscope.launch.replay.replay import Outcome, said
 
-__all__ = ["told", "what_failed"]
-
 _FEW = 6
 
 

@@ -20,8 +20,6 @@ from stepscope.launch.script import Script
 
 _LARGEST = 64 << 20
 
-__all__ = ["Compared", "Stage", "compare_sources", "staged"]
-
 State = Literal["same", "changed", "gone"]
 
 

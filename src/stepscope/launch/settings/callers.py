@@ -7,8 +7,6 @@ from types import FrameType
 from stepscope.common.code_owner import is_own_file
 from stepscope.events.patches import is_ours
 
-__all__ = ["is_asked_by_script"]
-
 _ALWAYS = frozenset({"contextlib", "functools"})
 
 

@@ -13,8 +13,6 @@ from typing import Any
 from stepscope.common.code_owner import is_own_file
 from stepscope.launch.settings.source import COMMAND_LINE, DEFAULT, ENVIRONMENT, SCRIPT, Words
 
-__all__ = ["constants_of", "origin_of_constant", "variables_of", "variables_read"]
-
 PLAIN = (int, float, str, bool, type(None))
 MOST = 200
 _LARGEST = 400_000

@@ -15,8 +15,6 @@ from stepscope.files.yaml_text import load_yaml
 from stepscope.launch.settings.source import COMMAND_LINE, DEFAULT, SCRIPT, Source, Words, file_label
 from stepscope.track.config import flatten
 
-__all__ = ["keys_of_file", "of_hydra", "of_loaded", "of_omegaconf", "of_yacs", "settings_file"]
-
 _LARGEST = 1 << 20
 _CONFIG_FILE = re.compile(r"(?i)(conf|cfg|param|hyper|setting|option|args|hp)")
 

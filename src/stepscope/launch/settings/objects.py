@@ -17,8 +17,6 @@ from stepscope.launch.settings.constants import MOST, PLAIN
 from stepscope.launch.settings.source import COMMAND_LINE, DEFAULT, ENVIRONMENT, SCRIPT, Words
 from stepscope.track.config import as_mapping, flatten, plain
 
-__all__ = ["config_objects", "names_in_reach"]
-
 _CONFIG_NAMES = re.compile(
     r"(?i)^(config|cfg|args|arguments|hparams|hyperparameters|opt|options|params|settings|flags|hp|conf)$"
 )

@@ -17,8 +17,6 @@ from stepscope.launch.settings.parsers import of_absl, of_argparse, of_call, of_
 from stepscope.launch.settings.source import COMMAND_LINE, Source, file_label
 from stepscope.track.config import flatten
 
-__all__ = ["Parsed"]
-
 _ARGPARSE = frozenset(
     ["argparse", "simple_parsing", "transformers", "pyrallis", "draccus", "tap", "configargparse", "datargs"]
 )

@@ -15,8 +15,6 @@ from stepscope.common.code_owner import is_own_file
 from stepscope.launch.settings.files import keys_of_file
 from stepscope.launch.settings.source import COMMAND_LINE, DEFAULT, ENVIRONMENT, Source, Words, file_label
 
-__all__ = ["of_absl", "of_argparse", "of_call", "of_click", "of_jsonargparse", "of_tyro"]
-
 _CLICK = {"COMMANDLINE": COMMAND_LINE, "ENVIRONMENT": ENVIRONMENT, "PROMPT": "prompt", "DEFAULT_MAP": "config file"}
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from stepscope.track.config import flatten, plain
 
-__all__ = ["COMMAND_LINE", "DEFAULT", "ENVIRONMENT", "SCRIPT", "Source", "Words", "file_label"]
-
 COMMAND_LINE, DEFAULT, ENVIRONMENT, SCRIPT = "command line", "default", "environment", "script"
 _NUMBER = re.compile(r"-[\d.]")
 

@@ -12,8 +12,6 @@ from stepscope.records import Artifact, ArtifactFile
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["files_in", "noted"]
-
 _MOST_FILES = 1_000
 
 

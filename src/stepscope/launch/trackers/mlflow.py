@@ -19,8 +19,6 @@ from stepscope.track.config import from_text
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["watch_mlflow"]
-
 TOOL = "mlflow"
 _SERVICE = "mlflow.tracking._tracking_service.client"
 _CLIENT = "mlflow.tracking.client"

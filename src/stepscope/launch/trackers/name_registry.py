@@ -19,8 +19,6 @@ from stepscope.events.patches import Layer
 from stepscope.records import Event
 from stepscope.track.names import as_name
 
-__all__ = ["Hub", "Origin", "Target"]
-
 OURS = ("train/", "train2/", "eval/", "test/", "speed/", "time/", "memory/", "system/")
 _MOST_NAMES = 100_000
 

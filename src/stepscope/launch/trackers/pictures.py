@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from stepscope.track.media import Audio, Embedding, Image
 
-__all__ = ["array", "boxed", "edges_of", "embedding", "image", "sound", "videos"]
-
 
 def array(value: Any) -> Any:
     """A tensor, an array or a list as a numpy array; a tensor is copied to the host, as TensorBoard has done before."""

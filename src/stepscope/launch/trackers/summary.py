@@ -12,8 +12,6 @@ from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.trackers.name_registry import Hub, Origin
 
-__all__ = ["watch_tf_summary"]
-
 Folders = WeakKeyDictionary[Any, str]
 
 _WRITERS = "tensorflow.python.ops.summary_ops_v2"

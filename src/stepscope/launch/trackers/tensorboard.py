@@ -11,8 +11,6 @@ from stepscope.events.imports import Imports
 from stepscope.launch.trackers import pictures
 from stepscope.launch.trackers.name_registry import Hub, Origin
 
-__all__ = ["watch_tensorboard"]
-
 TOOL = "tensorboard"
 _WRITERS = ("torch.utils.tensorboard.writer", "tensorboardX.writer")
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.launch.tracking import Tracking
     from stepscope.launch.trainers.boundaries import Boundaries
 
-__all__ = ["RunTarget"]
-
 
 class RunTarget:
     """Silent while a trainer hands its values to loggers: those were heard from the trainer."""

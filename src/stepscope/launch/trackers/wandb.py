@@ -21,8 +21,6 @@ from stepscope.records import Alert, MetricRule, Severity
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["watch_wandb"]
-
 TOOL = "wandb"
 _SUMMARIES: tuple[Literal["min", "max", "mean", "last", "first", "none"], ...]
 _SUMMARIES = ("min", "max", "mean", "last", "first", "none")

@@ -10,8 +10,6 @@ from stepscope.track.media import Audio, File, Histogram, Html, Image, Table, Vi
 from stepscope.track.media.bins import wide_bins
 from stepscope.track.media.loggable import comes_from
 
-__all__ = ["dotted", "kept_values"]
-
 _DEEPEST = 16
 _LISTED = 8
 

@@ -15,8 +15,6 @@ from stepscope.launch.accelerate_facts import Preparing
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.wrap_method import after, around
 
-__all__ = ["follow"]
-
 NAME = "Accelerate"
 
 

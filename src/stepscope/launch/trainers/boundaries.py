@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.launch.loader_roles import Role, Roles
     from stepscope.launch.loop import Loop
 
-__all__ = ["Boundaries", "Stage", "beside_ours"]
-
 Stage = Literal["training", "validation", "test", "prediction", "sanity check", "tuning"]
 """sanity check: a few batches of validation before training, whose numbers mean nothing. tuning: steps that are taken
 back after, such as those of a search for a learning rate."""

@@ -17,8 +17,6 @@ from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.wrap_method import after, around
 
-__all__ = ["follow", "settings_of"]
-
 NAME = "fastai"
 
 

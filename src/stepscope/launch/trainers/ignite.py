@@ -18,8 +18,6 @@ from stepscope.launch.loader_roles import Role, role_in_words
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
 from stepscope.launch.trainers.wrap_method import after, around
 
-__all__ = ["follow"]
-
 NAME = "Ignite"
 _STAGES: dict[Role, Stage] = {"train": "training", "val": "validation", "test": "test"}
 

@@ -17,8 +17,6 @@ from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.keras_steps import KerasSteps
 from stepscope.launch.trainers.wrap_method import after, around
 
-__all__ = ["follow"]
-
 NAME = "Keras"
 
 

@@ -15,8 +15,6 @@ from weakref import WeakKeyDictionary
 from stepscope.events import Installed, source_of
 from stepscope.launch.trainers.wrap_method import around
 
-__all__ = ["KerasSteps"]
-
 
 class _StandIn:
     """What a torch optimizer would show of this one."""

@@ -17,8 +17,6 @@ from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
 from stepscope.launch.trainers.wrap_method import after, around
 
-__all__ = ["follow"]
-
 NAME = "Lightning"
 _PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 _LAUNCHER = "lightning.fabric.strategies.launchers.subprocess_script"

@@ -15,8 +15,6 @@ from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.wrap_method import after, around
 from stepscope.launch.transformers_facts import beside_ours, model_facts, named_metrics, settings_of
 
-__all__ = ["follow"]
-
 NAME = "Transformers"
 
 

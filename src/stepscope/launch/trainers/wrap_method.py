@@ -9,8 +9,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events import Installed
 
-__all__ = ["after", "around"]
-
 Leave = Callable[[], object]
 
 

@@ -22,8 +22,6 @@ from stepscope.profile.batch.memory import is_out_of_memory
 from stepscope.profile.batch.tuner import BatchTuner
 from stepscope.profile.data.loaders import Loaders
 
-__all__ = ["main"]
-
 
 class _Child:
     def __init__(self, order: dict[str, Any]) -> None:

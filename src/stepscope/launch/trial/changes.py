@@ -13,8 +13,6 @@ from stepscope.events.objects import hook_inputs, lend
 from stepscope.launch.trial.data_changes import cached_samples, whole_batches
 from stepscope.launch.trial.single_precision import lend_single_precision
 
-__all__ = ["apply_change", "lend_autocast"]
-
 Change = Callable[[dict[str, Any], Imports, Installed], None]
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 
-__all__ = ["cached_samples", "few_samples_kept", "whole_batches"]
-
 _FETCH = "torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch"
 _MOST_SAMPLES = 100_000
 _FEW = 64

@@ -18,8 +18,6 @@ from stepscope.profile.advice.tip import Trial
 from stepscope.profile.advice.tried import TriedInside
 from stepscope.profile.data.trial import settle
 
-__all__ = ["Candidate", "LiveTrials", "Training"]
-
 GROUPS, MOST_GROUPS, ROUNDS = 4, 8, 2
 """Ratios; as many where they do not agree; and how often each arm is on for one of them."""
 MOST_TRIALS = 5

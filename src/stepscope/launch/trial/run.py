@@ -22,8 +22,6 @@ from stepscope.launch.script import end_stacks_at_script, find_module, find_scri
 from stepscope.launch.trial.changes import apply_change
 from stepscope.profile.collect.facts_process import graphs_made
 
-__all__ = ["main"]
-
 _AFTER_COMPILING = 8
 """Steps after the last compilation that still record graphs of a device or choose kernels."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 
-__all__ = ["halt_schedules"]
-
 
 def halt_schedules(imports: Imports, installed: Installed, is_tuning: Callable[[], bool]) -> None:
     """A pass continues until all is tried, and schedulers that know its length would raise at its end."""

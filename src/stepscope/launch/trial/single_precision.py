@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.events import quietly
 from stepscope.events.objects import lend
 
-__all__ = ["lend_single_precision"]
-
 
 def lend_single_precision(torch: Any, module: Any, optimizers: Sequence[Any] = ()) -> Callable[[], None]:
     """Until what comes back is called. Outputs are float64 as before, because the loss may meet float64 targets.

@@ -16,8 +16,6 @@ from stepscope.profile.data.diversion import Diversion
 from stepscope.profile.data.settings import LoaderSettings, loader_like
 from stepscope.profile.data.training_loader import TrainingLoader
 
-__all__ = ["LoaderSwitch", "Switch", "switch_for"]
-
 _LAYERS = ("set_to_none", "batch-index", "non_blocking")
 
 

@@ -90,25 +90,6 @@ class Builder:
             text = value if isinstance(value, str) else json.dumps(value) if kind == "text" else ""
             column[2].append(self._texts.of(text) if kind == "text" else number)
 
-    def add_table(self, table: Events) -> None:
-        """All rows of another table, after those that are here."""
-        at = len(self._rows)
-        cats = [self._cats.of(one) for one in table.cats]
-        names = [self._names.of(one) for one in table.names]
-        lanes = [self._lanes.of(one) for one in table.lanes]
-        texts = [self._texts.of(one) for one in table.texts]
-        columns = (table.start, table.dur, table.ph, table.cat, table.name, table.lane)
-        for start, dur, ph, cat, name, lane in zip(*(column.tolist() for column in columns), strict=True):
-            self._rows.append((start, dur, ph, cats[cat], names[name], lanes[lane]))
-        for key, column in table.args.items():
-            kind, rows, values = self._args.setdefault(key, (column.kind, [], []))
-            if kind != column.kind:
-                kind, rows, values = self._args.setdefault(f"{key} ({column.kind})", (column.kind, [], []))
-            rows.extend((column.rows.astype(np.int64) + at).tolist())
-            found = column.values.tolist()
-            values.extend([texts[one] for one in found] if kind == "text" else found)
-        self.lane_names.update(table.lane_names)
-
     def events(self) -> Events:
         """The table of what was added so far."""
         columns = list(zip(*self._rows, strict=True)) if self._rows else [()] * 6

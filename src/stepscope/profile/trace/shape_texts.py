@@ -38,19 +38,6 @@ def _listed(text: str) -> list[Any]:
 
 
 @lru_cache(16384)
-def dims_of(text: str) -> tuple[tuple[int, ...], ...]:
-    """The sizes of each input; () for anything but a tensor (or a list of them), () too for a tensor of no dimensions.
-
-    >>> dims_of("[[8, 3], [], [[2], [3]]]")
-    ((8, 3), (), ())
-    """
-    return tuple(
-        tuple(one) if isinstance(one, list) and all(isinstance(size, int) for size in one) else ()
-        for one in _listed(text)
-    )
-
-
-@lru_cache(16384)
 def types_of(text: str) -> tuple[str, ...]:
     """The dtype of each input, "" for anything but a tensor."""
     return tuple(dtype_name(one) if isinstance(one, str) else "" for one in _listed(text))

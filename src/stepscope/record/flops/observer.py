@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.step_builder import Drafts, OpDraft
 
-__all__ = ["FlopsObserver"]
-
 # Where the arithmetic of a composite op's backward happens; the nodes around it only move data.
 _PRODUCTS = re.compile(r"[mM]m\w*Backward|Conv|Linear|Attention|Rnn|RNN|Lstm|Gru|Cell|Dot|Mv|Bilinear")
 _MOVES = re.compile(

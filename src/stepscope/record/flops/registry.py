@@ -8,8 +8,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Called", "Work", "backward_of_products", "formula", "known_ops", "per_input", "per_output", "work_of"]
-
 
 class Work(NamedTuple):
     """What an op computes. A multiply-accumulate is two floating-point operations."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.step_builder import OpDraft
 
-__all__ = ["StandIn", "arguments_of"]
-
 
 class StandIn:
     """A tensor without values: as much of its interface as formulas use."""

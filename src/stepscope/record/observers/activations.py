@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ActivationObserver"]
-
 _LOOKS = 12
 _LARGEST, _LARGEST_FAR = 2**21, 2**18
 _CLOSE = {"tanh": 0.99, "sigmoid": 0.99}

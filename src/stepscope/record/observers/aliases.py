@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Step
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["AliasObserver"]
-
 _KEPT = 100
 _PLAIN = (torch.nn.Parameter, torch.Tensor)
 """Sharded and quantized tensors are left out: their addresses say nothing about their numbers."""

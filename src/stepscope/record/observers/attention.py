@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["AttentionObserver"]
-
 _LOOKS = 4
 _LARGEST = 2**21
 _HIDDEN = -1000.0

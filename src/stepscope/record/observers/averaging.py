@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["AveragingObserver"]
-
 _KEPT = 20
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["BatchPositionObserver", "placed"]
-
 _OPS = frozenset({"add", "add_", "sub", "mul", "cat", "concat"})
 _LARGEST = 2**22
 _MOST = 2000

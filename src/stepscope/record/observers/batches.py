@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["BatchObserver", "LiveFed"]
-
 _LOOKS = 6
 _MOST_ROWS = 40_000
 _KEPT = 400

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["BroadcastObserver"]
-
 _KEPT = 40
 _TWO_SIDED = frozenset({"add", "sub", "rsub", "mul", "div", "eq", "ne"}) | COMPARISONS
 _AFTER = REDUCTIONS | CASTS | {"abs", "pow", "square"}

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["CheckpointObserver"]
-
 _MOST = 200
 _SAMPLE = 4
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Step
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["CompilingObserver"]
-
 _KEPT = 500
 
 

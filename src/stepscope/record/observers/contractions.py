@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ContractionObserver"]
-
 _NORMALIZED = SOFTMAXES | {"normalize"}
 _PRODUCTS = frozenset({"matmul", "bmm", "einsum"})
 _CHOICES = frozenset({"argmax", "gather", "multinomial", "max", "nll_loss", "cross_entropy", "topk"})

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["CustomFunctionObserver", "compared"]
-
 _SECONDS = 3.0
 _LARGEST = 2**18
 _STEP = 1e-4

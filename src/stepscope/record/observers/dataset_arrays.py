@@ -12,8 +12,6 @@ from stepscope.record.observers.datasets import base_of
 from stepscope.record.observers.fetch import is_far
 from stepscope.record.observers.value_sample import can_look
 
-__all__ = ["Array", "arrays_of", "bytes_of", "is_data"]
-
 _SAMPLED_ROWS, _SAMPLED_COLUMNS = 256, 16
 _LISTED_ROWS = 32
 

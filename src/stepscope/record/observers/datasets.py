@@ -11,8 +11,6 @@ from stepscope.record.observers.own_frames import is_own
 from stepscope.record.sites import place_at
 from stepscope.records.place import Place
 
-__all__ = ["Datasets", "base_of", "beginning_of"]
-
 
 class Datasets:
     """The record of each dataset, for as long as that is there."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["DeviceObserver"]
-
 _MOST = 50
 _SETTINGS = re.compile(r"\b(self|args|cfg|config|opt|options|hparams|params|settings|trainer|conf|FLAGS)\.device\b")
 # May mix devices, or wants one argument on the CPU.

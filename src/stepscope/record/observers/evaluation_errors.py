@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["EvaluationErrorObserver"]
-
 _SMALLEST, _LARGEST = 8, 2**20
 _KEPT, _LOOKS = 20, 4
 

@@ -18,8 +18,6 @@ from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.record.statistics import is_transformed
 
-__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "is_small", "norms_of", "patience", "together"]
-
 _FAR = {"cuda", "mps", "xpu"}
 _READS, _A_WINDOW = 6000, 200
 _SMALL = 2**12

@@ -19,8 +19,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["can_fork", "in_a_fork", "shares_files"]
-
 _MOST_BYTES = 1 << 20
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ForwardObserver"]
-
 _KEPT = 400
 _PER_PLACE = 12
 _BACKWARDS = 60

@@ -14,8 +14,6 @@ from stepscope.record.observers.own_frames import own_place
 if TYPE_CHECKING:
     from stepscope.events import Installed
 
-__all__ = ["FromNumpy"]
-
 
 class FromNumpy(Observer):
     """Gives the tensors of `torch.from_numpy` an origin."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["GlobalSettingsObserver"]
-
 _MOST = 2000
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["GradientClipObserver"]
-
 _HOME = "torch.nn.utils.clip_grad"
 _KEPT = 500
 _LOOKS = 40

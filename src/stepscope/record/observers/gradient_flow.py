@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["GradientFlowObserver"]
-
 _CUTS_AT = frozenset((1, 2, 3, 5, 8))
 _NORMS_AT = frozenset((*range(12), 15, 20, 25, 30, 40, 50, 75, 100, 150, 200))
 _ANCESTORS = 6000

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["GradientReachObserver"]
-
 _LOOKS = 48
 _ANCESTORS = 6000
 

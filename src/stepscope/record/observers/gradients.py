@@ -8,8 +8,6 @@ from typing import Any
 from stepscope.record.observers.fetch import norms_of
 from stepscope.record.observers.nonzero import can_read, is_nonzero
 
-__all__ = ["forget", "gradient_norms", "have_gradients"]
-
 _known: dict[int, tuple[int, int, float]] = {}
 """By the id of a parameter: the id of its gradient, its version, its norm."""
 

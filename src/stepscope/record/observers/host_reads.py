@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["HostReadObserver"]
-
 _KEPT = 400
 
 

@@ -19,8 +19,6 @@ from stepscope.record.statistics import is_transformed
 if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
 
-__all__ = ["IndexObserver"]
-
 _LATE = frozenset({"cuda", "xpu", "mps", "privateuseone"})
 """Devices that report such a fault late, and are lost with it."""
 _LABELS = frozenset({"cross_entropy", "nll_loss", "multi_margin_loss"})

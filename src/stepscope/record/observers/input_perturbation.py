@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["InputPerturbationObserver", "tried"]
-
 _SLOWEST_S = 0.3
 _SECONDS = 3.0
 _LARGEST = 200_000_000

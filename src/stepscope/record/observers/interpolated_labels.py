@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["InterpolatedLabelObserver"]
-
 _THROUGH = VIEWS | {"round", "floor", "ceil", "trunc"}
 _EXACT = frozenset({"nearest", "nearest-exact"})
 _BATCH_AXES = 4

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["LayerObserver"]
-
 
 class LayerObserver(Observer, Layers):
     def __init__(self, watcher: Watcher) -> None:

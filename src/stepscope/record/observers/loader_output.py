@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["LoaderOutputObserver"]
-
 _EPOCHS = 6
 _BATCHES = 3
 _MOST_LABELS = 30_000

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["LiveLoader", "LoaderObserver", "live", "live_collate", "live_data"]
-
 
 class LiveLoader(Loader):
     """A DataLoader that may still be there."""

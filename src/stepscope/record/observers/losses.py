@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["LossObserver"]
-
 _CLASSES_IN_ROWS = frozenset({"cross_entropy", "nll_loss", "kl_div", "ctc_loss"})
 _LOOKS = 6
 _COUNTS, _COUNTS_FAR = 40, 24

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ManualLossObserver"]
-
 _LOOKS = 6
 _LARGEST = 2**20
 _MOST = 200

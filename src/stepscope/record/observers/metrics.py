@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["MetricObserver"]
-
 _UNCHANGED = VIEWS | SOFTMAXES | {"numpy"}
 _KEEP_AXES = CASTS | SOFTMAXES
 _LOGIT_LOSSES = frozenset({"binary_cross_entropy_with_logits"})

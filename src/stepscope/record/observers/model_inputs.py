@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ModelInputObserver"]
-
 _LOOKS = 5
 _PRODUCTS = frozenset({"matmul", "mm", "addmm", "baddbmm", "bmm"})
 

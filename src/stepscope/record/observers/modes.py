@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ModeObserver"]
-
 _KEPT = 4000
 
 

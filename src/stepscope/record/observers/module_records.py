@@ -14,8 +14,6 @@ from stepscope.record.observers.names import device_name, dtype_name
 from stepscope.record.observers.own_frames import is_own_file
 from stepscope.record.sites import place_at
 
-__all__ = ["LiveModule", "LiveParameter", "ModuleRecords", "live"]
-
 _PLAIN = (bool, int, float, str, type(None))
 _MOST = 60
 _MOST_PARTS = 1000

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["device_name", "dtype_name"]
-
 _DTYPES: dict[Any, str] = {}
 _DEVICES: dict[Any, str] = {}
 

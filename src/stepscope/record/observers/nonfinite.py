@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["NonfiniteObserver"]
-
 _RISKY = STEEP | frozenset((
     "log", "log_", "log2", "log10", "log1p", "logit", "xlogy", "rsqrt", "div", "div_", "true_divide", "divide",
     "reciprocal", "reciprocal_", "reciprocal_mul", "exp", "exp_", "exp2", "expm1", "sinh", "cosh", "std", "var", "mean",

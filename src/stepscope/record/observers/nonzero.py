@@ -11,8 +11,6 @@ from stepscope.events.unpatched_torch import raw
 from stepscope.record.observers.fetch import can_fetch, here, is_far, norms_of
 from stepscope.record.statistics import is_transformed
 
-__all__ = ["are_nonzero", "can_read", "is_nonzero"]
-
 
 def is_nonzero(gradient: Any) -> bool:
     """Whether it holds anything but zeros; what cannot be looked at now counts as something."""

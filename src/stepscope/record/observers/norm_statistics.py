@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["NormStatisticsObserver"]
-
 _STEPS = 5
 _LOOKS = 40
 _LARGEST = 2**20

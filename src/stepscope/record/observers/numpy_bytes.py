@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["NumpyByteObserver"]
-
 _OPS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 _SAMPLES = 8
 _SECONDS = 1.0

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Observer"]
-
 
 class Observer:
     """Override what you need."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["LiveMade", "OptimizerObserver"]
-
 _KEPT = 4000
 _KEEP = 4
 _KEEP_BYTES = 64 * 2**20

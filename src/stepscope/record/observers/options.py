@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["OptionObserver"]
-
 _MOST = 200
 _NO = frozenset(("false", "0", "no", "off", "n", "f", "none"))
 

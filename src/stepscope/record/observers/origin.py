@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.record.arguments import Snapshot
     from stepscope.records.place import Place
 
-__all__ = ["LiveOrigin"]
-
 _DEEPEST = 4000
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["PrecisionLossObserver"]
-
 _TO_INTEGER = frozenset({"long", "int", "to", "type", "short", "byte", "char"})
 _FLOORS = frozenset({"floor_divide", "floor_divide_"})
 _ADDS = frozenset({"add", "add_", "clamp", "clamp_", "clamp_min", "clamp_min_", "clip", "maximum"})

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.events import Installed
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["PythonWarningObserver"]
-
 _KEPT = 100
 _LONGEST = 400
 _MACHINERY = ("warnings", "stepscope")

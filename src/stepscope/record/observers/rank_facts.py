@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.ranks import Spot
     from stepscope.records.place import Place
 
-__all__ = ["host_of", "length_of", "shares_out", "spot", "subset_digest", "world"]
-
 
 def world() -> tuple[int, int] | None:
     """Our rank and how many there are; None where this process trains alone."""

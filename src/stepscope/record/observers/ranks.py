@@ -34,11 +34,6 @@ from stepscope.evidence.ranks import (
 from stepscope.files.opening import read_file
 from stepscope.records import Finding
 
-__all__ = [
-    "AnyFact", "Began", "Crashed", "Found", "Notes", "Outbox", "Returned", "Trained", "Writes", "facts_in",
-    "is_private", "rank_of", "read_facts", "read_ranks",
-]  # fmt: skip
-
 _LARGEST = 20_000_000
 
 

@@ -8,8 +8,6 @@ from types import ModuleType
 from stepscope.common.folders import modules_in
 from stepscope.record.observers.observer import Observer
 
-__all__ = ["observers"]
-
 _FIRST = (
     "optimizers", "steps", "models", "modes", "loaders", "devices", "retained_graphs", "global_settings",
     "indices", "compiling", "losses", "contractions", "sequences", "attention", "input_perturbation", "nonfinite",

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.loaders import Loader
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["SamplesAgain", "labels_held", "may_be_asked"]
-
 _SLOW_S = 0.05
 _SAMPLES = 8
 _COUNTED, _COUNTING_S = 400, 1.0

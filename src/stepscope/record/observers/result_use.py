@@ -7,8 +7,6 @@ import linecache
 
 from stepscope.records.step import Site
 
-__all__ = ["fate_of_call"]
-
 _trees: dict[str, dict[ast.AST, ast.AST]] = {}
 
 

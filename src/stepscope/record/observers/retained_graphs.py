@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["RetainedGraphObserver"]
-
 _WATCHED = 400
 _TOTALS = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"})
 _LOSSES = frozenset({

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["ReturnOrderObserver", "order_of"]
-
 _SHORTEST, _LONGEST = 4, 2000
 _FRAMES = 3
 _LOOKS = 60

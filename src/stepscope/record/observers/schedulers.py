@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["SchedulerObserver"]
-
 _HOME = "torch.optim.lr_scheduler"
 _KEPT = 4000
 _TORCHS = lr_scheduler.__file__

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Pads", "SequenceObserver", "can_keep"]
-
 _CALLS = 12
 _LARGEST = 2**18
 _TARGETED = frozenset({

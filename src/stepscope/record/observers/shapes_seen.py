@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["ShapeObserver"]
-
 _KINDS = (
     nn.RNNBase,
     nn.MultiheadAttention,

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["StepObserver"]
-
 _SAMPLE = 3
 _LIGHTLY, _SELDOM, _MANY = 4, 16, 1000
 """Of the backwards that are not watched in detail, every fourth is noted with its loss; after many, every sixteenth."""

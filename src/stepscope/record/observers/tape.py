@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Constant", "Leaf", "Node", "Slot", "Tape", "Tapes", "filled"]
-
 MOST_BYTES = 256 << 20
 _MOST_NODES = 4000
 _MOST_TAPES = 4

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["TargetObserver", "draws_behind"]
-
 _WITH_LABELS = frozenset({"cross_entropy", "nll_loss", "multi_margin_loss"})
 _WITH_EITHER = frozenset({"binary_cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss"})
 _WITH_VALUES = frozenset(

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Call", "TensorHistoryObserver"]
-
 _cpu = time.thread_time
 
 _NOISE = frozenset((

@@ -11,8 +11,6 @@ from stepscope.record.observers.own_frames import is_own, is_own_file
 from stepscope.record.sites import place_at
 from stepscope.records.place import Place
 
-__all__ = ["TrainerObserver", "return_of"]
-
 
 class TrainerObserver(Trainer):
     """Filled by whoever follows the trainer."""

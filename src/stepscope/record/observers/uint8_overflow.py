@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["Uint8OverflowObserver"]
-
 _LOOKS = 3
 _LARGEST = 2_000_000
 

@@ -14,8 +14,6 @@ from stepscope.record import random_state
 if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["undisturbed"]
-
 
 def _seen_by_torch_functions() -> Any:
     """Rules are asked with torch functions off; the user's own subclasses and modes need them."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["UnusedResultObserver"]
-
 _WAITING = 3000
 _KEPT = 60
 _WAITS = 3

@@ -19,8 +19,6 @@ from stepscope.record.observers.fetch import can_fetch, here, is_far, patience
 from stepscope.record.observers.names import dtype_name
 from stepscope.record.statistics import is_transformed
 
-__all__ = ["Allowance", "can_look", "is_plain", "labels_in", "look_at", "row_marks", "stretch_marks"]
-
 _ROWS, _COLUMNS = 1024, 64
 _VALUES = 2**18
 _WHOLE = 2**22

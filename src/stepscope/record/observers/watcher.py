@@ -72,8 +72,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.weight_init import WeightInitObserver
     from stepscope.record.observers.weight_updates import WeightUpdateObserver
 
-__all__ = ["Watcher", "is_watched"]
-
 _CALLBACKS = (
     "backward", "backward_done", "step_begins", "step_done", "root_begins", "root_done", "module_done", "batch",
     "epoch_done",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.tensor_history import Call
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["WeightInitObserver"]
-
 _FACTORIES = CONSTANTS | {"randn", "rand", "mul", "div"}
 _CONVERSIONS = DEVICE_MOVES | FLOAT_CASTS
 _MOST = 20_000

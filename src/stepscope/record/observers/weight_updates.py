@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Step
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["WeightUpdateObserver"]
-
 _FIRST, _FIRST_FAR = 60, 45
 _THEN_EVERY, _THEN_EVERY_FAR = 25, 100
 _PARAMETERS = 32

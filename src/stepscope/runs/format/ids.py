@@ -10,7 +10,6 @@ import os
 import re
 import time
 
-ID_LENGTH = 26
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHAPE = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 

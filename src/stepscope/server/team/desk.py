@@ -11,8 +11,6 @@ from stepscope.people.caller import Caller, Scope
 from stepscope.server.messenger import Messenger
 from stepscope.views.context import Context
 
-__all__ = ["DAY_S", "Desk"]
-
 DAY_S = 86400.0
 
 

@@ -12,8 +12,6 @@ from stepscope.records import GitState
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
-__all__ = ["changed_files", "code_words", "compare_code", "files_of"]
-
 MAX_FILES = 200
 MAX_LINES = 3000
 """Maximum changed lines per file: beyond, comparing line by line takes too long to be useful."""

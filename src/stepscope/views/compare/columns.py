@@ -20,8 +20,6 @@ from stepscope.views.plain import plain
 from stepscope.views.route import route
 from stepscope.views.runs import Cell, cell
 
-__all__ = ["EVERYTHING", "CompareColumn", "Compared", "columns_of", "compare_columns", "is_seed", "members"]
-
 MAX_RUNS = 1000
 MAX_COLUMNS = 200
 MAX_KEYS = 12

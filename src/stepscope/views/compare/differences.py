@@ -17,8 +17,6 @@ from stepscope.views.compare.facts import Facts, environment_facts, said_value
 from stepscope.views.compare.pair import is_broken
 from stepscope.views.compare.reasons import Change, config_change, environment_change, package_change
 
-__all__ = ["differences"]
-
 Entries = Sequence[RunEntry]
 Folders = Sequence[RunFolder]
 MOST_PACKAGES = 40

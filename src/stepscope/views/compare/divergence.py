@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from stepscope.runs.points.series import Series
 
-__all__ = ["Parting", "parting"]
-
 Floats = npt.NDArray[np.float64]
 
 BUCKETS = 400

@@ -18,8 +18,6 @@ from stepscope.views.context import Context
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
-__all__ = ["FactRow", "compare_config", "compare_environment", "environment_facts", "said_value"]
-
 MAX_ROWS = 5000
 MAX_OPENED = 40
 """Runs must be opened to read their machine and packages; more than this would be slow."""

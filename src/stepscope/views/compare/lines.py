@@ -19,8 +19,6 @@ from stepscope.views.formula.series import series_named
 from stepscope.views.route import route
 from stepscope.views.series import check_window
 
-__all__ = ["compare_lines", "group_line"]
-
 MAX_GROUPS = 200
 MAX_MEMBERS = 1000
 MAX_KEYS = 200

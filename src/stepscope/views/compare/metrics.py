@@ -19,8 +19,6 @@ from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.route import route
 from stepscope.views.runs import Cell, cell
 
-__all__ = ["compare_metrics", "compare_test"]
-
 MAX_ROWS = 2000
 MAX_CELLS = 200_000
 

@@ -14,8 +14,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Welch", "bootstrap_interval", "hedges_g", "holm", "permutation_p", "student_p", "student_t", "welch"]
-
 Floats = npt.NDArray[np.float64]
 
 MOST_SPLITS = 20_000

@@ -16,8 +16,6 @@ from stepscope.views.console.screen import ErrorLines, plain_line
 from stepscope.views.context import Context
 from stepscope.views.route import Download, route
 
-__all__ = ["console", "console_copy", "console_find", "console_text"]
-
 MAX_WINDOW = 1000
 MAX_TEXT = 4000
 """Maximum characters of a line in a page; `POST /api/console/copy` returns all of it."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
     from stepscope.runs.read.runlogs import Entry
 
-__all__ = ["ConsoleIndex", "Consoles", "LineFilter"]
-
 S = TypeVar("S", bound=np.generic)
 Numbers = npt.NDArray[np.int64]
 NO_STEP = -(2**62)

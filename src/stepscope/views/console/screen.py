@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["ErrorLines", "Screen", "TracebackWatch", "last_form", "plain_line"]
-
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|.)?", re.S)
 _UP = re.compile(r"\x1b\[(\d{0,4})[AF]")
 _KEPT_ROWS = 200

@@ -15,8 +15,6 @@ from stepscope.views.safe_pattern import compile_pattern, line_filter
 if TYPE_CHECKING:
     from stepscope.views.console.index import ConsoleIndex
 
-__all__ = ["Search"]
-
 
 class Search:
     """Which lines match a text or pattern. Lines never change, so results stay valid."""

@@ -6,8 +6,6 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-__all__ = ["FAMILIES", "Placed", "in_rows", "placed"]
-
 FAMILIES = ("weights", "gradients", "activations", "values")
 """In display order; `values` is the default."""
 

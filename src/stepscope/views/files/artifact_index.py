@@ -13,8 +13,6 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.lineage import RunArtifacts, artifacts_of
 from stepscope.runs.read.folder import open_run
 
-__all__ = ["artifacts_in", "read_until"]
-
 _KEPT = 100_000
 _lock = threading.Lock()
 _known: OrderedDict[Path, tuple[int, RunArtifacts]] = OrderedDict()

@@ -19,8 +19,6 @@ from stepscope.views.context import Context
 from stepscope.views.files.zip import zip_pieces
 from stepscope.views.route import Download, route
 
-__all__ = ["artifact", "artifact_file", "artifact_preview", "artifact_zip", "version_of"]
-
 MAX_LISTED = 1000
 MAX_PREVIEW = 1 << 20
 """Maximum bytes of text in a preview."""

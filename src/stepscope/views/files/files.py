@@ -19,8 +19,6 @@ from stepscope.views.files.artifacts import version_of
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
-__all__ = ["artifact_diff", "files"]
-
 MAX_VERSIONS = 2000
 MAX_OWN = 500
 MAX_WALKED = 20_000

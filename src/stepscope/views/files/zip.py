@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stepscope.records import Artifact, ArtifactFile
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["zip_pieces"]
-
 _CHUNK = 1 << 20
 _REFERENCES = "REFERENCES.txt"
 _PROBLEMS = "NOT-COMPLETE.txt"

@@ -18,8 +18,6 @@ from stepscope.runs.points.series import Series
 from stepscope.views.formula.functions import FUNCTIONS
 from stepscope.views.formula.parse import Binary, Call, Name, Negate, Node, Number
 
-__all__ = ["Column", "Names", "evaluate"]
-
 Floats = npt.NDArray[np.float64]
 CONSTANTS = {"pi": float(np.pi), "e": float(np.e), "inf": float("inf"), "nan": float("nan")}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from stepscope.runs.points.smooth import smooth
 
-__all__ = ["FUNCTIONS", "Function", "arity_words"]
-
 Floats = npt.NDArray[np.float64]
 
 

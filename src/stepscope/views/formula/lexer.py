@@ -12,8 +12,6 @@ from typing import Literal
 from stepscope.errors import QueryError
 from stepscope.runs.query.lexer import scanned
 
-__all__ = ["MAX_LENGTH", "Token", "tokens"]
-
 MAX_LENGTH = 500
 _QUOTES = "\"'`"
 _INSIDE = "_/.:"

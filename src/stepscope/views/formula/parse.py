@@ -17,8 +17,6 @@ from stepscope.errors import QueryError
 from stepscope.views.formula.functions import FUNCTIONS, arity_words
 from stepscope.views.formula.lexer import Token, tokens
 
-__all__ = ["MAX_DEPTH", "Binary", "Call", "Name", "Negate", "Node", "Number", "names_in", "parse_formula"]
-
 MAX_DEPTH = 40
 _LEVELS = (("+", "-"), ("*", "/", "%"))
 

@@ -15,8 +15,6 @@ from stepscope.views.formula.evaluate import Column, Names, evaluate
 from stepscope.views.formula.parse import Node, names_in, parse_formula
 from stepscope.views.route import route
 
-__all__ = ["check_formula", "is_formula", "read_formula", "series_named"]
-
 MARK = "="
 MAX_RUNS = 1000
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from stepscope.runs.format.image_head import image_size, mime_of
 from stepscope.views.media.shown import SHOWN_IMAGES
 
-__all__ = ["HEAD_BYTES", "image_fault"]
-
 HEAD_BYTES = 1 << 18
 MAX_PIXELS = 100_000_000
 """The limit of `stepscope.Image`; anything larger was not written by it."""

@@ -14,8 +14,6 @@ from stepscope.views.context import Context
 from stepscope.views.panel_order import in_order
 from stepscope.views.route import route
 
-__all__ = ["media_index"]
-
 MAX_RUNS = 200
 MAX_KEYS = 2000
 MAX_STEPS = 2000

@@ -16,8 +16,6 @@ from stepscope.views.media.index import thinned
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
-__all__ = ["media"]
-
 MAX_RUNS = 200
 MAX_ITEMS = 500
 MAX_STEPS = 2000

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["near", "projection"]
-
 MOST_ROWS = 10_000
 """Maximum number of points drawn; a larger set is sampled with a fixed seed."""
 MAX_NEAR = 100

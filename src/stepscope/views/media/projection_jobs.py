@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["Job", "Projections"]
-
 MOST_KEPT = 24
 MOST_AT_ONCE = 2
 MOST_READ = 2

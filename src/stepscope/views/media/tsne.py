@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-__all__ = ["MAX_ROWS", "principal", "tsne"]
-
 MAX_ROWS = 2000
 ROUNDS = 500
 _EARLY = 120

@@ -10,8 +10,6 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.report.panel import Bound
 
-__all__ = ["folders", "keys_of", "need_keys", "smooth_words"]
-
 
 def folders(bound: Bound) -> list[RunFolder]:
     """The panel's runs, opened; runs deleted meanwhile are omitted."""

@@ -16,8 +16,6 @@ from stepscope.views.charts import MediaItem
 from stepscope.views.hues import HUES
 from stepscope.views.report.pictures import Pictures, markdown_text
 
-__all__ = ["media_text"]
-
 _MOST_ROWS = 30
 _MOST_COLUMNS = 30
 _MOST_CURVES = 24

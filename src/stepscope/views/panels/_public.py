@@ -6,8 +6,6 @@ from msgspec.structs import replace
 
 from stepscope.views.findings import ShownFinding
 
-__all__ = ["short_place", "short_places"]
-
 
 def short_place(place: str) -> str:
     """A path inside the script's folder is shown relative to it; of any other file only the name is.

@@ -6,8 +6,6 @@ from stepscope.errors import UsageError
 from stepscope.views.panels import chart
 from stepscope.views.report.panel import Bound, PanelKind
 
-__all__ = ["PANEL"]
-
 
 def check(bound: Bound) -> None:
     if not bound.options.group:

@@ -14,8 +14,6 @@ from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 from stepscope.views.runs import RunsRequest
 
-__all__ = ["PANEL"]
-
 
 class BarsOptions(Options, kw_only=True):
     key: str = ""

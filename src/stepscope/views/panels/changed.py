@@ -10,8 +10,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, told
 
-__all__ = ["PANEL"]
-
 _MOST_ROWS = 20
 _PRIVATE = {"machine", "environment", "command"}
 """Differences that name hosts, users, folders and variables: shown in the app, never exported."""

@@ -17,8 +17,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Pictures
 
-__all__ = ["PANEL", "ChartOptions", "check", "field_of", "names", "pack", "write"]
-
 MOST_KEYS = 20
 _WORDS = {"relative": "time since the start", "wall": "time"}
 _BUCKETS = 600

@@ -14,8 +14,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
-__all__ = ["PANEL"]
-
 MOST_RUNS = 6
 
 

@@ -10,8 +10,6 @@ from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 from stepscope.views.step.model import ModelPage, ModelRequest, StepsRequest, model, steps
 
-__all__ = ["PANEL"]
-
 _MOST_ROWS = 60
 
 

@@ -6,8 +6,6 @@ from stepscope.views.panels import media
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.report.panel import Bound, PanelKind
 
-__all__ = ["PANEL"]
-
 _KINDS = {"image", "figure", "video"}
 
 

@@ -10,8 +10,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
-__all__ = ["PANEL"]
-
 _VERDICTS = {
     "sound": "",
     "few": "Too few runs for a model: only correlations are given.",

@@ -10,8 +10,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Pictures
 
-__all__ = ["PANEL"]
-
 MOST_KEYS = 20
 
 

@@ -17,8 +17,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, markdown_text
 
-__all__ = ["PANEL", "MediaOptions", "check", "pack", "write"]
-
 _PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/apng": "png"}
 _PROJECTION_S = 20.0
 

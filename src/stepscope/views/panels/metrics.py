@@ -9,8 +9,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Marked, Pictures
 
-__all__ = ["PANEL"]
-
 _MOST_ROWS = 60
 
 

@@ -13,8 +13,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Pictures
 
-__all__ = ["PANEL", "alone", "as_table", "metric_of", "request"]
-
 _MOST_ROWS = 50
 
 

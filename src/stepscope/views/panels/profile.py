@@ -26,8 +26,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures, markdown_text, told
 
-__all__ = ["PANEL"]
-
 MOST_RUNS = 4
 
 

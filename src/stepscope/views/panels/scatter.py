@@ -13,8 +13,6 @@ from stepscope.views.report.pack import Packing
 from stepscope.views.report.panel import Bound, Options, PanelKind
 from stepscope.views.report.pictures import Pictures
 
-__all__ = ["PANEL"]
-
 
 class ScatterOptions(Options, kw_only=True):
     x: str = ""

@@ -14,8 +14,6 @@ from stepscope.views.report.panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pictures import Marked, Pictures
 from stepscope.views.runs import Cell, Columns, ColumnsRequest, RunsPage, RunsRequest, columns, runs
 
-__all__ = ["PANEL", "without_notes"]
-
 MOST_COLUMNS = 40
 
 

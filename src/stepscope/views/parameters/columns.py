@@ -14,8 +14,6 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.ordering import natural_key
 from stepscope.runs.query.fields import Field, field_key
 
-__all__ = ["ParameterColumn", "ParameterColumns", "column_of", "is_log", "parameter_columns"]
-
 MAX_COLUMNS = 60
 MAX_NAMES = 200
 """Maximum number of distinct texts; the rest are combined into one."""

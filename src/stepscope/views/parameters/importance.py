@@ -19,8 +19,6 @@ from stepscope.views.parameters.parameters import Chosen, ParametersRequest, cho
 from stepscope.views.parameters.rank import draws, relation
 from stepscope.views.route import route
 
-__all__ = ["importance"]
-
 FEWEST = 10
 """With fewer runs no model is fitted."""
 MAX_RUNS = 5000

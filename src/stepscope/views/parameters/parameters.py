@@ -17,8 +17,6 @@ from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.parameters.columns import ParameterColumn, column_of, parameter_columns
 from stepscope.views.route import route
 
-__all__ = ["Chosen", "ParametersRequest", "chosen_runs", "goal_for", "parameters"]
-
 MAX_RUNS = 10_000
 MAX_METRICS = 500
 MAX_EXTRA = 40

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Relation", "draws", "ranks", "relation"]
-
 Floats = npt.NDArray[np.float64]
 
 RESAMPLES = 1000

@@ -21,8 +21,6 @@ from stepscope.views.route import route
 if TYPE_CHECKING:
     from stepscope.profile.advice.verdict import Verdict
 
-__all__ = ["profile_advice"]
-
 
 class ShownAdvice(msgspec.Struct):
     """One suggested change."""

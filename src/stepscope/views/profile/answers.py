@@ -11,8 +11,6 @@ from stepscope.records.profile import Curve, Sheet, Stack, StepParts
 from stepscope.views.plain import plain
 from stepscope.views.profile.open_profiles import Failed
 
-__all__ = ["MAX_ROWS", "AnswerKind", "kind_of", "shown_sheet", "size_of"]
-
 AnswerKind = Literal["sheet", "parts", "curve", "stack", "trace", "failed", "nothing"]
 
 MAX_ROWS = 20_000

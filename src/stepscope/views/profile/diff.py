@@ -12,8 +12,6 @@ from stepscope.views.profile.answers import shown_sheet
 from stepscope.views.profile.open_profiles import FROM_DATA, profile_of
 from stepscope.views.route import route
 
-__all__ = ["profile_diff"]
-
 
 class ProfileRef(msgspec.Struct):
     run: str

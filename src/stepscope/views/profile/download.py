@@ -19,8 +19,6 @@ from stepscope.views.context import Context
 from stepscope.views.profile.open_profiles import FROM_DATA, Failed, OpenProfile, profile_of
 from stepscope.views.route import Download, route
 
-__all__ = ["profile_download"]
-
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 _ENDINGS = {"chrome": "json.gz", "speedscope": "speedscope.json", "prof": "prof"}
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.profile.analyses.analysis import Answer
     from stepscope.views.context import Context
 
-__all__ = ["FROM_DATA", "Failed", "OpenProfile", "OpenProfiles", "profile_of", "profiles_folder"]
-
 T = TypeVar("T")
 log = logging.getLogger("stepscope.views")
 

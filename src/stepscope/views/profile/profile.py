@@ -20,8 +20,6 @@ from stepscope.views.route import route
 if TYPE_CHECKING:
     from stepscope.profile.analyses.analysis import Answer
 
-__all__ = ["profile", "profile_answer", "profiles"]
-
 MAX_PROFILES = 500
 
 

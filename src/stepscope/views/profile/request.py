@@ -14,8 +14,6 @@ from stepscope.views.edit import is_writable
 from stepscope.views.profile.open_profiles import profiles_folder
 from stepscope.views.route import route
 
-__all__ = ["profile_request", "waiting_s", "why_no_request"]
-
 
 class AskRequest(msgspec.Struct):
     run: str

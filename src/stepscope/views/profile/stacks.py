@@ -16,8 +16,6 @@ from stepscope.views.context import Context
 from stepscope.views.profile.open_profiles import Failed, OpenProfile, profile_of
 from stepscope.views.route import route
 
-__all__ = ["MOST_NODES", "cut_down", "package_of", "stack", "stacks"]
-
 MOST_NODES = 150_000
 
 

@@ -10,8 +10,6 @@ from stepscope.profile.profile import Profile
 if TYPE_CHECKING:
     from stepscope.profile.analyses.analysis import Analysis
 
-__all__ = ["VIEWS", "in_order", "why_empty"]
-
 VIEWS = ("overview", "operators", "kernels", "modules", "python", "timeline", "memory", "data", "ranks")
 """In page order. Diff is a tab too, but it compares two profiles."""
 

@@ -16,8 +16,6 @@ from stepscope.views.context import Context
 from stepscope.views.profile.open_profiles import Failed, OpenProfile, guarded, profile_of
 from stepscope.views.route import Download, route
 
-__all__ = ["event", "find", "names", "selection", "tiles", "timeline"]
-
 NAMES_PAGE = 20_000
 MOST_NAMES = 200_000
 MOST_LETTERS = 400

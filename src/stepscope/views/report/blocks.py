@@ -20,8 +20,6 @@ from stepscope.views.plain import plain
 from stepscope.views.report.panel import MOST_RUNS, USUAL_RUNS, Bound, PanelKind, names_of, panel_named, read_options
 from stepscope.views.route import route
 
-__all__ = ["BoundReport", "MarkdownBlock", "PanelBlock", "ReportProblem", "ReportRun", "bind", "preview"]
-
 
 class ReportRun(msgspec.Struct):
     """A run that a panel shows."""

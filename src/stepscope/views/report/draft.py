@@ -24,8 +24,6 @@ from stepscope.views.report.pictures import markdown_text
 from stepscope.views.route import route
 from stepscope.views.step.model import StepsRequest, steps
 
-__all__ = ["TEMPLATES", "Template", "draft", "draft_text"]
-
 MOST_RUNS = 50
 MOST_NAMED = 6
 MOST_LETTERS = 60

@@ -20,8 +20,6 @@ from stepscope.views.report.pack import Packing, pack_report
 from stepscope.views.report.pictures import Pictures, write_markdown
 from stepscope.views.route import Download, route
 
-__all__ = ["FileFormat", "MadePage", "made_page", "made_pictures", "made_zip", "page_of", "report_file"]
-
 FileFormat = Literal["html", "zip", "md", "pdf"]
 MAX_BYTES = 5_000_000
 """Default maximum size of a page."""

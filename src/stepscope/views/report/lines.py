@@ -18,8 +18,6 @@ from stepscope.views.context import Context
 from stepscope.views.formula.series import series_named
 from stepscope.views.series import draw
 
-__all__ = ["LineWish", "PackedLine", "packed_group", "packed_lines", "smoothing_of"]
-
 BUCKETS = 2000
 FEWEST = 100
 _DIGITS = 7

@@ -14,8 +14,6 @@ from stepscope.views.context import Context
 from stepscope.views.media.media import media
 from stepscope.views.media.shown import SHOWN_MEDIA
 
-__all__ = ["MediaWish", "PackedMedia", "packed_media"]
-
 LARGEST = 2 << 20
 """Maximum size of one medium. A large video is worth its bytes to some readers, not to all."""
 

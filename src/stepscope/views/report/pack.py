@@ -25,8 +25,6 @@ from stepscope.views.report.pictures import CANNOT_DRAW
 from stepscope.views.route import Route, all_routes
 from stepscope.views.runs import RunRow
 
-__all__ = ["Pack", "PackedAnswer", "Packing", "pack_report"]
-
 LINES_SHARE = 0.6
 """Fraction of the remaining budget for lines if there are media."""
 

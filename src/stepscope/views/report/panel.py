@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.views.report.pack import Packing
     from stepscope.views.report.pictures import Pictures
 
-__all__ = ["Bound", "Choice", "Options", "PanelKind", "all_panels", "names_of", "panel_named", "read_options"]
-
 MOST_RUNS = 200
 USUAL_RUNS = 10
 Choice = Literal["step", "relative", "wall"]

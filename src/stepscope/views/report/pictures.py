@@ -12,8 +12,6 @@ from stepscope.views.hues import hues, told_apart
 from stepscope.views.report.blocks import BoundReport, MarkdownBlock
 from stepscope.views.report.panel import Bound
 
-__all__ = ["Marked", "Pictures", "cell_text", "markdown_text", "told", "write_markdown"]
-
 CANNOT_DRAW = "This panel could not be drawn when the file was made."
 """The reason is only for the author of the report: it may name other runs, and folders."""
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~])")

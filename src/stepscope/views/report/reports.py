@@ -14,8 +14,6 @@ from stepscope.views.context import Context
 from stepscope.views.report.blocks import MarkdownBlock, PanelBlock, ReportProblem, bind, project_of
 from stepscope.views.route import route
 
-__all__ = ["delete_report", "report", "reports", "restore_report", "save_report"]
-
 
 class ReportsRequest(msgspec.Struct):
     deleted: bool = False

@@ -14,8 +14,6 @@ from stepscope.views.context import Context
 from stepscope.views.report.reports import ReportIdRequest, refuse_read_only
 from stepscope.views.route import Download, route
 
-__all__ = ["share_report", "shared", "shares_of_report", "unshare_report"]
-
 _KEPT = 4
 FRESH_S = 20.0
 """While runs are live, a page is rebuilt at most this often, however many people open it."""

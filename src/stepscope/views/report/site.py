@@ -21,8 +21,6 @@ from stepscope.views.report.draft import draft_text
 from stepscope.views.report.file import made_page, page_of
 from stepscope.views.runs import cell
 
-__all__ = ["Site", "site_of", "site_pages"]
-
 MOST_COLUMNS = 12
 CHARTED = 20
 """Number of runs on the charts page: the newest."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.records.step import Op
     from stepscope.views.step.open_steps import OpenStep
 
-__all__ = ["change_between", "step_compare"]
-
 MAX_ROWS = 300
 _LEAST = 1e-12
 """A smaller standard deviation is not meaningful."""

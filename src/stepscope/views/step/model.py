@@ -16,8 +16,6 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
-__all__ = ["model", "steps"]
-
 MAX_STEPS = 1_000
 MAX_BYTES = 256 << 20
 

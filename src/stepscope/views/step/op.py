@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stepscope.records.step import Op, Stats, TensorInfo
     from stepscope.views.step.open_steps import OpenStep
 
-__all__ = ["BirthStory", "OpRow", "OpTensor", "TensorStats", "birth_story", "op_row", "stats_of", "tensors_of"]
-
 MAX_TENSORS = 50
 MAX_CHAIN = 6
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stepscope.records.step import Op, StepRecord
     from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["OpLine", "OpenStep", "OpenSteps", "recordings_of"]
-
 MAX_BYTES = 256 << 20
 _MOST_STEPS = 6
 _MOST_OPS = 600_000

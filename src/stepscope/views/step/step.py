@@ -15,8 +15,6 @@ from stepscope.views.route import route
 from stepscope.views.step.op import BirthStory, OpRow, OpTensor, birth_story, op_row, tensors_of
 from stepscope.views.step.open_steps import OpenStep, OpLine
 
-__all__ = ["recorded", "step_costs", "step_op", "step_ops"]
-
 MAX_WINDOW = 500
 MAX_KINDS = 200
 MAX_COST_ROWS = 20_000

@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.spans import Plan
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = [
-    "compared_with_zero",
-    "halved_exponent",
-    "inverted_mask",
-    "kept_away",
-    "negated",
-    "not_in_place",
-    "received_divided",
-    "sign_turned",
-    "true_division",
-]
-
 
 def negated(where: Where) -> Plan:
     """With a minus before it; without, where there is one."""

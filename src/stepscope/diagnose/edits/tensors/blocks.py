@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.spans import Plan
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = ["hoisted", "without_no_grad"]
-
-
 _LOOPS = (ast.For, ast.While)
 
 

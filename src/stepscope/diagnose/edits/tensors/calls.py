@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.spans import Plan
     from stepscope.diagnose.source import Source, SourceFile
 
-__all__ = [
-    "LOGS",
-    "called",
-    "called_otherwise",
-    "dim",
-    "left_out",
-    "on_device_of_input",
-    "unpacked_first",
-    "without_method",
-]
-
 
 def dim(where: Where, axis: int) -> Plan:
     """The axis of a reduction, a softmax or a normalization."""

@@ -12,18 +12,6 @@ if TYPE_CHECKING:
     from stepscope.diagnose.edits.spans import Plan
     from stepscope.diagnose.source import SourceFile
 
-__all__ = [
-    "argument_appended",
-    "collected",
-    "given",
-    "last_added",
-    "name_replaced",
-    "named_operand",
-    "operand_appended",
-    "received_appended",
-    "value_appended",
-]
-
 
 def given(call: ast.Call, position: int, name: str) -> ast.expr | None:
     """An argument of a call, by its name or its position."""

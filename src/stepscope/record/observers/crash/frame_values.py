@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from stepscope.evidence.modules import Module
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["LEFT_OUT", "Describer"]
-
 LEFT_OUT: Any = object()
 """A class, or a module of an installed package: nothing of a crash can be read off it."""
 _MOST = 20_000

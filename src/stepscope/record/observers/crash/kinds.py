@@ -9,8 +9,6 @@ from typing import Any
 from stepscope.evidence.frame_values import Code, Kind
 from stepscope.record.observers.own_frames import is_own
 
-__all__ = ["code_of", "code_record", "held_by", "kind_of"]
-
 _KINDS: weakref.WeakKeyDictionary[Any, Kind] = weakref.WeakKeyDictionary()
 _METHODS = ("__init__", "forward", "__getitem__", "__iter__")
 

@@ -16,8 +16,6 @@ from stepscope.record.observers.crash.kinds import held_by
 from stepscope.record.observers.own_frames import is_own
 from stepscope.records.step import Site
 
-__all__ = ["called", "container_at", "instruction_span"]
-
 _NOTHING: Any = object()
 _ARGUMENTS = re.compile(r"^([\w.<>]+)\(\) (takes|missing|got (an unexpected|multiple values|some positional))")
 

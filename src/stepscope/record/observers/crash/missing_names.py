@@ -18,8 +18,6 @@ from stepscope.record.observers.crash.kinds import held_by
 from stepscope.record.observers.crash.live_values import container_at
 from stepscope.record.observers.own_frames import is_own
 
-__all__ = ["missing_name"]
-
 _MOST = 12
 _LONGEST = 60
 _UNBOUND = re.compile(r"(?:name|variable) '(\w+)'")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.module_records import ModuleRecords
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["construction_of", "describe_models", "unmade"]
-
 _TORCHS = frozenset(vars(torch.nn.Module()))
 _LIMITS = ("max_position_embeddings", "n_positions")
 _MOST_PARTS = 30_000

@@ -26,8 +26,6 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
 
-__all__ = ["observe"]
-
 _HIDDEN = ("torch/overrides.py", "torch/utils/_contextlib.py", "torch/_compile.py")
 _FIRST, _LAST = 40, 160  # of a RecursionError's thousand frames these tell enough
 _MOST_NAMES = 4000

@@ -11,8 +11,6 @@ from stepscope.events.quiet import quietly
 from stepscope.evidence.frame_values import GraphStep, HeldTensor
 from stepscope.record.observers.names import device_name, dtype_name
 
-__all__ = ["described", "extremes", "graph_behind", "parameters_behind"]
-
 _COUNTED = 4_000_000  # elements; the range of a larger tensor is left out, it would take noticeable time
 _LONGEST = 60
 _MOST_NODES = 200
