@@ -336,7 +336,10 @@ def test_the_working_run_most_like_the_one_that_fails_is_taken(ctx: Context, sto
     assert found.picked == "a run that fails and the most similar one that works (1 config value differs)"
     assert compare_changed(ctx, ChangedRequest(runs=[best, bad, alike], a=best)).b == bad
     worked = compare_changed(ctx, ChangedRequest(runs=[best, alike]))
-    assert (worked.a, worked.b, worked.picked) == (best, alike, "the best and the worst by loss, less is better")
+    assert (worked.a, worked.b, worked.picked) == (best, alike, "the best and the worst by loss, lower is better")
+    assert (found.labels, worked.labels) == (["Works", "Fails"], ["Better", "Worse"])
+    chosen = compare_changed(ctx, ChangedRequest(runs=[best, alike], a=alike, b=best))
+    assert (chosen.labels, chosen.picked) == (["Worse", "Better"], "")
 
 
 def test_a_run_without_the_metric_is_not_the_worst(ctx: Context, store: Path) -> None:

@@ -4,6 +4,7 @@ import { padded } from "../lib/chart-range";
 import { type Axes, type Box, projection } from "../lib/chart-project";
 import type { AxesOptions, AxesPlan } from "../lib/chart-axes";
 import { tickLabels } from "../lib/chart-ticks";
+import { isAllBad } from "../lib/distributions";
 import type { Histograms } from "../lib/schema";
 import { drawAxes, planFor } from "./axes";
 import { heatScale, type Inks } from "./inks";
@@ -79,6 +80,7 @@ export function drawHistograms(
   if (mode === "ridges") drawRidges(ctx, data, layout, inks, colour, spot?.row ?? options.mark ?? null, height);
   else if (mode === "heat") drawHeat(ctx, data, layout, inks, colour, height);
   else drawBands(ctx, data, layout, inks, colour);
+  drawBadRows(ctx, data, layout, mode, inks);
   const row = spot?.row ?? options.mark ?? null;
   if (mode !== "ridges" && row !== null) drawMark(ctx, layout, data.steps[row], inks);
   if (mode !== "ridges") return;
@@ -90,6 +92,26 @@ export function drawHistograms(
 
 function heights(log: boolean): (n: number) => number {
   return log ? Math.log1p : (n) => n;
+}
+
+/** A cross at every step whose values are all NaN or infinite. */
+function drawBadRows(
+  ctx: CanvasRenderingContext2D,
+  data: Histograms,
+  { box, axes, plan }: Layout,
+  mode: HistogramMode,
+  inks: Inks,
+): void {
+  const at = projection(axes, box);
+  const rows = data.steps.length;
+  ctx.fillStyle = inks.bad;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  data.steps.forEach((step, row) => {
+    if (!isAllBad(data, row)) return;
+    if (mode === "ridges") ctx.fillText("×", box.left + 8, ridgeBase({ box, axes, plan }, row, rows) - 3);
+    else ctx.fillText("×", at.x(step), box.top + box.height - 5);
+  });
 }
 
 /** A line at a step of a heat map or of bands. */
@@ -132,6 +154,7 @@ function drawRidges(
   ctx.rect(box.left, 0, box.width + 1, box.top + box.height + 1);
   ctx.clip();
   data.counts.forEach((counts, row) => {
+    if (isAllBad(data, row)) return;
     const base = ridgeBase(layout, row, data.counts.length);
     const unit = (box.height * RIDGE_HEIGHT) / Math.max(1e-12, Math.sqrt((peaks[row] as number) * most));
     const path = new Path2D();

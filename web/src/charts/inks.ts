@@ -7,6 +7,7 @@ export interface Inks {
   grid: string;
   line: string;
   accent: string;
+  bad: string;
   font: string;
 }
 
@@ -21,6 +22,7 @@ export function readInks(): Inks {
     grid: of("--border"),
     line: of("--border-strong"),
     accent: of("--accent"),
+    bad: of("--bad"),
     font: getComputedStyle(document.body).fontFamily,
   };
 }

@@ -5,7 +5,7 @@ const TAIL = 11;
 
 export function Middle({ text: name }: { text: string }) {
   const text = name.replace(/\s/g, " "); // a line break in a name would spill over the rows below
-  if (text.length < LONG) return <span class="ellipsis">{text}</span>;
+  if (text.length < LONG) return <span class="block ellipsis">{text}</span>;
   return (
     <span class="middle">
       <span class="middle-head">{text.slice(0, -TAIL)}</span>

@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { arrange, gravest, percentileOf, rangeOf, rowAt, shareAtZero, stepsOf } from "./distributions";
+import {
+  arrange,
+  gravest,
+  isAllBad,
+  nothingFinite,
+  percentileOf,
+  rangeOf,
+  rowAt,
+  shareAtZero,
+  stepsOf,
+} from "./distributions";
 import type { DistributionCell, DistributionLayer } from "./schema";
 
 const cell = (more: Partial<DistributionCell>): DistributionCell => ({
@@ -91,4 +101,11 @@ describe("one histogram", () => {
     expect(shareAtZero([-1, 0], [2])).toBe(1);
     expect(shareAtZero([1, 2], [2])).toBeNull();
   });
+});
+
+test("a histogram without a finite value is known by its percentiles", () => {
+  const data = { steps: [1, 2], times: [0, 1], edges: [0, 1], counts: [[3], [0]], percentiles: [[0, 1], [Number.NaN]] };
+  expect([isAllBad(data, 0), isAllBad(data, 1), nothingFinite(data)]).toEqual([false, true, false]);
+  expect(nothingFinite({ ...data, percentiles: [[Number.NaN], []] })).toBe(true);
+  expect(nothingFinite({ ...data, steps: [] })).toBe(false);
 });

@@ -1,6 +1,6 @@
 /** Layers and their histograms: which to show first, which range to draw them in, what one histogram says. */
 
-import type { DistributionCell, DistributionLayer } from "./schema";
+import type { DistributionCell, DistributionLayer, Histograms } from "./schema";
 
 export const ORDERS = ["wrong", "model", "name", "moved", "wide", "stuck", "bad"] as const;
 export type LayerOrder = (typeof ORDERS)[number];
@@ -32,6 +32,15 @@ export const ORDER_WORDS: Record<LayerOrder, { label: string; about: string }> =
 const STUCK = 0.95;
 /** So many deviations away from where it began. */
 const EXPLODED = 10;
+
+/** Whether a histogram has no finite value, so that there is nothing to draw. */
+export function isAllBad(data: Histograms, row: number): boolean {
+  return !Number.isFinite(data.percentiles[row]?.[0] ?? Number.NaN);
+}
+
+/** Whether none of the histograms has a finite value. */
+export const nothingFinite = (data: Histograms): boolean =>
+  data.steps.length > 0 && data.steps.every((_, row) => isAllBad(data, row));
 
 export interface Wrong {
   /** How grave: more is worse. */

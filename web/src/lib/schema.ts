@@ -3257,6 +3257,8 @@ export interface WhatChanged {
   b: string;
   /** Why these two, if they were not requested. */
   picked: string;
+  /** What to call the two columns: Works and Fails, Better and Worse, or First and Second. */
+  labels: string[];
   headline: string;
   /** False if both ended alike and no curves diverge: there is no outcome to explain. */
   differs: boolean;

@@ -24,7 +24,7 @@ test("the machine's metrics are grouped, named and ordered, and nothing else is 
   const shown = systemPanels(keys.map((key) => info(key)));
   expect(shown.map((one) => [one.section, shortTitle(one)])).toEqual([
     ["GPU 2", "Utilisation, %"],
-    ["GPU 2", "Memory used, bytes"],
+    ["GPU 2", "Memory used"],
     ["GPU 10", "Power, watts"],
     ["Processor and memory", "Processor, %"],
     ["Disk", "Full, %"],

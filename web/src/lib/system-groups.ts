@@ -12,12 +12,12 @@ const NETWORK = "Network";
 const WORDS: Record<string, readonly [group: string, title: string]> = {
   cpu_percent: [MACHINE, "Processor, %"],
   memory_percent: [MACHINE, "Memory, %"],
-  memory_bytes: [MACHINE, "Memory used, bytes"],
+  memory_bytes: [MACHINE, "Memory used"],
   process_cpu_percent: [PROCESS, "Processor, % of one core"],
-  process_rss_bytes: [PROCESS, "Memory, bytes"],
+  process_rss_bytes: [PROCESS, "Memory"],
   process_threads: [PROCESS, "Threads"],
   disk_percent: [DISK, "Full, %"],
-  disk_free_bytes: [DISK, "Free, bytes"],
+  disk_free_bytes: [DISK, "Free"],
   disk_read_bytes_per_s: [DISK, "Read, bytes per second"],
   disk_write_bytes_per_s: [DISK, "Written, bytes per second"],
   network_sent_bytes_per_s: [NETWORK, "Sent, bytes per second"],
@@ -27,7 +27,7 @@ const WORDS: Record<string, readonly [group: string, title: string]> = {
 const DEVICE: Record<string, string> = {
   use_percent: "Utilisation, %",
   memory_percent: "Memory, %",
-  memory_bytes: "Memory used, bytes",
+  memory_bytes: "Memory used",
   power_w: "Power, watts",
   temperature_c: "Temperature, °C",
 };

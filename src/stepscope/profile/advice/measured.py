@@ -17,6 +17,7 @@ from stepscope.profile.advice.machine import Machine
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.ranges import BACKWARD
 from stepscope.profile.trace.trace import Trace
+from stepscope.profile.typical import typical_rows
 from stepscope.records.profile import StepParts
 
 PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
@@ -297,12 +298,9 @@ class Measured:
 
 
 def _typical(steps: StepParts) -> dict[str, int]:
-    """Each part's mean, without warm-up and without the slowest steps (an evaluation between two)."""
+    """Each part's mean over the typical steps."""
     table = np.array(steps.parts_ns, np.int64)
-    walls = np.array(steps.wall_ns, np.int64)
-    first = len(walls) // 3 if len(walls) > 6 else int(steps.first_is_odd)
-    table, walls = table[first:], walls[first:]
-    kept = np.argsort(walls, kind="stable")[: max(1, len(walls) - (len(walls) + 9) // 20)]
+    kept = typical_rows(steps.wall_ns, steps.first_is_odd)
     means = table[kept].mean(axis=0) if len(kept) else np.zeros(len(steps.parts))
     return {part.key: int(value) for part, value in zip(steps.parts, means, strict=True)}
 

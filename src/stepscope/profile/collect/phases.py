@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stepscope.common.units import counted
+from stepscope.profile.typical import typical_rows
 from stepscope.records.profile import Part, StepParts
 
 if TYPE_CHECKING:
@@ -119,12 +120,12 @@ def spread(steps: list[int], parts_ns: np.ndarray[tuple[int, int], np.dtype[np.i
     first_is_odd = len(wall) > 2 and bool(wall[0] > ODD_FACTOR * np.median(wall[1:]))
     rest = slice(1, None) if first_is_odd else slice(None)
     p50, p90, p99 = _percentiles(wall[rest], (50, 90, 99)) if len(wall) else (0.0, 0.0, 0.0)
-    typical = np.flatnonzero(wall <= OUTLIER_FACTOR * p50) if len(wall) > 1 else np.arange(len(wall))
-    typical = typical[typical > 0] if first_is_odd else typical
-    outliers = len(wall) - len(typical) - first_is_odd
+    typical = typical_rows(wall, first_is_odd)
+    outliers = int((wall[rest] > OUTLIER_FACTOR * p50).sum())
     if outliers:
-        took = f"{outliers} of {len(wall)} steps took more than {OUTLIER_FACTOR:.0f} times as long as the others"
-        notes = [*notes, f"{took} and are not in the typical step"]
+        notes = [*notes, f"{outliers} of {len(wall)} steps took more than {OUTLIER_FACTOR:.0f} times the median"]
+    if len(wall) > 6:
+        notes = [*notes, "the typical step excludes the first third of the steps (warm-up) and the slowest 5%"]
     return StepParts(
         id="run-phases",
         title="Every step by phase",

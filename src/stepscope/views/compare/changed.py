@@ -19,7 +19,7 @@ from stepscope.views.compare.columns import CompareColumn, Compared, columns_of,
 from stepscope.views.compare.differences import differences
 from stepscope.views.compare.divergence import Parting, parting
 from stepscope.views.compare.metrics import values_of
-from stepscope.views.compare.pair import choose_pair, is_broken, main_of
+from stepscope.views.compare.pair import choose_pair, column_labels, is_broken, main_of
 from stepscope.views.compare.reasons import Change
 from stepscope.views.context import Context
 from stepscope.views.panel_order import metrics_in_order
@@ -58,6 +58,8 @@ class WhatChanged(msgspec.Struct):
     """The ids of the two columns; empty if there are fewer than two."""
     picked: str
     """Why these two, if they were not requested."""
+    labels: list[str]
+    """What to call the two columns: Works and Fails, Better and Worse, or First and Second."""
     headline: str
     differs: bool
     """False if both ended alike and no curves diverge: there is no outcome to explain."""
@@ -81,7 +83,7 @@ def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
     a, b, picked = choose_pair(compared, entries, (request.a, request.b), main, goal)
     if a is None or b is None:
         words = "Choose two runs to see what changed between them."
-        return WhatChanged(compared, "", "", "", words, False, [], [], [], [], [])
+        return WhatChanged(compared, "", "", "", ["First", "Second"], words, False, [], [], [], [], [])
     notes: list[str] = []
     sides = (_opened(ctx, a, notes), _opened(ctx, b, notes))
     partings = _partings(sides, main, notes)
@@ -93,6 +95,7 @@ def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
         a=a.id,
         b=b.id,
         picked=picked if differs else "",
+        labels=column_labels((entries[a.id], entries[b.id]), main, goal) if differs else ["First", "Second"],
         headline=_headline(changes, partings) if differs else _no_difference(changes, partings),
         differs=differs,
         outcome=outcome,

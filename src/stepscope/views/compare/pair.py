@@ -14,7 +14,7 @@ from stepscope.views.compare.columns import CompareColumn, Compared, is_seed
 from stepscope.views.compare.facts import said_value
 from stepscope.views.compare.metrics import said, values_of
 
-__all__ = ["choose_pair", "is_broken", "main_of"]
+__all__ = ["choose_pair", "column_labels", "is_broken", "main_of"]
 
 BROKEN = {"failed", "killed", "lost"}
 
@@ -127,7 +127,22 @@ def _best_and_worst(
         b = min(reversed(measured or rest), key=lambda column: worth[column.id])
     if not main or not goal:
         return a, b, ""
-    return a, b, f"the best and the worst by {main}, {'less' if goal == 'min' else 'more'} is better"
+    if worth[a.id] == worth[b.id]:
+        return a, b, f"no run is better than another by {main}"
+    return a, b, f"the best and the worst by {main}, {'lower' if goal == 'min' else 'higher'} is better"
+
+
+def column_labels(
+    sides: tuple[Sequence[RunEntry], Sequence[RunEntry]], main: str | None, goal: Goal | None
+) -> list[str]:
+    """What to call two columns whose outcomes differ, in their order."""
+    whole = [_share_whole(side, main) for side in sides]
+    if whole[0] != whole[1]:
+        return ["Works", "Fails"] if whole[0] > whole[1] else ["Fails", "Works"]
+    worth = [_worth(side, main, goal) for side in sides]
+    if worth[0] == worth[1] or -math.inf in worth:
+        return ["First", "Second"]
+    return ["Better", "Worse"] if worth[0] > worth[1] else ["Worse", "Better"]
 
 
 def _worth(entries: Sequence[RunEntry], main: str | None, goal: Goal | None) -> float:

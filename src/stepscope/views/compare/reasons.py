@@ -104,7 +104,8 @@ def _size(a: Any, b: Any) -> tuple[int, str]:
     factor = max(ratio, 1 / ratio)
     if not math.isfinite(factor):
         return 15, ""
-    said = f"{factor:.3g} times {'as large' if ratio > 1 else 'smaller'}"
+    times = f"{factor:,.0f}" if factor >= 1000 else f"{factor:.3g}"
+    said = f"{times} times {'as large' if ratio > 1 else 'smaller'}"
     if factor >= 1.995:
         return (15 if factor >= 9.995 else 6), said
     return (-20 if factor < 1.05 else 0), f"{100 * abs(ratio - 1):.2g}% {'more' if ratio > 1 else 'less'}"

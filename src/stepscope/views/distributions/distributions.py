@@ -12,6 +12,7 @@ from stepscope.records import Media
 from stepscope.runs.points.histograms import decode_histogram
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
+from stepscope.views.distributions.histograms import finite_number
 from stepscope.views.distributions.layer_names import FAMILIES, in_rows, placed
 from stepscope.views.route import route
 
@@ -94,8 +95,8 @@ def distributions(ctx: Context, request: DistributionsRequest) -> Distributions:
 def _cell(folder: RunFolder, key: str, family: str) -> DistributionCell:
     found = folder.media(key, kind="histogram")
     first, last = found[0], found[-1]
-    lows = [low for one in found if (low := _number(one, "min")) is not None]
-    highs = [high for one in found if (high := _number(one, "max")) is not None]
+    lows = [low for one in found if (low := finite_number(one, "min")) is not None]
+    highs = [high for one in found if (high := finite_number(one, "max")) is not None]
     return DistributionCell(
         run=folder.id,
         family=family,
@@ -105,31 +106,23 @@ def _cell(folder: RunFolder, key: str, family: str) -> DistributionCell:
         last_step=last.step,
         low=min(lows, default=None),
         high=max(highs, default=None),
-        mean=_number(last, "mean"),
-        std=_number(last, "std"),
+        mean=finite_number(last, "mean"),
+        std=finite_number(last, "std"),
         moved=_moved(first, last),
         stuck=_stuck(folder, last),
         bad=sum(_bad(one) for one in found),
     )
 
 
-def _number(one: Media, name: str) -> float | None:
-    """A number from a medium's meta, which may contain anything."""
-    value = one.meta.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)
-
-
 def _bad(one: Media) -> int:
-    return sum(int(_number(one, name) or 0) for name in ("nan", "pos_inf", "neg_inf"))
+    return sum(int(finite_number(one, name) or 0) for name in ("nan", "pos_inf", "neg_inf"))
 
 
 def _moved(first: Media, last: Media) -> float | None:
     """How far the distribution moved, in standard deviations of the first: exact for normal distributions
     (Wasserstein-2).
     """
-    numbers = [_number(one, name) for one in (first, last) for name in ("mean", "std")]
+    numbers = [finite_number(one, name) for one in (first, last) for name in ("mean", "std")]
     if any(number is None for number in numbers):
         return None
     mean, std, mean_now, std_now = (number or 0.0 for number in numbers)

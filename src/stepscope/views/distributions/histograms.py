@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from stepscope.errors import BadData, NotFound, UsageError
@@ -12,7 +14,7 @@ from stepscope.views.charts import Histograms, HistogramsRequest
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
-__all__ = ["histograms"]
+__all__ = ["finite_number", "histograms"]
 
 MAX_ROWS = 1000
 MAX_BINS = 1000
@@ -52,6 +54,19 @@ def _spread(found: list[Media], rows: int) -> list[Media]:
 
 def _shape(folder: RunFolder, one: Media) -> Histogram | None:
     try:
-        return decode_histogram(folder.media_bytes(one))
+        shape = decode_histogram(folder.media_bytes(one))
     except (BadData, NotFound):  # damaged or dropped: draw the others
         return None
+    low, high = finite_number(one, "min"), finite_number(one, "max")
+    if low is None or high is None or low > high:
+        return shape
+    # The bins of a constant tensor reach beyond its one value.
+    return Histogram(np.clip(shape.edges, low, high), shape.counts)
+
+
+def finite_number(one: Media, name: str) -> float | None:
+    """A number from a medium's meta, which may contain anything."""
+    value = one.meta.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -8,10 +8,12 @@ import { Button, Skeleton } from "../../components";
 import { useAsker } from "../../components/use-asker";
 import { ApiError, call } from "../../lib/api";
 import { HISTOGRAM_HEAD, histogramRows } from "../../lib/chart-spoken";
+import { nothingFinite } from "../../lib/distributions";
 import { formatNumber } from "../../lib/format";
 import type { Histograms, PanelInfo } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { Canvas, type Size } from "./canvas";
+import { useMedia } from "./media-data";
 import { RunChips } from "./run-chips";
 import { useScope } from "./scope";
 
@@ -22,14 +24,15 @@ const MODES: readonly { value: HistogramMode; label: string }[] = [
 ];
 
 export function HistogramPanel({ info }: { info: PanelInfo }) {
-  const { drawnRuns, pulse } = useScope();
+  const { pulse } = useScope();
+  const media = useMedia(info);
   const [mode, setMode] = useState<HistogramMode>("ridges");
   const [chosen, setChosen] = useState<string | null>(null);
   const [data, setData] = useState<Histograms | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
   const [spot, setSpot] = useState<HistogramSpot | null>(null);
-  const runs = drawnRuns.value;
+  const runs = media.data?.steps.map((one) => one.run) ?? [];
   const run = chosen !== null && runs.includes(chosen) ? chosen : runs[0];
   const beat = pulse.value;
   const asker = useAsker();
@@ -48,21 +51,24 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
       data && data.steps.length > 0 && drawHistograms(ctx, data, mode, size, inks, colour, spot),
     [data, mode, colour, spot],
   );
-  if (error && !data) {
+  const failed = error ?? (data ? null : media.error);
+  const nothing = runs.length === 0 && media.data !== null;
+  if (failed && !data) {
     return (
       <div class="hstack gap-2 centered small anywhere raised quiet panel-cover" role="alert">
-        <p>{error}</p>
-        <Button onClick={() => setAgain(again + 1)}>Try again</Button>
+        <p>{failed}</p>
+        <Button onClick={() => (media.retry(), setAgain(again + 1))}>Try again</Button>
       </div>
     );
   }
-  const empty = data !== null && data.steps.length === 0;
   return (
     <div class="page histogram">
       <div class="hstack gap-2 apart histogram-bar">
         <RunChips runs={runs} chosen={run} onChoose={setChosen} />
       </div>
-      {data ? (
+      {nothing || (data && nothingFinite(data)) ? (
+        <p class="none">{nothing ? "No selected run logged this histogram." : "Every value is NaN or ∞."}</p>
+      ) : data ? (
         <Canvas
           label={`${info.key}: histograms at ${data.steps.length} steps`}
           draw={draw}
@@ -76,9 +82,7 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
         </div>
       )}
       <div class="hstack gap-2 histogram-foot">
-        <p class="ellipsis">
-          {empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : ""}
-        </p>
+        <p class="ellipsis">{data && spot ? sayHere(data, mode, spot) : ""}</p>
         <span class="spring" />
         <Segments label="How histograms are drawn" value={mode} options={MODES} onChange={(one) => setMode(one)} />
       </div>

@@ -103,17 +103,15 @@ function Pair({
       )}
     </span>
   );
-  const ranked = found.picked.startsWith("the best");
-  const labels = !found.differs ? ["First", "Second"] : ranked ? ["Better", "Worse"] : ["Works", "Fails"];
   return (
     <div class="hstack wraps changed-pair">
-      {side(labels[0] ?? "", found.a, looks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
+      {side(found.labels[0] ?? "", found.a, looks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
       {onPair ? (
         <IconButton label="Swap the two sides" onClick={() => onPair(found.b, found.a)}>
           <SwapIcon size={14} />
         </IconButton>
       ) : null}
-      {side(labels[1] ?? "", found.b, looks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
+      {side(found.labels[1] ?? "", found.b, looks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
       {found.picked ? <span class="quiet isolate">Picked for you: {visibleText(found.picked)}.</span> : null}
     </div>
   );

@@ -282,7 +282,7 @@ const same = (old: Span, next: Span): Span => (old.start === next.start && old.e
 
 function GoalMark({ row, stat }: { row: MetricRow; stat: Stat }) {
   const words = [
-    row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "",
+    row.goal ? (row.goal === "min" ? "lower is better" : "higher is better") : "",
     stat === "best" || stat !== row.stat ? row.stat : "",
   ].filter(Boolean);
   return words.length ? <span class="block tiny quiet metric-goal">{words.join(" · ")}</span> : null;

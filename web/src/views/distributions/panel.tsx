@@ -6,7 +6,7 @@ import type { Inks } from "../../charts/inks";
 import { Button, IconButton, Skeleton } from "../../components";
 import { ExpandIcon } from "../../components/icons";
 import { ApiError, call } from "../../lib/api";
-import { type Range, rowAt } from "../../lib/distributions";
+import { nothingFinite, type Range, rowAt } from "../../lib/distributions";
 import { HISTOGRAM_HEAD, histogramRows } from "../../lib/chart-spoken";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import type { DistributionCell, Histograms } from "../../lib/schema";
@@ -106,6 +106,10 @@ function PanelBody({
       ) : data && data.steps.length === 0 ? (
         <div class="vstack gap-2 none dist-cover">
           <p>Its histograms are damaged or were dropped.</p>
+        </div>
+      ) : data && nothingFinite(data) ? (
+        <div class="vstack gap-2 none dist-cover">
+          <p>Every value is NaN or ∞.</p>
         </div>
       ) : data && drawn ? (
         <Canvas

@@ -151,7 +151,7 @@ function Without({ runs }: { runs: readonly string[] }) {
   if (runs.length === 0) return null;
   return (
     <p class="small isolate quiet media-more" title={runs.map(runName).join(", ")}>
-      {count(runs.length, "run")} logged nothing of this: {runs.slice(0, 3).map(runName).join(", ")}
+      Nothing to show from {count(runs.length, "run")}: {runs.slice(0, 3).map(runName).join(", ")}
       {runs.length > 3 ? " …" : ""}
     </p>
   );

@@ -45,7 +45,7 @@ function MetricPicker() {
   const asks = data.goal.value !== "" || table.goal === null;
   return (
     <span class="inline gap-2 one-line params-metric">
-      <span class="quiet">by the</span>
+      <span class="quiet">Rank by</span>
       <Select
         label="What of the metric"
         value={data.stat.value}
@@ -64,14 +64,14 @@ function MetricPicker() {
           value={data.goal.value}
           options={[
             { value: "", label: "which way is good?" },
-            { value: "min", label: "less is better" },
-            { value: "max", label: "more is better" },
+            { value: "min", label: "lower is better" },
+            { value: "max", label: "higher is better" },
           ]}
           onChange={(goal) => (data.goal.value = goal)}
         />
       ) : (
         <span class="quiet" title="As run.define said, or as the name says">
-          {table.goal === "min" ? "less is better" : "more is better"}
+          {table.goal === "min" ? "lower is better" : "higher is better"}
         </span>
       )}
     </span>
@@ -82,7 +82,7 @@ function MetricPicker() {
 function Unfinished() {
   const left = data.table.value?.unfinished ?? 0;
   if (left === 0 && !data.unfinished.value) return null;
-  const words = data.unfinished.value ? "with unfinished runs" : `without ${left.toLocaleString("en-US")} unfinished`;
+  const words = data.unfinished.value ? "unfinished shown" : `${left.toLocaleString("en-US")} unfinished hidden`;
   return (
     <button
       type="button"

@@ -23,7 +23,7 @@ export function Legend({ scope }: { scope: ParamScope }) {
         <span class="params-middle">median {formatNumber(middle, 3)}</span>
       </span>
       <span>{formatNumber(best, 3)}</span>
-      <span class="quiet">{goal === null ? "" : goal === "min" ? "less is better" : "more is better"}</span>
+      <span class="quiet">{goal === null ? "" : goal === "min" ? "lower is better" : "higher is better"}</span>
     </p>
   );
 }

@@ -220,7 +220,7 @@ function Charts({ table, sweep }: { table: ParamTable | null; sweep: SweepView }
       ),
     [sweep.id, table === null],
   );
-  if (!table) return <Skeleton width="100%" height={280} />;
+  if (!table) return <Skeleton width="100%" height={900} />; // As tall as the charts: the table below must not move.
   if (table.size === 0) return <p class="quiet">Charts appear with the first run that logs.</p>;
   return (
     <div class="sweep-charts">
