@@ -120,7 +120,7 @@ function Sections({ shown, compared }: { shown: readonly string[]; compared: Com
     pair ? show(...pair) : <p class="quiet">Select two runs.</p>;
   return (
     <>
-      <Section id="changed" title="What changed" about="between a run that works and one that does not">
+      <Section id="changed" title="What changed" about="between two runs or groups, and what may explain their outcome">
         {() => (
           <WhatChanged
             runs={shown}
