@@ -43,6 +43,7 @@ def test_step_time_comes_first_and_the_slow_rank_stands_out(ctx: Context, run: s
     assert [one.id for one in shown.measures[:4]] == ["step_time", "data_wait", "loss", "memory"]
     assert (shown.measure, shown.unit, shown.ranks) == ("step_time", "ms", 8)
     assert [(one.host, one.ranks) for one in shown.hosts] == [("node-0", 4), ("node-1", 4)]
+    assert shown.machines == 2
     assert [row.values[0] for row in shown.rows] == [100.0] * 6 + [200.0, 100.0]
     assert (shown.band.mean[0], shown.band.high[0], shown.band.high_rank[0]) == (112.5, 200.0, 6)
     assert shown.outlier == "rank 6 is the highest in 100% of the intervals"
@@ -89,3 +90,19 @@ def test_a_run_of_one_rank_has_nothing_to_compare(store: Path, ctx: Context) -> 
     alone = write_run(store, series={"loss": [1.0, 2.0]})
     ctx.catalogue.refresh()
     assert ranks(ctx, RanksRequest(alone)).measures == []
+
+
+def test_the_phase_in_which_a_rank_is_slow_is_shown_first(store: Path, ctx: Context) -> None:
+    """Step times are equal, as the others wait: their picture would not show who they wait for."""
+    meta = RunMeta(id=new_run_id(), project="p", name="slow", created=time.time())
+    path = create_run(store, meta)
+    names = ("speed/steps_per_s", "time/data_ms", "time/backward_ms")
+    for rank in range(3):
+        writer = RunWriter(path, run_id=meta.id, rank=rank, heartbeat_s=0, fsync_s=0, elsewhere="node")
+        for step in range(10):
+            writer.keyset(names).write(step, (10.0, 60.0 if rank == 1 else 2.0, 30.0 if rank == 1 else 88.0))
+        writer.close(End(time=time.time(), status="finished"))
+    ctx.catalogue.refresh()
+    shown = ranks(ctx, RanksRequest(meta.id))
+    assert shown.measure == "data_wait"
+    assert shown.slow[0].startswith("rank 1 (node) is slow in loading data: 60 ms")

@@ -14,7 +14,7 @@ from stepscope.runs.read.across_ranks import Floats, standing_out
 from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.node_bands import node_series
 from stepscope.runs.read.rank_grid import Grid, band_of_grid, rank_grid
-from stepscope.runs.read.slow_ranks import hosts_of, slow_ranks
+from stepscope.runs.read.slow_ranks import SlowRank, hosts_of, slow_ranks
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
@@ -28,7 +28,8 @@ Unit = Literal["ms", "bytes", "percent", "number"]
 class RanksRequest(msgspec.Struct):
     run: str
     measure: str = ""
-    """`step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first available."""
+    """`step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the phase in which a rank is
+    slow, or the first available."""
     columns: int = 120
     rows: int = 64
 
@@ -78,6 +79,9 @@ class HostRanks(msgspec.Struct):
 class Ranks(msgspec.Struct):
     ranks: int
     hosts: list[HostRanks]
+    """The first machines."""
+    machines: int
+    """The number of all machines."""
     slow: list[str]
     """Which ranks the others wait for, in words; slowest first."""
     measures: list[Measure]
@@ -103,7 +107,8 @@ def ranks(ctx: Context, request: RanksRequest) -> Ranks:
     measures = _measures(folder)
     if not measures:
         return _empty(folder)
-    chosen = _chosen(measures, request.measure)
+    slow = slow_ranks(folder)
+    chosen = _chosen(measures, request.measure, slow)
     if chosen is None:
         raise UsageError(f"run {folder.name} has no measure {request.measure!r} of several ranks; reload the page")
     grid = rank_grid(folder, chosen.key, request.columns, _CHANGES.get(chosen.id))
@@ -113,7 +118,8 @@ def ranks(ctx: Context, request: RanksRequest) -> Ranks:
     return Ranks(
         ranks=len(folder.ranks),
         hosts=_by_host(hosts),
-        slow=[one.words() for one in slow_ranks(folder)],
+        machines=len(set(hosts.values())),
+        slow=[one.words() for one in slow],
         measures=measures,
         measure=chosen.id,
         unit=chosen.unit,
@@ -133,9 +139,10 @@ def ranks(ctx: Context, request: RanksRequest) -> Ranks:
     )
 
 
-def _chosen(measures: list[Measure], wanted: str) -> Measure | None:
-    if not wanted:
-        return measures[0]
+def _chosen(measures: list[Measure], wanted: str, slow: list[SlowRank]) -> Measure | None:
+    if not wanted:  # step times are equal, as the others wait; the slow phase shows who they wait for
+        phases = [one for one in measures if slow and one.key == f"time/{slow[0].phase}_ms"]
+        return (phases or measures)[0]
     by_id = [one for one in measures if one.id == wanted]
     by_key = [one for one in measures if one.key == wanted]  # the series behind Loss or Memory
     return next(iter(by_id + by_key), None)
@@ -216,5 +223,7 @@ def _numbers(values: Floats) -> list[float | None]:
 def _empty(folder: RunFolder) -> Ranks:
     """A run with one rank, or with ranks that have no series in common."""
     band = RankBand([], [], [], [], [], [], [])
-    hosts = _by_host(hosts_of(folder))
-    return Ranks(len(folder.ranks), hosts, [], [], "", "number", [], 1.0, [], band, "")
+    hosts = hosts_of(folder)
+    return Ranks(
+        len(folder.ranks), _by_host(hosts), len(set(hosts.values())), [], [], "", "number", [], 1.0, [], band, ""
+    )

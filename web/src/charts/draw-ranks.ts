@@ -1,7 +1,7 @@
 /** One measure over ranks and steps: a heat map with a row for each rank, and below it the band over all ranks. */
 
 import { tickLabels, ticks } from "../lib/chart-ticks";
-import { heatPart, heatRange, rowName, sayMeasure } from "../lib/rank-view";
+import { heatPart, heatRange, rowLabel, sayMeasure } from "../lib/rank-view";
 import type { Ranks } from "../lib/schema";
 import { heatScale, type Inks } from "./inks";
 
@@ -15,11 +15,14 @@ const RIGHT = 16;
 const TOP = 8;
 const BOTTOM = 26;
 const ROW_PX = 16;
+const MOST_PX = 330;
+/** The lightest cell, which must not look like an empty one. */
+const FAINTEST = 0.16;
 /** What is not finite. Seen on both themes. */
 const BAD = "#e5484d";
 
 export const heatHeight = (rows: number): number =>
-  Math.round(Math.min(420, Math.max(90, rows * ROW_PX))) + TOP + BOTTOM;
+  Math.round(Math.min(MOST_PX, Math.max(90, rows * ROW_PX))) + TOP + BOTTOM;
 
 function boxOf(size: Size) {
   return {
@@ -61,7 +64,7 @@ export function drawHeat(
     const top = box.top + i * h;
     row.values.forEach((value, j) => {
       if (value === null) return;
-      ctx.fillStyle = tint(0.08 + 0.92 * heatPart(value, range));
+      ctx.fillStyle = tint(FAINTEST + (1 - FAINTEST) * heatPart(value, range));
       ctx.fillRect(box.left + j * w, top, w + 0.3, Math.max(0.7, h - gap));
     });
     ctx.fillStyle = BAD;
@@ -71,9 +74,9 @@ export function drawHeat(
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  const every = Math.max(1, Math.ceil(14 / h));
+  const every = Math.max(1, Math.ceil(18 / h));
   view.rows.forEach((row, i) => {
-    if (i % every === 0) ctx.fillText(rowName(row), box.left - 8, box.top + (i + 0.5) * h, LEFT - 10);
+    if (i % every === 0) ctx.fillText(rowLabel(row), box.left - 8, box.top + (i + 0.5) * h, LEFT - 10);
   });
   stepAxis(ctx, view, box, inks);
   if (!hover) return;
@@ -87,6 +90,7 @@ export function drawHeat(
   );
 }
 
+/** Values that are logged now and then leave intervals empty; the line goes on over these. */
 export function drawBand(ctx: CanvasRenderingContext2D, view: Ranks, size: Size, inks: Inks, hover: number): void {
   const box = boxOf(size);
   const { mean, low, high } = view.band;
@@ -112,22 +116,20 @@ export function drawBand(ctx: CanvasRenderingContext2D, view: Ranks, size: Size,
   }
   ctx.fillStyle = inks.accent;
   ctx.globalAlpha = 0.18;
-  for (const [from, to] of stretches(mean)) {
-    ctx.beginPath();
-    if (to - from === 1) ctx.rect(x(from) - 1.5, y(high[from] ?? 0), 3, y(low[from] ?? 0) - y(high[from] ?? 0));
-    for (let at = from; at < to; at++) ctx.lineTo(x(at), y(high[at] ?? 0));
-    for (let at = to - 1; at >= from; at--) ctx.lineTo(x(at), y(low[at] ?? 0));
-    ctx.fill();
-  }
+  const known = mean.flatMap((value, at) => (value === null ? [] : [at]));
+  const only = known.length === 1 ? known[0] : undefined;
+  ctx.beginPath();
+  if (only !== undefined) ctx.rect(x(only) - 1.5, y(high[only] ?? 0), 3, y(low[only] ?? 0) - y(high[only] ?? 0));
+  for (const at of known) ctx.lineTo(x(at), y(high[at] ?? 0));
+  for (const at of [...known].reverse()) ctx.lineTo(x(at), y(low[at] ?? 0));
+  ctx.fill();
   ctx.globalAlpha = 1;
   ctx.strokeStyle = inks.accent;
   ctx.lineWidth = 1.6;
-  for (const [from, to] of stretches(mean)) {
-    ctx.beginPath();
-    for (let at = from; at < to; at++) ctx.lineTo(x(at), y(mean[at] ?? 0));
-    if (to - from === 1) ctx.arc(x(from), y(mean[from] ?? 0), 1.5, 0, 2 * Math.PI);
-    ctx.stroke();
-  }
+  ctx.beginPath();
+  for (const at of known) ctx.lineTo(x(at), y(mean[at] ?? 0));
+  if (only !== undefined) ctx.arc(x(only), y(mean[only] ?? 0), 1.5, 0, 2 * Math.PI);
+  ctx.stroke();
   ctx.fillStyle = BAD;
   view.band.bad.forEach((bad, at) => bad > 0 && ctx.fillRect(x(at) - 1, box.top, 2, 6));
   stepAxis(ctx, view, box, inks);
@@ -135,18 +137,6 @@ export function drawBand(ctx: CanvasRenderingContext2D, view: Ranks, size: Size,
   ctx.strokeStyle = inks.line;
   ctx.lineWidth = 1;
   line(ctx, x(hover), box.top, x(hover), box.top + box.height);
-}
-
-/** Where the values are, without gaps: from and to. */
-function stretches(values: readonly (number | null)[]): [number, number][] {
-  const found: [number, number][] = [];
-  values.forEach((value, at) => {
-    if (value === null) return;
-    const last = found[found.length - 1];
-    if (last && last[1] === at) last[1] = at + 1;
-    else found.push([at, at + 1]);
-  });
-  return found;
 }
 
 function stepAxis(ctx: CanvasRenderingContext2D, view: Ranks, box: ReturnType<typeof boxOf>, inks: Inks): void {

@@ -15,6 +15,7 @@ const row = (first: number, values: (number | null)[], more: Partial<HeatRow> = 
 const view: Ranks = {
   ranks: 2,
   hosts: [{ host: "node-a", ranks: 2 }],
+  machines: 1,
   slow: [],
   measures: [],
   measure: "step_time",

@@ -37,6 +37,9 @@ export function sayInterval(view: Pick<Ranks, "steps" | "width">, at: number): s
 export const rowName = ({ first, last }: HeatRow): string =>
   first === last ? `rank ${first}` : `ranks ${first}–${last}`;
 
+/** The same beside a row, where there is little room. */
+export const rowLabel = (row: HeatRow): string => (row.first === row.last ? rowName(row) : `${row.first}–${row.last}`);
+
 const where = (host: string): string => (host ? ` (${host})` : "");
 
 /** What is under the pointer on the heat map. */

@@ -2045,7 +2045,10 @@ export interface RankBand {
 
 export interface Ranks {
   ranks: number;
+  /** The first machines. */
   hosts: HostRanks[];
+  /** The number of all machines. */
+  machines: number;
   /** Which ranks the others wait for, in words; slowest first. */
   slow: string[];
   measures: Measure[];
@@ -2064,7 +2067,10 @@ export interface Ranks {
 
 export interface RanksRequest {
   run: string;
-  /** `step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the first available. */
+  /**
+   * `step_time`, `data_wait`, `loss`, `memory` or the name of a series; empty for the phase in which a rank is
+   * slow, or the first available.
+   */
   measure?: string;
   columns?: number;
   rows?: number;

@@ -54,9 +54,9 @@ function Slow({ view }: { view: Ranks }) {
   );
 }
 
-function machines({ hosts }: Ranks): string {
+function machines({ hosts, machines }: Ranks): string {
   const shown = hosts.slice(0, 4).map((one) => `${visibleText(one.host) || "an unknown machine"} (${one.ranks})`);
-  return hosts.length > 4 ? `${count(hosts.length, "machine")}: ${shown.join(", ")} …` : shown.join(", ");
+  return machines > 4 ? `${count(machines, "machine")}: ${shown.join(", ")} …` : shown.join(", ");
 }
 
 function Pictures({ view }: { view: Ranks }) {
