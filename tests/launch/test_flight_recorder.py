@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 
 from stepscope.diagnose.hangs import explain
-from stepscope.launch.flight_recorder import read_recorder, recorded_in
+from stepscope.launch.flight_recorder import _members, read_recorder, recorded_in, sent_in
 from stepscope.records.hang import Flight, Hang, RankState
 
 
@@ -66,6 +66,13 @@ def test_a_rank_that_never_sent_the_collective_is_named() -> None:
     )
 
 
+def test_ranks_outside_the_group_are_not_missed() -> None:
+    flight = Flight(1, "gloo:all_reduce", (), "pair", "scheduled", (0, 1))
+    waits = RankState(rank=0, flights=(flight,), enqueued={"pair": 1}, kind="collective", doing="all_reduce")
+    others = [RankState(rank=rank, kind="collective", doing="barrier", enqueued={"default_pg": 3}) for rank in (1, 2)]
+    assert explain(Hang(time=0.0, ranks=(waits, *others))).endswith("rank 1 has not called gloo:all_reduce #1 of pair")
+
+
 def test_the_recorder_of_this_torch_is_read() -> None:
     if not hasattr(torch._C._distributed_c10d, "_dump_fr_trace_json"):
         pytest.skip("this torch records only NCCL")
@@ -74,6 +81,8 @@ def test_the_recorder_of_this_torch_is_read() -> None:
     try:
         before = sum(read_recorder().enqueued.values())
         dist.all_reduce(torch.ones(4, 2))
+        (name,) = dist.distributed_c10d._world.pg_names.values()
+        assert _members(name) == (0,)
         assert sum(read_recorder().enqueued.values()) > before
     finally:
         dist.destroy_process_group()
@@ -83,3 +92,12 @@ def test_the_recorder_of_this_torch_is_read() -> None:
 def test_without_a_recorder_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch._C._distributed_c10d", None)  # type: ignore[arg-type]
     assert read_recorder() == ((), {})
+
+
+def test_collectives_that_torch_calls_itself_have_the_line_of_the_script() -> None:
+    frames = [{"filename": "/x/site-packages/torch/nn/parallel/distributed.py", "line": 2363, "name": "_sync"}]
+    frames.append({"filename": __file__, "line": 12, "name": "train"})
+    broadcast = entry(7, name="gloo:broadcast", frames=frames)
+    in_a_group = entry(8, name="gloo:barrier", process_group=("1", "tensor"))
+    (call,) = sent_in({"entries": [broadcast, in_a_group]})
+    assert (call.number, call.name, call.shape, call.file, call.line) == (7, "broadcast", (1024, 8), __file__, 12)

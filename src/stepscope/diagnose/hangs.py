@@ -16,7 +16,7 @@ from stepscope.records.hang import Call, Hang, RankState
 __all__ = [
     "ANSWERED", "ASKED", "FILE", "FIX", "FOLDER", "evidence_of", "explain", "finding_of", "is_stuck_now", "label_of",
     "message_of",
-    "parting", "place_in_doubt", "rank_names", "read_hang",
+    "parted_finding", "parting", "place_in_doubt", "rank_names", "read_hang",
 ]  # fmt: skip
 
 FOLDER = "ranks"
@@ -66,8 +66,14 @@ def _doing(group: list[RankState]) -> str:
     if one.kind == "ended":
         how = f" with {one.error}" if one.error else ""
         return f"{who} {'have' if many else 'has'} ended{how} after {one.step} steps"
+    if one.kind == "aborted":
+        verb = "were" if many else "was"
+        inside = f" in {one.doing}" if one.doing else ""
+        return f"{who} {verb} ended by C++ code ({one.error}){inside}{where}"
     if one.kind == "silent":
         return f"{who} {'do' if many else 'does'} not answer{one.error and f' ({one.error})'}"
+    if not one.doing and not one.file:
+        return f"{who} {'are' if many else 'is'} at the end of the script"
     flight = _flight(group)
     return f"{who} {'are' if many else 'is'} in {one.doing}{where}{flight}"
 
@@ -99,8 +105,14 @@ def rank_names(ranks: Iterable[int]) -> str:
 
 def parting(ranks: Iterable[RankState]) -> str:
     """Where the collectives of two ranks are not the same for the first time; "" where they are."""
-    known = [{call.number: call for call in one.calls} for one in ranks]
     states = list(ranks)
+    return _first_difference(states, [one.sent for one in states]) or _first_difference(
+        states, [one.calls for one in states]
+    )
+
+
+def _first_difference(states: list[RankState], calls: list[tuple[Call, ...]]) -> str:
+    known = [{call.number: call for call in one} for one in calls]
     for index in range(1, len(known)):
         for number in sorted(known[0].keys() & known[index].keys()):
             mine, theirs = known[0][number], known[index][number]
@@ -138,7 +150,10 @@ def _not_sent(ranks: Iterable[RankState]) -> str:
     states = [one for one in ranks if one.enqueued]
     for waiting in states:
         for flight in waiting.flights[:1]:
-            behind = [one.rank for one in states if one.enqueued.get(flight.group, 0) < flight.number]
+            members = flight.members or tuple(one.rank for one in states)
+            behind = [
+                one.rank for one in states if one.rank in members and one.enqueued.get(flight.group, 0) < flight.number
+            ]
             if behind:
                 verb = "has" if len(behind) == 1 else "have"
                 return f"{rank_names(behind)} {verb} not called {flight.name} #{flight.number} of {flight.group}"
@@ -199,6 +214,25 @@ def finding_of(hang: Hang) -> Finding:
         label=label_of(hang),
         fix=FIX,
         related=related,
+    )
+
+
+def parted_finding(ranks: list[RankState]) -> Finding:
+    """For a job that failed because ranks did not call the same: the first of them tells."""
+    own = ranks[0]
+    others = {(one.file, one.line): one for one in ranks[1:] if one.file}
+    place = own if own.file or not others else next(iter(others.values()))
+    related = [Related(file=one.file, line=one.line, label=f"rank {one.rank} is here") for one in others.values()]
+    return Finding(
+        rule="dist.collective-mismatch",
+        severity="error",
+        message=f"the ranks do not call the same collectives: {explain(Hang(time=0.0, ranks=tuple(ranks)))}",
+        file=place.file or None,
+        line=place.line or None,
+        label=f"rank {place.rank} is here",
+        evidence=evidence_of(Hang(time=0.0, ranks=tuple(ranks))),
+        fix=FIX,
+        related=related[:4],
     )
 
 

@@ -116,6 +116,7 @@ _PROCESS: dict[str, str] = {
     **_methods("multiprocessing.process:BaseProcess", "start", "processes that the script starts are watched too"),
     **_methods("multiprocessing.process:BaseProcess", "_after_fork", "where the watch begins in such a process"),
     **_methods("signal", "getsignal signal", "a signal we hear too: the script sees and sets its own handler"),
+    **_methods("faulthandler", "enable", "a script that wants the fault handler has it for itself"),
     **_methods("sys", "excepthook exit", "how the run ended"),
     **_methods("_sitebuiltins:Quitter", "__call__", "how the run ended: `exit()` and `quit()`"),
     **_methods("sys:stdout", "write", "what is printed is kept with the run; the status line makes way for it"),

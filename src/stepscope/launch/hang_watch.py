@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stepscope.diagnose.fatal import fatal_file
 from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER
-from stepscope.launch.flight_recorder import read_recorder
+from stepscope.events.fatal_errors import FatalErrors
+from stepscope.launch.flight_recorder import read_recorder, read_sent
 from stepscope.launch.rank_channel import Channel, open_channel
 from stepscope.launch.rank_state import main_stack, state_of
 from stepscope.records.hang import Hang, RankState
@@ -47,6 +49,8 @@ ANSWER_S = 4.0
 RETRY_S = 30.0
 """After this another rank asks, where the one that did has gone."""
 _BUSY_SHARE = 0.2
+FATAL_RANKS = 64
+"""Up to this many ranks, each has a file for the stack of a fatal error in C++ in the run's folder."""
 
 
 class HangWatch:
@@ -79,6 +83,7 @@ class HangWatch:
         self._episode = 0
         self._turn: tuple[int, int] | None = None
         self._told: Hang | None = None
+        self._fatal = FatalErrors()
         self._quiet_s = float(os.environ.get("STEPSCOPE_HANG_S") or QUIET_S)
 
     def begin(self, compare: Callable[[], None] = lambda: None) -> None:
@@ -89,12 +94,14 @@ class HangWatch:
     def end(self, error: BaseException | None) -> None:
         """The script is over: let the others know, so that nobody takes our silence for a hang."""
         self._ticker.close()
+        self._fatal.end()
         channel = self._channel or self._open()
         if channel is not None:
             if self._meet is not None:  # a short script is over before the first look
                 self._meet(channel)
             watcher = self._watcher()
-            said = "" if error is None else f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            is_well = error is None or (isinstance(error, SystemExit) and not error.code)
+            said = "" if is_well else f"{type(error).__name__}: {error}".splitlines()[0][:200]
             ended = RankState(
                 rank=channel.rank,
                 host=host_name(),
@@ -104,6 +111,7 @@ class HangWatch:
                 step=0 if watcher is None else watcher.step,
                 batches=0 if watcher is None else watcher.batches,
                 calls=() if watcher is None else tuple(watcher.collectives.recent),
+                sent=read_sent(),
                 error=said,
             )
             channel.put(f"ended/{channel.rank}", msgspec.json.encode(ended))
@@ -117,6 +125,9 @@ class HangWatch:
             if self._channel is None:
                 return
             self._moved = self._stepped = time.monotonic()
+        folder = self._folder()
+        if folder is not None and self._channel.size <= FATAL_RANKS:
+            self._fatal.begin(fatal_file(folder, self._channel.rank))
         self._notice_progress()
         if not self._channel.is_open:
             return
@@ -196,6 +207,7 @@ class HangWatch:
             is_busy=self._is_busy,
             flights=recorded.flights,
             enqueued=recorded.enqueued,
+            sent=read_sent(),
         )
 
     def _hear(self, channel: Channel) -> None:

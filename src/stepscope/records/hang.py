@@ -30,6 +30,8 @@ class Flight(msgspec.Struct, frozen=True, array_like=True):
     group: str
     state: str
     """scheduled: it waits for its turn on the device; started."""
+    members: tuple[int, ...] = ()
+    """The ranks of the group; empty where this is not known."""
 
 
 class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,7 +42,7 @@ class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pid: int = 0
     time: float = 0.0
     kind: str = "python"
-    """collective, data, backward, optimizer, python, ended, silent."""
+    """collective, data, backward, optimizer, python, ended, aborted, silent."""
     doing: str = ""
     """all_reduce, DataLoader next, a function of the script ..."""
     number: int | None = None
@@ -57,7 +59,9 @@ class RankState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stack: tuple[tuple[str, int, str], ...] = ()
     """File, line and function, the innermost last."""
     calls: tuple[Call, ...] = ()
-    """The last collectives."""
+    """The last collectives that the script called."""
+    sent: tuple[Call, ...] = ()
+    """The last collectives of all ranks that torch's flight recorder has seen, those inside torch among them."""
     flights: tuple[Flight, ...] = ()
     """What torch's flight recorder has in flight, the oldest first."""
     enqueued: dict[str, int] = {}

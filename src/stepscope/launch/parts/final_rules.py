@@ -60,7 +60,8 @@ class LastLook(Part):
             reporter.say(told)  # it happened in a process that has explained it
             engine.finish()
         elif notes.is_on and is_lost_connection(crash):
-            reporter.note(notes.who_failed_first())
+            if not fence.call("explaining the lost connection", self._tell_parted, crash):
+                reporter.note(notes.who_failed_first())
             engine.finish()
         else:
             if notes.is_on:
@@ -68,3 +69,19 @@ class LastLook(Part):
             found = fence.call("explaining the crash", engine.crashed, crash) or []
             explained = any(one.severity == "error" and one.rule != UNEXPLAINED for one in found)
             fence.call("showing what was there at the crash", tell_story, engine.evidence, explained, reporter.say)
+
+    def _tell_parted(self, crash: BaseException) -> bool:
+        """Say why this rank was left alone, if the others ended well; the first of several that were says it."""
+        from stepscope.launch.lost_ranks import left_alone
+
+        around = self._around
+        channel = None if around.rank_notes.exchange is None else around.rank_notes.exchange.channel()
+        if channel is None:
+            return False
+        finding = left_alone(channel, self._watch.watcher, around.shared_folder(), crash)
+        if finding is None:
+            return False
+        if around.rank_notes.claims("parted"):
+            around.reporter.speak(True)
+            around.reporter.take(finding)
+        return True

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
 
 from stepscope.diagnose.hangs import finding_of, message_of
+from stepscope.events.signals import hear_signal
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.watch import Watch
 from stepscope.launch.rank_channel import Channel, open_channel
@@ -31,15 +34,39 @@ class WatchedForHangs(Part):
         self._around, self._watch = around, watch
         self._hangs = HangWatch(lambda: watch.watcher, around.shared_folder, self._tell, self._meet, self._channel)
         self._is_on = False
+        self._crash: BaseException | None = None
+        self._undo: Callable[[], None] | None = None
 
     def torch_came(self, torch: object) -> None:
         if self._around.options.diagnose and (not self._around.is_dry or self._around.world > 1):
             self._is_on = True
             self._hangs.begin(self._around.rank_notes.look)
+            self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
 
     def end(self, ended: Ended) -> None:
         if self._is_on:
+            self._crash = ended.crash
             self._hangs.end(ended.error)
+
+    def close(self, error: BaseException | None) -> None:
+        if self._undo is not None:
+            self._undo()
+
+    def _asked_to_end(self) -> None:
+        """A launcher ends all ranks when one has died; what that one was doing is in its file."""
+        from stepscope.launch.lost_ranks import aborted_beside
+
+        around = self._around
+        channel = self._channel()
+        if channel is None:
+            return
+        finding = aborted_beside(channel, self._watch.watcher, around.shared_folder(), self._crash)
+        if finding is not None and around.rank_notes.claims("parted"):
+            around.reporter.speak(True)
+            around.reporter.take(finding)
+            run = around.tracking.run
+            if run is not None:
+                run._writer.flush(timeout=0.5)
 
     def _channel(self) -> Channel | None:
         """The one over which ranks exchange facts; a process whose script makes the group itself has its own."""

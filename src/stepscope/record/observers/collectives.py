@@ -17,6 +17,7 @@ from stepscope.events.quiet import quietly
 from stepscope.evidence.collectives import Collective, Collectives
 from stepscope.evidence.ranks import Called, Synced
 from stepscope.record.arguments import tensors_in
+from stepscope.record.observers.collective_calls import described, shape_to_compare
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
 from stepscope.record.observers.rank_facts import spot, world
@@ -34,8 +35,6 @@ _NAMES = (
     "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "barrier", "monitored_barrier", "all_gather_object",
     "gather_object", "broadcast_object_list", "scatter_object_list",
 )  # fmt: skip
-_SAME_SHAPE = ("all_reduce", "broadcast", "reduce")
-"""Those whose first tensor must have the same shape on all ranks."""
 _KEPT = 200
 _RECENT = 32
 """Of as many calls the others can be told, when the ranks do not go on."""
@@ -112,10 +111,11 @@ class CollectiveObserver(Observer, Collectives):
             tensors = tensors_in((args, kwargs))
             if tensors and name in ("all_reduce", "broadcast", "reduce", "all_gather"):
                 self._tell_what(tensors)
-        self._remember(number, name, tensors, frame)
+            shape = shape_to_compare(name, args, kwargs, tensors)
+        name = described(name, args, kwargs)
+        self._remember(number, name, shape, tensors, frame)
         if number >= _KEPT:
             return None
-        shape = tuple(tensors[0].shape) if tensors and name in _SAME_SHAPE else ()
         call = Collective(number, name, shape, own_place(frame))
         call.step, call.batches = self.watcher.step, self.watcher.batches
         self.calls.append(call)
@@ -125,9 +125,8 @@ class CollectiveObserver(Observer, Collectives):
             notes.write(Called(number, name, list(shape), spot(call.place)))
         return number
 
-    def _remember(self, number: int, name: str, tensors: list[Any], frame: Any) -> None:
+    def _remember(self, number: int, name: str, compared: tuple[int, ...], tensors: list[Any], frame: Any) -> None:
         shape = tuple(tensors[0].shape) if tensors else ()
-        compared = shape if name in _SAME_SHAPE else ()
         self._chain = zlib.crc32(f"{name}{compared}".encode(), self._chain)
         while frame is not None and not is_own_file(frame.f_code.co_filename):
             frame = frame.f_back
