@@ -39,7 +39,16 @@ class Step:
 
 def story(crash: Crash, tensor: HeldTensor) -> list[Step]:
     """The tensor's past, nearest first; empty when nothing is known."""
-    return _own_story(crash, tensor) or _from_loaders(crash, tensor)
+    own = _own_story(crash, tensor)
+    known = [step for step in own if not _is_loop(step)]
+    return known or _from_loaders(crash, tensor) or own
+
+
+def _is_loop(step: Step) -> bool:
+    """The head of a loop: what a loader does to build a batch stands at that line, and says nothing about the data."""
+    tree = None if step.site is None else tree_of(step.site.file)
+    heads = () if tree is None else (node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor)))
+    return step.site is not None and any(head.iter.lineno == step.site.line for head in heads)
 
 
 def _own_story(crash: Crash, tensor: HeldTensor) -> list[Step]:
@@ -215,7 +224,11 @@ def _of_methods(kind: Kind, position: int | None = None) -> Iterator[Step]:
     holder = next((n for n in classes if n.lineno <= code.first_line <= (n.end_lineno or 0)), None)
     methods = {n.name: n for n in (holder.body if holder else []) if isinstance(n, ast.FunctionDef)}
     for name in ("__getitem__", "__iter__", "__init__"):
-        for node in _nodes_of_part(methods[name], position) if name in methods else ():
+        nodes = list(_nodes_of_part(methods[name], position)) if name in methods else []
+        if name == "__getitem__" and not any(isinstance(node, (ast.Call, ast.Return)) for node in nodes):
+            bound = [node.value for node in nodes if isinstance(node, ast.Assign)]
+            yield from (Step("return", node_site(file, value), said(value)) for value in bound[:1])
+        for node in nodes:
             if isinstance(node, ast.Call):
                 op = node.func.attr if isinstance(node.func, ast.Attribute) else said(node.func)
                 yield Step(op, node_site(file, node), said(node))

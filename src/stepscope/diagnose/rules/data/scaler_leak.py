@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.diagnose.array_provenance import binding_of
 from stepscope.diagnose.crash.bindings import body_nodes
 from stepscope.diagnose.data_sources import names_in
 from stepscope.diagnose.evidence import Evidence
@@ -15,13 +16,15 @@ _SPLITS = ("train_test_split", "random_split", "split")
 
 @rule("data.scaler-leak", severity="info", needs="source")
 def scaler_leak(run: Evidence) -> Iterator[Proof]:
-    """The scaling is computed from all data, the test part included.
+    """The scaling is computed, or the features are chosen, from all data, the test part included.
 
     Why it matters: means and deviations of the test rows flow into training, so the test result is a little too good.
+    With features chosen by the labels of all rows it is far too good: even pure noise then seems to predict them.
 
-    What to do: split first, fit the scaler on the training part, apply it to both.
+    What to do: split first, fit the scaler (or the selection) on the training part, apply it to both.
 
-    How it is found: the source fits a scaler (or takes mean and deviation) on an array that is split afterward.
+    How it is found: the source fits a scaler (or takes mean and deviation) on an array that is split afterward. It is a
+    warning where the labels are fitted too (`SelectKBest(...).fit_transform(X, y)`), and the script has trained.
 
     Bad:
         X = StandardScaler().fit_transform(X)
@@ -38,7 +41,7 @@ def scaler_leak(run: Evidence) -> Iterator[Proof]:
 def _in_scope(file: SourceFile, scope: ast.AST) -> Iterator[Proof]:
     nodes = list(body_nodes(scope))
     splits = [
-        (call.lineno, names_in(call)) for call in nodes if isinstance(call, ast.Call) and called_name(call) in _SPLITS
+        (call.lineno, _given(call)) for call in nodes if isinstance(call, ast.Call) and called_name(call) in _SPLITS
     ]
     cuts = [
         (node.lineno, [dotted(node.value)])
@@ -49,7 +52,8 @@ def _in_scope(file: SourceFile, scope: ast.AST) -> Iterator[Proof]:
     for statement in nodes:
         if not isinstance(statement, (ast.Assign, ast.Expr)):
             continue
-        fitted = _fitted(statement)
+        chosen = _chosen(file, statement)
+        fitted = chosen or _fitted(statement)
         if fitted is None:
             continue
         targets = statement.targets if isinstance(statement, ast.Assign) else []
@@ -59,6 +63,17 @@ def _in_scope(file: SourceFile, scope: ast.AST) -> Iterator[Proof]:
         ) or _both_sides(cuts, statement.lineno, {*results, fitted})
         if where is None:
             continue
+        if chosen is not None:
+            yield Proof(
+                where=file.site(statement),
+                severity="warning",
+                message=f"the features are made with the labels of all of {fitted}, which is split into training and "
+                "test only later",
+                label=f"sees the labels of the test rows; the split is in line {where}",
+                evidence={"array": fitted, "split_line": where},
+                fix="split first, choose the features with the training part only and apply the choice to both",
+            )
+            continue
         yield Proof(
             where=file.site(statement),
             message=f"the scaling is computed from all of {fitted}, which is split into training and test only later",
@@ -66,6 +81,42 @@ def _in_scope(file: SourceFile, scope: ast.AST) -> Iterator[Proof]:
             evidence={"array": fitted, "split_line": where},
             fix="split first, fit the scaler on the training part only and apply it to both",
         )
+
+
+def _given(call: ast.Call) -> list[str]:
+    """What a splitter is given; `x.split(32)` cuts batches."""
+    return [name for part in (*call.args, *(word.value for word in call.keywords)) for name in names_in(part)]
+
+
+def _chosen(file: SourceFile, statement: ast.Assign | ast.Expr) -> str | None:
+    """The array that a transformer is fitted on together with the labels, or whose columns are chosen by them."""
+    value = statement.value
+    for call in ast.walk(value):
+        if isinstance(call, ast.Call) and called_name(call) == "fit_transform" and len(call.args) == 2:
+            return dotted(call.args[0]) or None
+    cut = value.slice if isinstance(value, ast.Subscript) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(cut, ast.Tuple) or len(cut.elts) != 2:
+        return None
+    rows, columns = cut.elts
+    assert isinstance(value, ast.Subscript)
+    array = dotted(value.value).removesuffix(".iloc").removesuffix(".loc")
+    if not array or not isinstance(rows, ast.Slice) or rows.lower or rows.upper or not isinstance(columns, ast.Name):
+        return None
+    behind = _behind(file, columns)
+    labels = {name for call in file.calls("train_test_split") for name in _given(call)} - {array}
+    return array if array in behind and behind & labels else None
+
+
+def _behind(file: SourceFile, name: ast.Name, depth: int = 4) -> set[str]:
+    """The variables that a value was computed from."""
+    found: set[str] = set()
+    binding = binding_of(file, name.id, name)
+    for part in ast.walk(binding.value) if binding is not None and binding.value is not None else ():
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+            if depth:
+                found |= _behind(file, part, depth - 1)
+    return found
 
 
 def names_in_target(target: ast.expr) -> list[str]:

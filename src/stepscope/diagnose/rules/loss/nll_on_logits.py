@@ -43,15 +43,17 @@ def nll_on_logits(run: Evidence) -> Iterator[Proof]:
         squashed = made.op in ("softmax", "sigmoid")
         what = f"probabilities ({made.op})" if squashed else "raw scores"
         applied = where_applied(run, made)
+        built = None if call.visit is None or not call.visit.module.is_torchs else call.visit.module.made
         yield Proof(
-            where=applied if squashed else call.place,
+            where=applied if squashed else built or call.place,
             message=f"{call.name} gets {what} where it expects log-probabilities",
             label=f"values between {look.low:.2g} and {look.high:.2g}; of log-probabilities none is above 0",
             evidence={"calls": len(wrong), "input": [look.low, look.high], "logsumexp": look.logsumexp},
             edit=tensors.called_otherwise(applied, tensors.LOGS) if squashed else _cross_entropy(call),
             fix="use log_softmax instead of softmax here" if squashed else _fix(call),
             related=[
-                (call.place if squashed else applied, f"{call.name} takes logarithms" if squashed else "made here")
+                (call.place if squashed else applied, f"{call.name} takes logarithms" if squashed else "made here"),
+                *([(call.place, "the loss is computed here")] if built is not None and not squashed else []),
             ],
         )
 
