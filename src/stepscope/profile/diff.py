@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,22 @@ _CALLS = [
     Column(key="calls_a", label="calls A", unit="number", help="A step in A."),
     Column(key="calls_b", label="calls B", unit="number", help="A step in B."),
 ]
+
+
+class Changed(NamedTuple):
+    """A row of every table here: the columns of `_COLUMNS` behind a name."""
+
+    name: str
+    by_ns: int
+    ratio: float | None
+    a_ns: int
+    b_ns: int
+    noise_ns: int | None
+    is_clear: bool
+
+    @property
+    def size_ns(self) -> int:
+        return abs(self.by_ns)
 
 
 def diff_profiles(a: Profile, b: Profile, *, names: tuple[str, str] = ("A", "B"), rank: int = 0) -> ProfileDiff:
@@ -77,11 +93,12 @@ def _step_sheets(a: Profile, b: Profile, rank: int) -> Iterator[Sheet]:
         labels = {part.key: part.label for one in (second, first) for part in one.parts}
         left, right = _table(first, keys), _table(second, keys)
         found = changes(left, right)
-        rows = [_row(labels.get(key, "the whole step"), change) for key, change in zip([*keys, ""], found, strict=True)]
+        *rows, whole = [
+            _changed(labels.get(key, "the whole step"), change) for key, change in zip([*keys, ""], found, strict=True)
+        ]
         columns = [Column(key="part", label="part"), *(_plain(column) for column in _COLUMNS)]
-        whole = rows.pop()
-        rows.sort(key=lambda row: -abs(row[1]))
-        yield Sheet(id=f"diff-{id}", title=title, columns=columns, rows=[whole, *rows])
+        shown = [whole, *_largest_first(rows)]
+        yield Sheet(id=f"diff-{id}", title=title, columns=columns, rows=[list(row) for row in shown])
 
 
 def _plain(column: Column) -> Column:
@@ -128,11 +145,8 @@ def _name_sheet(id: str, title: str, what: str, a: PerStep, b: PerStep, worth: f
     names = list(dict.fromkeys([*a.names, *b.names]))
     left, right = _spread(a, names), _spread(b, names)
     calls = [dict(zip(one.names, one.calls.tolist(), strict=True)) for one in (a, b)]
-    rows = [
-        [*_row(name, change, worth), calls[0].get(name, 0.0), calls[1].get(name, 0.0)]
-        for name, change in zip(names, changes(left, right), strict=True)
-    ]
-    rows.sort(key=lambda row: -abs(row[1]))
+    found = [_changed(name, change, worth) for name, change in zip(names, changes(left, right), strict=True)]
+    rows = [[*row, *(each.get(row.name, 0.0) for each in calls)] for row in _largest_first(found)]
     new, gone = len(set(b.names) - set(a.names)), len(set(a.names) - set(b.names))
     notes = [f"{new} only in B, {gone} only in A"] if new or gone else []
     return Sheet(
@@ -165,16 +179,15 @@ def _place_sheets(a: Profile, b: Profile, rank: int) -> Iterator[Sheet]:
             continue
         left, right = _per_step_of(first, a, rank), _per_step_of(second, b, rank)
         rows = [
-            _row(name, Change(left.get(name, 0.0), right.get(name, 0.0), None))
+            _changed(name, Change(left.get(name, 0.0), right.get(name, 0.0), None))
             for name in dict.fromkeys([*left, *right])
         ]
-        rows.sort(key=lambda row: -abs(row[1]))
         head = first.columns[0]
         yield Sheet(
             id=f"diff-{id}",
             title=title,
             columns=[Column(key=head.key, label=head.label, unit=head.unit), *(_plain(c) for c in _COLUMNS[:4])],
-            rows=[row[:5] for row in rows],
+            rows=[list(row[:5]) for row in _largest_first(rows)],
             sort="change_ns",
             notes=["means over all steps of each profile; how single steps differ is not known here"],
         )
@@ -191,69 +204,74 @@ def _per_step_of(sheet: Sheet, profile: Profile, rank: int) -> dict[str, float]:
         wanted = times[:1]
     at = [keys.index(key) for key in wanted[:1]]
     found: dict[str, float] = {}
-    for row in sheet.rows:
-        found[str(row[0])] = found.get(str(row[0]), 0.0) + sum(float(row[i] or 0) for i in at) / steps
+    for name, *values in sheet.rows:
+        time_ns = sum(float(values[i - 1] or 0) for i in at)
+        found[str(name)] = found.get(str(name), 0.0) + time_ns / steps
     return found
 
 
 # -- summing up -----------------------------------------------------------------------------------------------------
 
 
-def _row(name: str, change: Change, worth: float = 0.0) -> list[Any]:
-    ratio = change.b / change.a if change.a else None
-    noise = None if change.noise is None else round(change.noise)
-    return [
+def _changed(name: str, change: Change, worth: float = 0.0) -> Changed:
+    return Changed(
         name,
-        round(change.by),
-        ratio,
-        round(change.a),
-        round(change.b),
-        noise,
-        change.is_clear and abs(change.by) >= worth,
-    ]
+        by_ns=round(change.by),
+        ratio=change.b / change.a if change.a else None,
+        a_ns=round(change.a),
+        b_ns=round(change.b),
+        noise_ns=None if change.noise is None else round(change.noise),
+        is_clear=change.is_clear and abs(change.by) >= worth,
+    )
+
+
+def _largest_first(rows: list[Changed]) -> list[Changed]:
+    return sorted(rows, key=lambda row: -row.size_ns)
 
 
 def _summed_up(sheets: list[Sheet], names: tuple[str, str], steps_a: int, steps_b: int) -> ProfileDiff:
-    whole = sheets[0].rows[0]
-    _, by, ratio, a, b, noise, clear = whole
+    whole = Changed(*sheets[0].rows[0])
     notes = [
         f"{steps_a} steps of {names[0]}, {steps_b} of {names[1]}; noise is how steps of one run differ, "
         "and two runs of the same can differ by more: repeat them to be sure"
     ]
-    if noise is None:
+    if whole.noise_ns is None:
         notes.append("with one step each nothing can be said of noise: profile more steps")
-    times = f"{time_text(b / 1e9)} in {names[1]}, {time_text(a / 1e9)} in {names[0]}"
-    if not clear or abs(by) < _WORTH * a:
-        known = "" if noise is None else f", known to {time_text(noise / 1e9)}"
-        return ProfileDiff(
-            a=names[0],
-            b=names[1],
-            headline=f"no clear difference: a step takes {times}{known}",
-            sheets=sheets,
-            notes=notes,
-        )
-    word = f"{ratio:.2f}x slower" if by > 0 else f"{a / b:.2f}x faster" if b else "faster"
-    blame = _blame(sheets, by, a)
-    return ProfileDiff(
-        a=names[0],
-        b=names[1],
-        headline=f"{names[1]} is {word}: a step takes {times} ({'+' if by > 0 else '-'}{time_text(abs(by) / 1e9)}, "
-        f"known to {time_text(noise / 1e9)}){blame}",
-        faster=by < 0,
-        sheets=sheets,
-        notes=notes,
+    times = f"{time_text(whole.b_ns / 1e9)} in {names[1]}, {time_text(whole.a_ns / 1e9)} in {names[0]}"
+    known = "" if whole.noise_ns is None else f", known to {time_text(whole.noise_ns / 1e9)}"
+    if not whole.is_clear or whole.size_ns < _WORTH * whole.a_ns:
+        headline = f"no clear difference: a step takes {times}{known}"
+        return ProfileDiff(a=names[0], b=names[1], headline=headline, sheets=sheets, notes=notes)
+    sign = "+" if whole.by_ns > 0 else "-"
+    headline = (
+        f"{names[1]} is {_speed(whole)}: a step takes {times} "
+        f"({sign}{time_text(whole.size_ns / 1e9)}{known}){_blame(sheets, whole)}"
     )
+    return ProfileDiff(a=names[0], b=names[1], headline=headline, faster=whole.by_ns < 0, sheets=sheets, notes=notes)
 
 
-def _blame(sheets: list[Sheet], by: float, a: float) -> str:
+def _speed(whole: Changed) -> str:
+    if whole.by_ns > 0:
+        return f"{whole.ratio:.2f}x slower"
+    return f"{whole.a_ns / whole.b_ns:.2f}x faster" if whole.b_ns else "faster"
+
+
+def _blame(sheets: list[Sheet], whole: Changed) -> str:
     """The largest clear changes in the same direction: of a phase, and of a name."""
     said = []
     phases = sheets[0].id  # the best there is: of all steps, or of those in the windows
     for sheet in sheets:
-        rows = sheet.rows[1:] if sheet.columns[0].key == "part" else sheet.rows
-        clear = [row for row in rows if len(row) > 6 and row[6] and row[1] * by > 0 and abs(row[1]) > _WORTH * a]
-        if clear and sheet.id in (phases, "diff-operators", "diff-kernels"):
-            name = str(clear[0][0])
-            short = name if len(name) <= 60 else name[:57] + "..."
-            said.append(f"{short} {'+' if clear[0][1] > 0 else '-'}{time_text(abs(clear[0][1]) / 1e9)}")
+        if sheet.id not in (phases, "diff-operators", "diff-kernels"):
+            continue
+        rows = [Changed(*row[: len(Changed._fields)]) for row in sheet.rows]
+        if sheet.columns[0].key == "part":
+            rows = rows[1:]
+        worst = next((row for row in rows if row.is_clear and _is_cause(row, whole)), None)
+        if worst is not None:
+            short = worst.name if len(worst.name) <= 60 else worst.name[:57] + "..."
+            said.append(f"{short} {'+' if worst.by_ns > 0 else '-'}{time_text(worst.size_ns / 1e9)}")
     return ": " + ", ".join(dict.fromkeys(said)) if said else ""
+
+
+def _is_cause(row: Changed, whole: Changed) -> bool:
+    return row.by_ns * whole.by_ns > 0 and row.size_ns > _WORTH * whole.a_ns

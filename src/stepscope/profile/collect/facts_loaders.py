@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import weakref
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import events, fence
 from stepscope.events.objects import lend
@@ -22,6 +22,22 @@ _FETCHERS = (
 _SETTINGS = ("batch_size", "num_workers", "pin_memory", "prefetch_factor", "persistent_workers", "drop_last")
 
 
+class Wait(NamedTuple):
+    """A wait for a batch, and the CPU time of this thread in it."""
+
+    wall_ns: int
+    cpu_ns: int
+
+
+class Fetch(NamedTuple):
+    """A batch that was fetched in this process while watching."""
+
+    samples: int
+    dataset_ns: int
+    whole_ns: int
+    dataset_cpu_ns: int
+
+
 class _Loader:
     """One DataLoader."""
 
@@ -35,14 +51,12 @@ class _Loader:
         """Of each pass: the wait for its first batch, in which workers start."""
         self.waits: list[int] = []
         self.turns: list[int] = []
-        self._worked: list[tuple[int, int]] = []
-        """(wait, CPU time of this thread in it)"""
+        self._batch_waits: list[Wait] = []
         self.batches = 0
         self.trains = 0
         self.evaluated_ns = 0
         self.evaluated = 0
-        self.fetches: list[tuple[int, int, int, int]] = []
-        """(samples, time in the dataset, time of the whole fetch, CPU time in the dataset): while looking."""
+        self.fetches: list[Fetch] = []
         self.is_random = False
         self.batch: dict[str, Any] = {}
         self.of_pass = 0
@@ -53,15 +67,19 @@ class _Loader:
         self.settings = _settings(loader)
 
     def note_wait(self, wall: int, cpu: int) -> None:
-        if len(self._worked) < _KEPT:
-            self._worked.append((wall, cpu))
+        if len(self._batch_waits) < _KEPT:
+            self._batch_waits.append(Wait(wall, cpu))
 
     def quick_waits(self) -> tuple[int | None, float | None]:
         """The quickest waits (on a busy machine the others are longer because other programs run): how long, and what
         of it this thread computes itself; the rest it waits for a disk, the net or workers."""
-        quickest = sorted(self._worked)[: max(1, len(self._worked) // 5)]
-        wall, cpu = sum(one[0] for one in quickest), sum(one[1] for one in quickest)
-        return (wall // len(quickest), round(min(1.0, cpu / wall), 3)) if wall else (None, None)
+        fifth = max(1, len(self._batch_waits) // 5)
+        quickest = sorted(self._batch_waits)[:fifth]
+        wall = sum(wait.wall_ns for wait in quickest)
+        cpu = sum(wait.cpu_ns for wait in quickest)
+        if not wall:
+            return None, None
+        return wall // len(quickest), round(min(1.0, cpu / wall), 3)
 
 
 class LoaderFacts:
@@ -128,7 +146,7 @@ class LoaderFacts:
     def _fetched(self, samples: int, inside: int, whole: int, worked: int, before: Any) -> None:
         known = self._asked  # who was asked for a batch: other clocks may stand in for the dataset meanwhile
         if known is not None:
-            known.fetches.append((samples, inside, whole, worked))
+            known.fetches.append(Fetch(samples, inside, whole, worked))
             known.is_random = known.is_random or _random_state() != before
 
     def _made(self, loader: Any, frame: Any) -> None:
@@ -261,10 +279,10 @@ class LoaderFacts:
         }
         if known.fetches:
             found["fetch"] = {
-                "samples": statistics.median(one[0] for one in known.fetches),
-                "dataset_ns": int(statistics.median(one[1] for one in known.fetches)),
-                "whole_ns": int(statistics.median(one[2] for one in known.fetches)),
-                "dataset_cpu_ns": int(min(one[3] for one in known.fetches)),
+                "samples": statistics.median(fetch.samples for fetch in known.fetches),
+                "dataset_ns": int(statistics.median(fetch.dataset_ns for fetch in known.fetches)),
+                "whole_ns": int(statistics.median(fetch.whole_ns for fetch in known.fetches)),
+                "dataset_cpu_ns": int(min(fetch.dataset_cpu_ns for fetch in known.fetches)),
             }
         return found
 
