@@ -58,6 +58,16 @@ _origin_decoder = msgspec.json.Decoder(Origin)  # created at import, not on firs
 
 
 @dataclass
+class _News:
+    """What the source had for one run."""
+
+    last: float
+    """The newest time in it."""
+    end: End | None = None
+    pieces: int = 0
+
+
+@dataclass
 class Landed:
     """The result of one poll of a source."""
 
@@ -141,33 +151,41 @@ class Landing:
         if origin is not None and not self._known[run.key].is_dir():
             return  # deleted here; a new import brings it back
         before = landed.points + landed.media
-        end: End | None = None
-        last = origin.heard if origin is not None else 0.0
-        pieces = 0
-        for piece in self.source.read(run, origin.cursor if origin is not None else None):
-            writer = self._writer(run, landed)
-            self._torn.add(run.key)
-            pieces += 1
-            if isinstance(piece, End):
-                end, last = piece, max(last, _possible(piece.time))
-            elif isinstance(piece, Restart):
-                self._restart(run.key, piece)
-            else:
-                last = max(last, self._keep(writer, piece, landed))
-        grows = follow and end is None and time.time() - max(last, run.created) < _RUNNING_S
-        if pieces or origin is None or (not origin.ended and not grows):
-            writer = self._writer(run, landed)  # a run without a single point is still a run
-            self._origins[run.key].heard = max(last, run.created)
-            if grows:
-                writer.beat()
-            self._settle(run.key)
-            self._origins[run.key].cursor = self.source.cursor(run)
-            if grows:
-                self._save(run.key)
+        new = self._take_in(run, landed, origin)
+        heard = max(new.last, run.created)
+        grows = follow and new.end is None and time.time() - heard < _RUNNING_S
+        if new.pieces or origin is None or (not origin.ended and not grows):
+            self._note_progress(run, landed, heard, grows)
             if landed.points + landed.media > before or origin is None:
                 landed.runs.append(self._known[run.key])
         if run.key in self._writers and not grows:
-            self._finish(run.key, end)
+            self._finish(run.key, new.end)
+
+    def _take_in(self, run: ForeignRun, landed: Landed, origin: Origin | None) -> _News:
+        """Write all pieces of a run that are new."""
+        new = _News(last=origin.heard if origin is not None else 0.0)
+        for piece in self.source.read(run, origin.cursor if origin is not None else None):
+            writer = self._writer(run, landed)
+            self._torn.add(run.key)
+            new.pieces += 1
+            if isinstance(piece, End):
+                new.end = piece
+                new.last = max(new.last, _possible(piece.time))
+            elif isinstance(piece, Restart):
+                self._restart(run.key, piece)
+            else:
+                new.last = max(new.last, self._keep(writer, piece, landed))
+        return new
+
+    def _note_progress(self, run: ForeignRun, landed: Landed, heard: float, grows: bool) -> None:
+        writer = self._writer(run, landed)  # a run without a single point is still a run
+        self._origins[run.key].heard = heard
+        if grows:
+            writer.beat()
+        self._settle(run.key)
+        self._origins[run.key].cursor = self.source.cursor(run)
+        if grows:
+            self._save(run.key)
 
     def _keep(self, writer: RunWriter, piece: Any, landed: Landed) -> float:
         """Write one piece; returns its newest time."""

@@ -71,13 +71,19 @@ def shown_columns(table: Table) -> tuple[list[str], str]:
     return shown, f"all {' on '.join(map(clean, said))}" if said else ""
 
 
+def _texts(table: Table, names: list[str]) -> tuple[list[list[str]], list[list[str]]]:
+    """The cells of all rows, and of the row of totals if there is one."""
+    body = []
+    for label, row in zip(tree_labels(table.rows), table.rows, strict=True):
+        body.append([label, *(cell_text(row, name) for name in names[1:])])
+    if not table.totals:
+        return body, []
+    return body, [[table.foot, *(cell_text(table.total_row, name, "") for name in names[1:])]]
+
+
 def lay_out(table: Table, width: int | None) -> list[Line]:
     names, same = shown_columns(table)
-    labels = tree_labels(table.rows)
-    body = [
-        [label, *(cell_text(row, name) for name in names[1:])] for label, row in zip(labels, table.rows, strict=True)
-    ]
-    foot = [[table.foot, *(cell_text(table.total_row, name, "") for name in names[1:])]] if table.totals else []
+    body, foot = _texts(table, names)
     titles = [COLUMNS[name].title for name in names]
     natural = {name: max(len(line[i]) for line in (titles, *body, *foot)) for i, name in enumerate(names)}
     widths = fit(names, natural, width)
@@ -100,12 +106,15 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
         lines.append([(text[:first], row.style or "cyan"), (text[first:], row.style)])
     if foot:
         lines += [rule, line(foot[0], "bold")]
-    notes = list(table.notes)
     omitted = [COLUMNS[name].title for name in names if name not in widths]
+    return lines + _notes(table, omitted, width)
+
+
+def _notes(table: Table, omitted: list[str], width: int | None) -> list[Line]:
+    notes = list(table.notes)
     if omitted:
         notes.append(f"omitted to fit the width: {', '.join(omitted)}")
-    lines += [[(part, "dim")] for note in notes for part in _wrap(note, width)]
-    return lines
+    return [[(part, "dim")] for note in notes for part in _wrap(note, width)]
 
 
 def _head(title: str, same: str, width: int | None) -> list[Line]:

@@ -65,17 +65,13 @@ def init(
     nothing; every other mode records here. An open run is returned unchanged unless `reinit` is set.
     """
     chosen = joined(settings)
-    beside = False
-    if _open is not None:
-        again = _reinit(reinit if reinit is not None else chosen.reinit)
-        if again == "return_previous":
-            say_once(
-                "wandb reinit", "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
-            )
-            return _open
-        beside = again == "create_new"
-        if not beside:
-            _open.finish()
+    again = _reinit(reinit if reinit is not None else chosen.reinit) if _open is not None else ""
+    if again == "return_previous":
+        say_once("wandb reinit", "wandb.init() with an open run returns that run; finish it first, or pass reinit=True")
+        return _open
+    beside = again == "create_new"
+    if _open is not None and not beside:
+        _open.finish()
     wording.note_unused("init", locals(), _WHY)
     _check_mode(mode or chosen.mode)
     off = (mode or chosen.mode) in _OFF
@@ -106,10 +102,14 @@ def init(
     if sync_tensorboard or tensorboard or chosen.sync_tensorboard:
         fence.call("listening to TensorBoard's writers", _hear_tensorboard, run)
     if save_code or chosen.save_code:
-        script = script_path()
-        if script is not None and script.is_file():
-            run.save(script, policy="now")
+        _save_script(run)
     return run
+
+
+def _save_script(run: Run) -> None:
+    script = script_path()
+    if script is not None and script.is_file():
+        run.save(script, policy="now")
 
 
 def _hear_tensorboard(run: Run) -> None:

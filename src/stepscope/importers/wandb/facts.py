@@ -140,18 +140,12 @@ def _config_file(path: Path) -> dict[str, Any]:
 def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
     """The environment fields of `RunMeta`; older versions have them in `wandb-metadata.json`."""
     found = seen.environment
-    facts = {name: text(found.get(name)) for name in ("os", "python", "program", "host", "user", "executable", "root")}
-    arguments = [text(each) for each in found.get("args", [])]
-    git = message(found["git"], {1: "remote", 2: "commit"}) if "git" in found else {}
-    remote, commit = text(git.get("remote")), text(git.get("commit"))
     old = _json_file(files / "wandb-metadata.json")
-    for name, other in (("os", "os"), ("python", "python"), ("program", "program"), ("host", "host")):
-        facts[name] = facts[name] or str(old.get(other) or "")
+    facts = {name: text(found.get(name)) for name in ("os", "python", "program", "host", "user", "executable", "root")}
+    for name in ("os", "python", "program", "host"):
+        facts[name] = facts[name] or str(old.get(name) or "")
     facts["user"] = facts["user"] or str(old.get("username") or "")
-    arguments = arguments or [str(each) for each in old.get("args") or []]
-    older = old.get("git")
-    older_git: dict[str, Any] = older if isinstance(older, dict) else {}
-    remote, commit = remote or str(older_git.get("remote") or ""), commit or str(older_git.get("commit") or "")
+    arguments = [text(each) for each in found.get("args", [])] or [str(each) for each in old.get("args") or []]
     return {
         "host": as_name(facts["host"] or text(seen.run.get("host"))),
         "user": facts["user"],
@@ -161,8 +155,17 @@ def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
         "command": _command(facts["executable"], facts["program"], arguments),
         "hardware": _hardware(found),
         "packages": _packages(files / "requirements.txt"),
-        "git": GitState(commit=commit, remote=mask_text(remote) or None) if commit else None,
+        "git": _git(found, old),
     }
+
+
+def _git(found: dict[str, Any], old: dict[str, Any]) -> GitState | None:
+    git = message(found["git"], {1: "remote", 2: "commit"}) if "git" in found else {}
+    older = old.get("git")
+    older_git: dict[str, Any] = older if isinstance(older, dict) else {}
+    remote = text(git.get("remote")) or str(older_git.get("remote") or "")
+    commit = text(git.get("commit")) or str(older_git.get("commit") or "")
+    return GitState(commit=commit, remote=mask_text(remote) or None) if commit else None
 
 
 def _hardware(found: dict[str, Any]) -> dict[str, Any]:

@@ -22,23 +22,30 @@ def well_formed(facts: Any) -> dict[str, Any]:
     """
     if not isinstance(facts, dict):
         return {}
-    found: dict[str, Any] = {key: facts[key] for key in _TABLES if isinstance(facts.get(key), dict)}
-    for key in _LISTS:
-        if isinstance(facts.get(key), list):
-            found[key] = [one for one in facts[key] if isinstance(one, dict)]
+    tables = {key: facts[key] for key in _TABLES if isinstance(facts.get(key), dict)}
+    found: dict[str, Any] = {**tables, **_lists(facts)}
     if isinstance(facts.get("steps"), dict):
         found["steps"] = {key: value for key, value in facts["steps"].items() if _is_figure(value)}
     if isinstance(facts.get("conv_bias_before_norm"), list):
         found["conv_bias_before_norm"] = [str(one) for one in facts["conv_bias_before_norm"]]
-    for key in ("models", "optimizers"):
-        found[key] = [one for one in found.get(key, []) if isinstance(one.get("devices", []), list)]
-        if not found[key]:
-            del found[key]
-    if "lines" in found:
-        found["lines"] = [one for one in found["lines"] if all(isinstance(one.get(k), t) for k, t in _LINE.items())]
-    if "calls" in found:
-        found["calls"] = [one for one in found["calls"] if all(isinstance(one.get(k), t) for k, t in _CALL.items())]
     return found
+
+
+def _lists(facts: dict[str, Any]) -> dict[str, list[Any]]:
+    given = {key: facts[key] for key in _LISTS if isinstance(facts.get(key), list)}
+    found = {key: [one for one in listed if isinstance(one, dict)] for key, listed in given.items()}
+    for key, fields in (("lines", _LINE), ("calls", _CALL)):
+        if key in found:
+            found[key] = [one for one in found[key] if _has(one, fields)]
+    for key in ("models", "optimizers"):
+        kept = [one for one in found.pop(key, []) if isinstance(one.get("devices", []), list)]
+        if kept:
+            found[key] = kept
+    return found
+
+
+def _has(one: dict[str, Any], fields: dict[str, Any]) -> bool:
+    return all(isinstance(one.get(name), kind) for name, kind in fields.items())
 
 
 def _is_figure(value: Any) -> bool:

@@ -257,25 +257,16 @@ class Look:
 
     def _note(self, name: str, sync: bool, args: Any, kwargs: Any, result: Any, frame: Any) -> Tally | None:
         place = own_place(frame)
-        key = (place, name, self.fetching)
-        tally = self._tallies.get(key)
+        tally = self._tally(place, name)
         if tally is None:
-            if len(self._tallies) >= _MOST_PLACES:
-                return None
-            tally = self._tallies[key] = Tally()
+            return None
         if not self._went_back and isinstance(result, torch.Tensor) and result.requires_grad:
             tally.graph += 1  # backward will come by here
         first = args[0] if args and isinstance(args[0], torch.Tensor) else None
         if first is not None and not tally.device:
             tally.device = first.device.type
-        if name in CONTRACTIONS and first is not None:
-            self._note_matmul(name, place, args, first, result)
-        elif name == "softmax" and first is not None:
-            self._pass_on(self._scores, first, self._weights, result)
-        elif name in _KEEPS_SCORES and first is not None:
-            self._pass_on(self._scores, first, self._scores, result)
-        elif name == "dropout" and first is not None:
-            self._pass_on(self._weights, first, self._weights, result)
+        if first is not None:
+            self._note_attention(name, place, args, first, result)
         if name in _FACTORIES and isinstance(result, torch.Tensor) and result.device.type == "cpu":
             self._made[id(result)] = weakref.ref(result)
         if name in _TRANSFERS:
@@ -283,6 +274,24 @@ class Look:
         elif sync and first is not None and first.device.type != "cpu":
             tally.target = "cpu"
         return tally
+
+    def _tally(self, place: Any, name: str) -> Tally | None:
+        key = (place, name, self.fetching)
+        tally = self._tallies.get(key)
+        if tally is None and len(self._tallies) < _MOST_PLACES:
+            tally = self._tallies[key] = Tally()
+        return tally
+
+    def _note_attention(self, name: str, place: Any, args: Any, first: Any, result: Any) -> None:
+        """Follow scores through a softmax to the product with the values."""
+        if name in CONTRACTIONS:
+            self._note_matmul(name, place, args, first, result)
+        elif name == "softmax":
+            self._pass_on(self._scores, first, self._weights, result)
+        elif name in _KEEPS_SCORES:
+            self._pass_on(self._scores, first, self._scores, result)
+        elif name == "dropout":
+            self._pass_on(self._weights, first, self._weights, result)
 
     def _note_matmul(self, name: str, place: Any, args: Any, first: Any, result: Any) -> None:
         self._autocast[0] += 1

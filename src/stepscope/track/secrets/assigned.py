@@ -135,24 +135,30 @@ def _value_after(text: str, name: _Name, bare: _Bare) -> Iterator[Span]:
     mark = between["mark"] or ""
     if mark == ":" and (annotated := _ANNOTATED.match(text, at)):
         at = annotated.end()
-    if (
-        not between["close"]
-        and name.start
-        and text[name.start - 1] in "\"'"
-        and text[at : at + 1] == text[name.start - 1]
-    ):
-        return  # "Password: " in quotes: what follows is their end
-    quoted = _quoted(text, at) if not (mark == ":" and "\n" in text[at : at + 1] and not between["close"]) else None
+    if not between["close"] and _ends_quotes(text, name, at):
+        return
+    ends_line = mark == ":" and text[at : at + 1] == "\n" and not between["close"]
+    quoted = None if ends_line else _quoted(text, at)
+    is_marked = bool(mark or between["value"])
     if quoted is not None:
-        yield from _quoted_value(
-            text, name, quoted, "pair" if between["pair"] else "quoted", bool(mark or between["value"])
-        )
-    elif mark or between["value"]:
+        yield from _quoted_value(text, name, quoted, "pair" if between["pair"] else "quoted", is_marked)
+    elif is_marked:
         yield from _bare_value(text, name, bare, between, at)
     elif between["space"]:
-        is_flag = text[name.start : name.start + 1] == "-" or text[max(0, name.start - 1) : name.start] == "-"
-        if (value := bare.span(at)) is not None and text[at] != "-":
-            yield from _judged(name, text, value, "flag" if is_flag else "space")
+        yield from _next_word(text, name, bare, at)
+
+
+def _ends_quotes(text: str, name: _Name, at: int) -> bool:
+    """Whether the name is at the start of quotes that end here: "Password: "."""
+    before = text[max(0, name.start - 1) : name.start]
+    return before in ("'", '"') and text[at : at + 1] == before
+
+
+def _next_word(text: str, name: _Name, bare: _Bare, at: int) -> Iterator[Span]:
+    is_flag = text[name.start : name.start + 1] == "-" or text[max(0, name.start - 1) : name.start] == "-"
+    value = bare.span(at)
+    if value is not None and text[at] != "-":
+        yield from _judged(name, text, value, "flag" if is_flag else "space")
 
 
 def _quoted(text: str, at: int) -> tuple[Span, str] | None:

@@ -39,39 +39,55 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
     Good:
         right = (scores.argmax(dim=1) == y).sum()
     """
-    loops = {
-        (one["file"], one["line"]): one["calls"] for one in run.facts.get("model_loops", []) if one["calls"] >= _FEW
-    }
+    model_loops = [one for one in run.facts.get("model_loops", []) if one["calls"] >= _FEW]
+    loops = {(one["file"], one["line"]): one["calls"] for one in model_loops}
+    for calls in _by_function(run):
+        of_model = next((number for where, number in loops.items() if _is_within(calls, where, number)), 0)
+        if of_model:
+            small = [one for one in calls if _is_small(one)]
+        elif any(one["op"] in LAYERS for one in calls):
+            continue  # a recurrence, or layers called in a loop: the loop is the model
+        else:
+            small = [one for one in calls if _is_small(one) and _is_looped(one)]
+        if sum(one["calls"] for one in small) >= _MANY:
+            yield _tip(run, small, of_model)
+
+
+def _by_function(run: Measured) -> list[list[dict[str, Any]]]:
+    """The calls that every step makes often, by the function they are in."""
     functions: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for call in run.calls(fetching=False):
         if call["file"] and call["every_step"] and call["calls"] >= _FEW:
             functions.setdefault((call["file"], call["in"]), []).append(call)
-    for calls in functions.values():
-        of_model = next((number for where, number in loops.items() if _is_within(calls, where, number)), 0)
-        if not of_model and any(one["op"] in LAYERS for one in calls):
-            continue  # a recurrence, or layers called in a loop: the loop is the model
-        small = [one for one in calls if _is_small(one) and (of_model or _is_looped(one))]
-        if sum(one["calls"] for one in small) < _MANY:
-            continue
-        took = _time_before_backward(run, small)
-        took += _share_of_backward(run, small) if of_model else _backward(run, small)
-        most = of_model or max(one["calls"] for one in small)
-        lines = run.by_line(iter(small))
-        where = max(lines, key=lambda place: sum(_cost(one) for one in lines[place]))
+    return list(functions.values())
+
+
+def _tip(run: Measured, small: list[dict[str, Any]], of_model: float) -> Tip:
+    calls = sum(one["calls"] for one in small)
+    lines = run.by_line(iter(small))
+    where = max(lines, key=lambda place: sum(_cost(one) for one in lines[place]))
+    took = _time_before_backward(run, small)
+    if of_model:
+        most = of_model
+        took += _share_of_backward(run, small)
+        message = f"the model is called {of_model:.0f} times a step for one batch"
+        fix = "call the model once, on the whole batch"
+    else:
+        most = max(one["calls"] for one in small)
+        took += _backward(run, small)
         ops = sorted({one["op"] for one in lines[where]})
-        how_often = f"a Python loop makes {sum(one['calls'] for one in small):.0f} small torch calls a step here"
-        yield Tip(
-            where=where,
-            message=f"the model is called {of_model:.0f} times a step for one batch" if of_model else how_often,
-            fix="call the model once, on the whole batch"
-            if of_model
-            else f"do it with one call on the whole tensor, not with {most:.0f} ({', '.join(ops[:4])})",
-            share=run.share(took),
-            saving_ns=int(took * (1 - 2 / most)),
-            how="the calls and the Python between them, timed in a few steps",
-            evidence={"calls": round(sum(one["calls"] for one in small)), "ms": round(took / 1e6, 3)},
-            part="script",
-        )
+        message = f"a Python loop makes {calls:.0f} small torch calls a step here"
+        fix = f"do it with one call on the whole tensor, not with {most:.0f} ({', '.join(ops[:4])})"
+    return Tip(
+        where=where,
+        message=message,
+        fix=fix,
+        share=run.share(took),
+        saving_ns=int(took * (1 - 2 / most)),
+        how="the calls and the Python between them, timed in a few steps",
+        evidence={"calls": round(calls), "ms": round(took / 1e6, 3)},
+        part="script",
+    )
 
 
 def _is_within(calls: list[dict[str, Any]], where: tuple[str, int], number: float) -> bool:
