@@ -47,15 +47,18 @@ def _server(home: Path, url: str) -> Iterator[tuple[psutil.Process, str]]:
 
 
 def _names(url: str) -> list[str]:
-    """Over a connection of its own, so that any process may get it."""
+    """Over a connection of its own, so that any process may get it; also one that has not read the folder yet."""
     deadline = time.monotonic() + 60
-    while True:
+    names: list[str] = []
+    while not names:
         try:
             answer = httpx.post(f"{url}/api/runs", json={}, headers=HEADERS, timeout=60)
-            return [row["name"] for row in answer.raise_for_status().json()["rows"]]
+            names = [row["name"] for row in answer.raise_for_status().json()["rows"]]
         except httpx.TransportError:  # the one that had it was killed
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+            pass
+        assert time.monotonic() < deadline, "no process answers with the run"
+        time.sleep(0.01)
+    return names
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sockets are handed to processes by their number")

@@ -66,7 +66,7 @@ def init(
     """
     chosen = joined(settings)
     again = _reinit(reinit if reinit is not None else chosen.reinit) if _open is not None else ""
-    if again == "return_previous":
+    if _open is not None and again == "return_previous":
         say_once("wandb reinit", "wandb.init() with an open run returns that run; finish it first, or pass reinit=True")
         return _open
     beside = again == "create_new"
