@@ -245,9 +245,11 @@ def test_the_age_of_a_segment_is_seen_by_the_thread(run: Path, monkeypatch: pyte
     writer = RunWriter(run, run_id=run.name, heartbeat_s=0, fsync_s=0.02)
     row = writer.keyset(("a",))
     row.write(0, (1.0,))
-    with monkeypatch.context() as patched:
-        patched.setattr(logfile, "SEGMENT_S", 0.0)
-        until(lambda: kinds(run)[0][-1] == "SEAL")
+    stretch = writer._delivery.points.stretch
+    assert stretch is not None
+    assert stretch.left > 0
+    monkeypatch.setattr(logfile, "SEGMENT_S", 0.0)
+    until(lambda: stretch.left <= 0)
     row.write(1, (1.0,))
     writer.close(end())
     first, second = kinds(run)[:2]

@@ -96,7 +96,7 @@ BUDGET = """
         loss = wide.pow(2).mean()
         loss.backward()
         optimizer.step()
-        time.sleep(0.05 if SLOW else 0.006)
+        time.sleep(0.2 if SLOW else 0.006)
         return loss.item()
 
     @pytest.mark.stepscope(baseline=True, tolerance=2, steps=3, repeats=4)
