@@ -101,3 +101,5 @@ def test_collectives_that_torch_calls_itself_have_the_line_of_the_script() -> No
     in_a_group = entry(8, name="gloo:barrier", process_group=("1", "tensor"))
     (call,) = sent_in({"entries": [broadcast, in_a_group]})
     assert (call.number, call.name, call.shape, call.file, call.line) == (7, "broadcast", (1024, 8), __file__, 12)
+    (on_a_gpu,) = sent_in({"entries": [entry(9, frames=[])]})  # averaged from a thread of autograd
+    assert (on_a_gpu.name, on_a_gpu.file, on_a_gpu.line) == ("all_reduce", "", 0)
