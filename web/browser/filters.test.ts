@@ -144,6 +144,19 @@ describe.skipIf(noBrowser)("filters", () => {
     expect(tail).toEqual({ cut: false, text: "01-seed-17".padStart(11, ".") });
   });
 
+  test("on a phone a name of usual length keeps its end, and never runs out of its cell", async () => {
+    const { page } = tab;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await server.tell("start digits-vae-settings-8");
+    const link = page.getByRole("link", { name: "digits-vae-settings-8" });
+    await link.waitFor();
+    const [own, tail] = await Promise.all([link.boundingBox(), link.locator(".middle-tail").boundingBox()]);
+    const cell = await link.locator("xpath=..").boundingBox();
+    expect(tail!.x + tail!.width).toBeLessThanOrEqual(own!.x + own!.width + 1);
+    expect(own!.x + own!.width).toBeLessThanOrEqual(cell!.x + cell!.width);
+    expect(await link.locator(".middle-tail").textContent()).toBe("settings-8");
+  });
+
   test("a run that goes on has its state beside it and on its page; a click asks to be told", async () => {
     const { page } = tab;
     await server.tell("start alive-run");

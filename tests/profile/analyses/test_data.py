@@ -85,6 +85,17 @@ def test_stages_have_their_own_times_and_sum_to_the_fetch(tmp_path: Path) -> Non
     assert as_dicts(sheet)[0]["per_batch"] == 4 * MS
 
 
+def test_a_wait_that_begins_inside_a_fetch_is_no_stage_of_it(tmp_path: Path) -> None:
+    builder = Builder()
+    of_batch(builder, 0.0, 0, -1)
+    add(builder, "wait", 0.001, 10.5, batch=0, worker=-1, ready=0)
+    save_events(builder.events(), tmp_path / "rank0.data.events")
+    files = [ProfileFile(name="rank0.data.events", kind="events")]
+    sheet = data_stages(Profile(ProfileMeta(id="p", kind="simple", created=0.0, files=files), tmp_path), 0)
+    assert sheet is not None
+    assert (sheet.checks[0].ok, sum(row["share"] for row in as_dicts(sheet))) == (True, pytest.approx(1.0))
+
+
 def test_starvation_says_how_long_and_for_what(tmp_path: Path) -> None:
     (row,) = as_dicts(sheet := data_starvation(starving(tmp_path), 0))
     assert row["loader"] == "Photos (train.py:34)"

@@ -89,8 +89,13 @@ class DataTimings:
 
     @cached_property
     def parent(self) -> Rows:
-        """The innermost data span around each, or -1."""
-        return nest(self.lane, self.start, self.dur)
+        """The innermost data span around each, or -1. A wait is the training's own and part of no fetch, even where
+        both are in one process and two clocks let it begin inside one."""
+        found = np.full(len(self), -1, np.int64)
+        work = np.flatnonzero(~self.named("wait"))
+        around = nest(self.lane[work], self.start[work], self.dur[work])
+        found[work] = np.where(around >= 0, work[around], -1)
+        return found
 
     @cached_property
     def own(self) -> Rows:

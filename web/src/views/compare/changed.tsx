@@ -124,10 +124,10 @@ function Outcome({ found }: { found: Found }) {
         <thead>
           <tr>
             <th scope="col">Outcome</th>
-            <th scope="col" class="isolate">
+            <th scope="col" class="isolate ellipsis">
               {nameIn(found, found.a)}
             </th>
-            <th scope="col" class="isolate">
+            <th scope="col" class="isolate ellipsis">
               {nameIn(found, found.b)}
             </th>
           </tr>
@@ -139,7 +139,10 @@ function Outcome({ found }: { found: Found }) {
                 {visibleText(row.label)}
               </th>
               <td class="isolate">{visibleText(row.a)}</td>
-              <td class="isolate" data-differs={(found.differs && row.a !== row.b) || undefined}>
+              <td
+                class="isolate"
+                data-differs={(found.differs && row.label !== "duration" && row.a !== row.b) || undefined}
+              >
                 {visibleText(row.b)}
               </td>
             </tr>

@@ -33,7 +33,7 @@ export function Section({ id, title, about, aside, children }: SectionProps) {
       aria-labelledby={`compare-${id}-title`}
       data-filled={filled || undefined}
     >
-      <header class="hstack gap-3 compare-section-head">
+      <header class="hstack wraps gap-3 compare-section-head">
         <button
           type="button"
           class="inline quiet compare-fold"
@@ -42,7 +42,9 @@ export function Section({ id, title, about, aside, children }: SectionProps) {
           onClick={() => (shut.value = folded ? shut.value.filter((other) => other !== id) : [...shut.value, id])}
         >
           {folded ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
-          <h2 id={`compare-${id}-title`}>{title}</h2>
+          <h2 class="one-line" id={`compare-${id}-title`}>
+            {title}
+          </h2>
         </button>
         {about ? <span class="small quiet">{about}</span> : null}
         <span class="spring" />
