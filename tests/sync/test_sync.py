@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http.client import HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -358,6 +359,20 @@ def test_an_answer_that_drips_is_given_up(store: Path, monkeypatch: pytest.Monke
     dripping, late = liar(b"HTTP/1.1 200 OK", b" ", endless=True), pytest.raises(Unreachable, match="took longer")
     with dripping as (url, _), Remote(url, TOKEN) as remote, late:
         push([run], remote)
+
+
+def test_an_answer_that_fails_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[HTTPResponse] = []
+
+    def fails(answer: HTTPResponse) -> bytes:
+        answers.append(answer)
+        raise TimeoutError
+
+    monkeypatch.setattr("stepscope.sync.remote._whole", fails)
+    with liar(b"HTTP/1.1 200 OK", b"no length") as (url, _), Remote(url, TOKEN) as remote:
+        with pytest.raises(Unreachable):
+            remote.runs()
+        assert answers[0].isclosed()
 
 
 def test_a_redirect_takes_the_token_nowhere(store: Path) -> None:

@@ -205,10 +205,9 @@ class Remote:
         headers = {"x-stepscope": "1", "authorization": f"Bearer {self._token}", **(more or {})}
         try:
             self._connection.request(method, self._path + path, body, headers)
-            answer = self._connection.getresponse()
-            data = _whole(answer)
-            self._headers = {key.lower(): value for key, value in answer.getheaders()}
-            answer.close()
+            with self._connection.getresponse() as answer:  # one without a length is not the connection's to close
+                data = _whole(answer)
+                self._headers = {key.lower(): value for key, value in answer.getheaders()}
         except (OSError, http.client.HTTPException) as fault:
             self.close()  # what is left on it could be mistaken for the answer to the next request
             raise Unreachable(f"{self.url} cannot be reached: {fault or type(fault).__name__}") from None
