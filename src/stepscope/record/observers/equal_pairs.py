@@ -46,7 +46,7 @@ class EqualPairObserver(Observer, EqualPairs):
         if pair is None:
             if len(self.all) >= _KEPT:
                 return
-            pair = self._pairs[call.place] = EqualPair(call.name, call.place, *call.origins[:2])
+            pair = self._pairs[call.place] = EqualPair(call.name, call.place, call.origins[0], call.origins[1])
             self.all.append(pair)
         if pair.looks < _LOOKS and can_look(one) and can_look(other):
             pair.looks += 1

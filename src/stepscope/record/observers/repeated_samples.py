@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -55,6 +55,13 @@ class SamplesAgain:
             same_rest = all(_same(one, other) for one, other in zip(first[1:], second[1:], strict=True))
             differ += same_rest and not _same(first[0], second[0])
         return differ
+
+    def drawn(self, dataset: Any, times: int) -> Iterator[list[list[Any]]]:
+        """A few samples, each of them taken so many times."""
+        for number in self._numbers(dataset):
+            with undisturbed(self._watcher):
+                draws = [self._taken(dataset, number) for _ in range(times)]
+            yield [one for one in draws if one is not None]
 
     def labels(self, dataset: Any) -> dict[int, int] | None:
         """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""

@@ -85,7 +85,8 @@ def _names(function: Any) -> list[str]:
 
 def _argument(function: Any, name: str) -> ast.AST:
     given = function.args
-    return next(one for one in (*given.posonlyargs, *given.args, *given.kwonlyargs) if one.arg == name)
+    found: ast.arg = next(one for one in (*given.posonlyargs, *given.args, *given.kwonlyargs) if one.arg == name)
+    return found
 
 
 def _is_interface(run: Evidence, file: SourceFile, function: Any, name: str) -> bool:

@@ -88,7 +88,9 @@ def _doubled_name(run: Evidence, first: Place, second: Place) -> Site | None:
     found = []
     for path in {first.file, second.file}:
         file = run.source.file(path)
-        for node in file.walk(ast.Tuple) if file is not None else ():
+        if file is None:
+            continue
+        for node in file.walk(ast.Tuple):
             if isinstance(file.parents.get(node), (ast.Return, ast.Assign)) and isinstance(node.ctx, ast.Load):
                 names = [one.id for one in node.elts if isinstance(one, ast.Name)]
                 if len(names) > len(set(names)):

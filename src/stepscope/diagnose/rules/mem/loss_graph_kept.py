@@ -6,6 +6,7 @@ from itertools import pairwise
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.evaluation_graphs import EvaluationGraphs
 
 _STEPS = 8
 
@@ -18,7 +19,9 @@ def loss_graph_kept(run: Evidence) -> Iterator[Proof]:
 
     What to do: add the number, not the tensor: `total += loss.item()`, or `loss.detach()`.
 
-    How it is found: step after step a line takes up what it made itself in an earlier step, together with its graph.
+    How it is found: step after step a line takes up what it made itself in an earlier step, together with its graph. Or
+    an evaluation in eval mode, with gradients left on, adds up or stacks the results of at least eight batches with
+    their graphs, and no backward uses them.
 
     Bad:
         total += loss
@@ -37,6 +40,20 @@ def loss_graph_kept(run: Evidence) -> Iterator[Proof]:
             edit=tensors.last_added(place, ".item()"),
             fix="use loss.item() or loss.detach() here",
         )
+    yield from _of_evaluations(run)
+
+
+def _of_evaluations(run: Evidence) -> Iterator[Proof]:
+    for one in run[EvaluationGraphs].all:
+        if one.longest >= _STEPS:
+            yield Proof(
+                where=one.place,
+                message="the evaluation keeps the graph of every batch: gradients are on, and this line holds the "
+                "results",
+                label=f"{one.longest} batches with their activations, and no backward uses them",
+                evidence={"batches": one.longest, "passes": one.passes},
+                fix="evaluate inside `with torch.no_grad():`, and collect .item() or .detach()",
+            )
 
 
 def _longest_run(steps: list[int]) -> int:

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import called_name
+from stepscope.evidence.loaders import Loader
+from stepscope.evidence.moved_samples import SamplesMoved
+from stepscope.records.place import Place
+from stepscope.records.step import Site
+
+_FEWEST = 3
+_MOVES = frozenset({"flip", "fliplr", "flipud", "hflip", "vflip", "rot90", "rotate", "transpose"})
+
+
+@rule("data.target-not-moved", severity="warning", needs="end")
+def target_not_moved(run: Evidence) -> Iterator[Proof]:
+    """Pictures are flipped or turned at random, and their masks are not.
+
+    Why it matters: in half of the samples the mask then marks the wrong pixels, and the model learns a mixture of the
+    object and its mirror image.
+
+    What to do: draw once, and do the same to the picture and to its mask (boxes and key points as well).
+
+    How it is found: when the script is over, a few samples of the training data are taken several times. In at least
+    three of them the picture was the mirror image of an earlier one, or turned, while its mask was the same as before,
+    though a flipped mask would have been another one; and never did both move together.
+
+    Bad:
+        if torch.rand(1) < 0.5:
+            image = image.flip(-1)
+        return image, mask
+    Good:
+        if torch.rand(1) < 0.5:
+            image, mask = image.flip(-1), mask.flip(-1)
+        return image, mask
+    """
+    for one in run[SamplesMoved].all:
+        if one.left < _FEWEST or one.together:
+            continue
+        yield Proof(
+            where=_line(run, one.loader),
+            message=f"the picture is {one.move} at random, and its mask stays as it is",
+            label="only the picture moves",
+            evidence={"left": one.left, "move": one.move},
+            fix="do the same to the mask: draw once, and apply the move to both",
+        )
+
+
+def _line(run: Evidence, loader: Loader) -> Place | Site | None:
+    """The line of the dataset that moves the picture."""
+    place = None if loader.data is None else loader.data.methods.get("__getitem__")
+    file = None if place is None else run.source.file(place.file)
+    if place is None or file is None:
+        return place or loader.made
+    inside = [one for one in file.walk(ast.FunctionDef) if one.name == "__getitem__" and one.lineno <= place.line + 1]
+    for scope in (*inside[-1:], file.tree):
+        moves = [node for node in ast.walk(scope) if called_name(node) in _MOVES or _is_reversed(node)]
+        if moves:
+            return file.site(moves[0])
+    return place
+
+
+def _is_reversed(node: ast.AST) -> bool:
+    """`x[:, ::-1]`"""
+    if not isinstance(node, ast.Subscript):
+        return False
+    steps = [part.step for part in ast.walk(node.slice) if isinstance(part, ast.Slice)]
+    return any(isinstance(step, ast.UnaryOp) and isinstance(step.op, ast.USub) for step in steps)
