@@ -143,6 +143,20 @@ def test_predictions_are_compared_in_any_shape(batch: Batch) -> None:
     assert results_of(batch) == {"eval/accuracy": pytest.approx(true_accuracy())}
 
 
+@pytest.mark.parametrize(
+    "batch",
+    [
+        lambda output, y: ((output.argmax(1) == y) & (y >= 0)).sum().item(),
+        lambda output, y: ((output.argmax(1) == y).float() * (y > 0)).sum(),
+        lambda output, y: (output.argmax(1) == y)[y > 0].float().mean(),
+        lambda output, y: (output.argmax(1) == y).view(2, -1).all(1).sum(),
+        lambda output, y: torch.where(y > 0, output.argmax(1) == y, False).sum(),
+    ],
+)
+def test_the_share_of_some_predictions_is_no_accuracy(batch: Batch) -> None:
+    assert results_of(batch) == {}
+
+
 def test_a_pass_that_is_broken_off_has_no_mean() -> None:
     assert results_of(lambda output, y: F.cross_entropy(output, y).item(), stop=2) == {}
 

@@ -19,7 +19,8 @@ from click.testing import CliRunner
 from stepscope.events.imports import Imports
 from stepscope.launch.hyperparameters import Hyperparameters, optimizer_settings
 from stepscope.launch.settings.constants import constants_of
-from stepscope.launch.settings.objects import config_objects, names_in_reach
+from stepscope.launch.settings.objects import config_objects, inner_objects, names_in_reach
+from stepscope.launch.settings.parsers import of_call
 
 
 class Seen(dict[str, Any]):
@@ -77,6 +78,49 @@ def test_config_objects_are_known_by_name_and_class() -> None:
     values, origins = config_objects(names)
     assert values == {"width": 8, "lr": 0.3, "depth": 2}
     assert origins == {"width": "script", "lr": "script", "depth": "default"}
+
+
+@dataclass
+class Cfg:
+    lr: float = 0.1
+    epochs: int = 3
+    hidden: int = 16
+
+
+def test_what_a_script_makes_of_a_file_overrules_the_file(seen: Seen, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text('{"lr": 0.3, "epochs": 9}')
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import json\nwith open(folder + '/c.json') as file: cfg = make(**json.load(file))\n"
+        "cfg.epochs, cfg.hidden = 4, 32\nlook()\n"
+    )
+    parts = Hyperparameters(seen.take)
+    parts.install(Imports())
+    names = {"make": Cfg, "folder": str(tmp_path), "__name__": "__main__"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", main := ModuleType("__main__"))
+        vars(main).update(names, look=parts.look_at_script)
+        exec(compile(script.read_text(), str(script), "exec"), vars(main))
+    parts.remove()
+    assert {name: seen[name] for name in ("lr", "epochs", "hidden")} == {"lr": 0.3, "epochs": 4, "hidden": 32}
+
+
+def test_settings_inside_settings_are_read_once() -> None:
+    inner = {"lr": 0.5}
+    reach = [{"config": inner}, {"config": {"trainer": inner, "seed": 1}}]
+    known = inner_objects(reach)
+    found = [config_objects(names, known)[0] for names in reach]
+    assert found == [{}, {"trainer/lr": 0.5, "seed": 1}]
+
+
+def test_an_object_that_was_made_of_parsed_settings_is_what_counts(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = Hyperparameters(seen.take)
+    source = of_call(Cfg, (), {"lr": 0.5})
+    parts._take(source)
+    monkeypatch.setitem(sys.modules, "__main__", main := ModuleType("__main__"))
+    vars(main)["cfg"] = Cfg(lr=0.5, hidden=64)
+    parts.look_at_script()
+    assert seen == {"lr": 0.5, "epochs": 3, "hidden": 64}
 
 
 def test_tensors_and_functions_under_such_a_name_are_no_settings() -> None:

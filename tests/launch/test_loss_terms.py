@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -39,6 +40,12 @@ def weighted(out: Any, target: Any) -> Any:
     return recon + beta * kld
 
 
+def weighted_by_settings(out: Any, target: Any) -> Any:
+    args = SimpleNamespace(vf_coef=0.5, ent_coef=0.01)
+    pg_loss, v_loss, entropy = out.mean(), F.mse_loss(out, target), out.sum()
+    return pg_loss - args.ent_coef * entropy + v_loss * args.vf_coef
+
+
 def by_and_by(out: Any, target: Any) -> Any:
     loss = F.mse_loss(out, target)
     penalty = out.sum()
@@ -72,6 +79,7 @@ def without_names(out: Any, target: Any) -> Any:
     ("make", "expected"),
     [
         (weighted, {"recon": 4.6667, "kld": 6.0}),
+        (weighted_by_settings, {"pg_loss": 2.0, "v_loss": 4.6667, "entropy": 6.0}),
         (by_and_by, {"mse_loss": 4.6667, "penalty": 6.0, "entropy": 2.0}),
         (in_place, {"l1_loss": 2.0, "regularization": 14.0}),
         (a_product_with_a_name, {"BCE": 4.6667, "KLD": -3.0}),

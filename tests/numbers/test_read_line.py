@@ -41,6 +41,14 @@ from stepscope.launch.printed.series import PrintedSeries
         ("Train: 0 [   4/8 ( 50%)]  Loss: 1.20 (1.07)", {"Train Loss": 1.2, "Train Loss (avg)": 1.07}),
         ("epoch 1/3 | err = 64.6% | 0m 12s | 1234.5 samples/sec", {"err": 64.6, "samples/sec": 1234.5}),
         ("{'epoch': 1, 'train': {'loss': 0.5}, 'val': {'acc': 0.6}}", {"train loss": 0.5, "val acc": 0.6}),
+        ("[2026-01-02 21:31:52,282][__main__][INFO] - [epoch 0] val_mae=2.08", {"val_mae": 2.08}),
+        ("Train: 1 [20/22]  Loss: 1.4  Time: 0.017s,  962.76/s  LR: 6.25e-03", {
+            "Train Loss": 1.4, "Train Time": 0.017, "Train LR": 0.00625}),
+        ("Epoch: [0]  [ 4/10]  eta: 0:00:01  lr: 0.05  loss: 1.18 (1.19)", {
+            "lr": 0.05, "loss": 1.18, "loss (avg)": 1.19}),
+        (" Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets=100 ] = 0.023", {
+            "Average Precision (AP) [IoU=0.50:0.95 area=all maxDets=100]": 0.023}),
+        ("| End of training | test loss  1.52 | test ppl     4.57", {"test loss": 1.52, "test ppl": 4.57}),
         ("        1/3         0G     0.4646      1.218", {}),
     ],
 )  # fmt: skip
@@ -54,13 +62,49 @@ def test_a_name_printed_twice_at_one_step_keeps_both_values() -> None:
     printed.line("Epoch 2")
     printed.line("loss: 0.5")
     printed.line("loss: 0.25")
-    assert rows == [({"loss": 0.5, "epoch": 2.0}, 4), ({"loss": 0.25, "epoch": 2.0}, 5)]
+    assert rows == [({"loss": 0.5, "epoch": 2.0}, 4), ({"loss": 0.25}, 4)]
+
+
+def test_results_under_a_title_have_its_words_behind_their_names() -> None:
+    rows: list[dict[str, float]] = []
+    now = [7]
+    printed = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: now[0], lambda: True)
+    for line in (
+        "INFO trainer - ***** Eval results on matched *****",
+        "  acc = 0.5",
+        "*** Results on test ***",
+        "acc = 0.25",
+    ):
+        printed.line(line)
+    now[0] = 8
+    printed.line("acc = 0.75")
+    assert rows == [{"acc (matched)": 0.5}, {"acc (test)": 0.25}, {"acc": 0.75}]
+
+
+def test_what_begins_before_training_keeps_the_counter_that_the_script_prints() -> None:
+    rows: list[tuple[str, int]] = []
+    now: list[int | None] = [None]
+    printed = PrintedSeries(
+        lambda values, step: rows.extend((name, step) for name in values), lambda: now[0], lambda: now[0] is not None
+    )
+    printed.line("global_step=32, episodic_return=-2.6")
+    printed.line("step 0: val loss 3.5")
+    now[0] = 7
+    for line in (
+        "global_step=160, episodic_return=3.4",
+        "global_step=160, episodic_return=6.9",
+        "step 8: val loss 2.5",
+        "SPS: 94",
+    ):
+        printed.line(line)
+    kept = [("episodic_return", 32), ("val loss", 0), ("episodic_return", 160), ("episodic_return", 160)]
+    assert rows == [*kept, ("val loss", 8), ("SPS", 7)]
 
 
 def test_before_training_only_results_count() -> None:
     rows: list[dict[str, float]] = []
     printed = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: None, lambda: False)
-    for line in ("learning rate: 0.1", "Number of parameters: 1234", "val loss: 2.5"):
+    for line in ("learning rate: 0.1", "Number of parameters: 1234", "Overriding: batch_size = 5", "val loss: 2.5"):
         printed.line(line)
     assert rows == [{"val loss": 2.5}]
 

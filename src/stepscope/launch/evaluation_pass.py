@@ -38,6 +38,10 @@ class EvaluationPass:
         self._compared_in_batch = 0
         self._predictions: list[Any] = []
         self._is_compared_twice = False
+        self._matches: list[Any] = []
+        """Of this batch: which predictions are right."""
+        self._is_of_some = False
+        """The script counts only some of them: under a mask, by weight, or whole sequences."""
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
@@ -74,8 +78,11 @@ class EvaluationPass:
 
     def converted(self, args: Any, result: Any) -> None:
         """`.float()`, `.cpu()`: predictions in other memory."""
-        if isinstance(result, torch.Tensor) and args and self._is_predicted(args[0]):
-            self._predictions.append(result)
+        if isinstance(result, torch.Tensor) and args:
+            if self._is_predicted(args[0]):
+                self._predictions.append(result)
+            if self.holds_matches(args[:1]):
+                self._matches.append(result)
 
     def compared(self, args: Any, result: Any) -> None:
         """Two tensors were compared: predictions, in any shape, with labels of the same shape."""
@@ -91,21 +98,30 @@ class EvaluationPass:
                 return
             right = best.sum()
             self._right = right if self._right is None else self._right + raw.to(right, self._right.device)
+        self._matches.append(result)
         self._compared_in_batch += 1
         self._compared += best.numel()
 
+    def holds_matches(self, args: Any) -> bool:
+        """Whether an operation is about which predictions of this batch are right."""
+        return bool(self._matches) and any(_is_one_of(one, self._matches) for one in args)
+
+    def selected(self, name: str, args: Any) -> None:
+        """Of the right ones some are chosen: their share among all predictions is not what the script works out."""
+        index = args[1] if name == "getitem" and len(args) > 1 else None
+        parts = index if isinstance(index, tuple) else (index,)
+        is_plain = name == "getitem" and not any(isinstance(one, torch.Tensor) for one in parts)
+        self._is_of_some |= not is_plain
+
     def _is_predicted(self, tensor: Any) -> bool:
-        if not isinstance(tensor, torch.Tensor) or not self._predictions:
-            return False
-        place = tensor.untyped_storage().data_ptr()
-        return any(one is tensor or one.untyped_storage().data_ptr() == place for one in self._predictions)
+        return _is_one_of(tensor, self._predictions)
 
     def _close_batch(self) -> None:
         loss = self.of_batch.close()
         weight = (self._given.popleft() if self._given else 0) or 1
         if self._given:
             self.of_batch.begin(self._given[0])
-        self._predictions = []
+        self._predictions, self._matches = [], []
         if self._compared_in_batch:
             self._comparisons += 1
             self._is_compared_twice |= self._compared_in_batch > 1
@@ -132,9 +148,17 @@ class EvaluationPass:
             if self._losses and self._losses == batches and not self.of_batch.is_unclear:
                 found[f"{self.prefix}loss"] = float(raw.item(self._total)) / self._samples
             is_whole = self._comparisons == (batches or self._comparisons)
-            if self._comparisons and is_whole and not self._is_compared_twice:
+            if self._comparisons and is_whole and not self._is_compared_twice and not self._is_of_some:
                 found[f"{self.prefix}accuracy"] = float(raw.item(self._right)) / self._compared
         return found
+
+
+def _is_one_of(tensor: Any, known: list[Any]) -> bool:
+    """Whether it is one of these tensors, or a view of one."""
+    if not isinstance(tensor, torch.Tensor) or not known:
+        return False
+    place = tensor.untyped_storage().data_ptr()
+    return any(one is tensor or one.untyped_storage().data_ptr() == place for one in known)
 
 
 def _best_of(right: Any, labels: Any) -> Any:

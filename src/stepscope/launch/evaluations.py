@@ -35,6 +35,10 @@ _LOSSES = frozenset((
 ))  # fmt: skip
 _PREDICTS = frozenset(("argmax", "max", "topk", "gt", "ge", "lt", "le"))
 _CONVERTS = frozenset(("float", "double", "long", "int", "bool", "to", "type", "type_as", "cpu"))
+_SELECTS = frozenset((
+    "bitwise_and", "bitwise_and_", "logical_and", "mul", "mul_", "getitem", "masked_select", "masked_fill", "where",
+    "all",
+))  # fmt: skip
 _FOLLOWED = _LOSSES | _PREDICTS | _CONVERTS | {"eq"}
 _KINDS = {
     "loss": re.compile("loss|nll|bce|mse|perplexity|ppl", re.I),
@@ -217,6 +221,9 @@ class _Operations:
 
     def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
         name, now = plan[1], self._pass
+        if name in _SELECTS and now.holds_matches((*args, *(kwargs or {}).values())):
+            now.selected(name, args)
+            return None
         if name in ARITHMETIC or name in REDUCTIONS:
             return (name, function, args, kwargs) if now.of_batch.holds(args) else None
         if name in _FOLLOWED and (now.is_evaluation or not torch.is_grad_enabled()) and not self._watcher.muted:

@@ -10,9 +10,10 @@ from stepscope import fence
 from stepscope.events.imports import Imports
 from stepscope.launch.loop import Loop, samples_in
 from stepscope.launch.settings.constants import PLAIN, as_settings, constants_of, origin_of_constant, variables_read
-from stepscope.launch.settings.objects import config_objects, names_in_reach
+from stepscope.launch.settings.objects import config_objects, inner_objects, instance_of, names_in_reach
 from stepscope.launch.settings.observe import Parsed
 from stepscope.launch.settings.source import DEFAULT, SCRIPT, Source
+from stepscope.track.config import as_mapping
 from stepscope.track.sweep_assignment import assigned
 
 Record = Callable[[Mapping[str, Any], bool, Mapping[str, str]], None]
@@ -32,7 +33,7 @@ class Hyperparameters:
         self._sources: list[Source] = []
         self._optimizers: set[int] = set()
         self._batch_size: int | None = None
-        self._must_look = False
+        self._must_look = self._has_looked = False
         self._loop: Loop | None = None
 
     def install(self, imports: Imports) -> None:
@@ -77,19 +78,36 @@ class Hyperparameters:
     @fence.fenced("reading the script's settings")
     def look_at_script(self) -> None:
         """What the script has changed since it was parsed; its config objects; its constants; variables it reads."""
-        self._must_look = False
+        self._must_look, self._has_looked = False, True
+        reach = list(names_in_reach(sys._getframe(1)))
         for source in self._sources:
+            self._hold_what_was_made(source, reach)
             changed = source.changed()
             if changed:
                 self._record(changed, True, dict.fromkeys(changed, SCRIPT))
         is_bare = not self._sources
-        for names in names_in_reach(sys._getframe(1)):
-            values, origins = config_objects(names, [one.holder for one in self._sources])
+        known = [*inner_objects(reach), *(one.holder for one in self._sources)]
+        for names in reach:
+            values, origins = config_objects(names, known)
             if values:
                 is_bare = False
+                for source in self._sources:
+                    used = source.overruled_by(values)
+                    self._record(used, True, dict.fromkeys(used, SCRIPT))
                 said = {name: self._parsed.files.get(name, where) for name, where in origins.items()}
                 self._record(values, False, said)
         self._look_at_text(is_bare)
+
+    def _hold_what_was_made(self, source: Source, reach: list[Mapping[str, Any]]) -> None:
+        """`args = tyro.cli(Args)`: from now on the object is read, which the script goes on to fill in."""
+        made = None if source.makes is None or source.holder is not None else instance_of(source.makes, reach)
+        if made is not None:
+            source.holder, source.read = made, lambda: as_mapping(made) or {}
+
+    def look_at_the_end(self) -> None:
+        """A script without a step that was recognized: its constants and objects are settings all the same."""
+        if not self._has_looked:
+            self.look_at_script()
 
     def _look_at_text(self, is_bare: bool) -> None:
         """Constants in capitals are settings anywhere; others where a script has nothing else."""

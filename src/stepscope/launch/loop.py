@@ -71,6 +71,8 @@ class Loop:
         """The ids of the optimizers that are stepping, the innermost last."""
         self._known = 0
         """The id of the optimizer that stepped last."""
+        self._backwards_before = self._backwards_a_step = 0
+        """Backwards before the last step, and how many of those were of it."""
         self._counts = False
         self._pid = os.getpid()
         self._on = False
@@ -207,6 +209,19 @@ class Loop:
         self.last_optimizer = self.optimizers.index(which)
         return self.last_optimizer, self.steps if number is None else number
 
+    @property
+    def number_now(self) -> int | None:
+        """The number of the step that is being made, once it has all its gradients; else of the last; None before."""
+        since = self.backwards - self._backwards_before
+        is_being_made = self.trainers_number is None and since >= max(1, self._backwards_a_step)
+        if is_being_made:
+            return self.steps
+        return self.last_number if self.steps else None
+
+    def _step_is_made(self) -> None:
+        self.steps += 1
+        self._backwards_a_step, self._backwards_before = self.backwards - self._backwards_before, self.backwards
+
     def forget_optimizers(self) -> None:
         """Another training begins: its first optimizer is the first."""
         self.optimizers.clear()
@@ -228,7 +243,7 @@ class Loop:
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._on:
             return
-        self.steps += 1
+        self._step_is_made()
         self._leave("optimizer")
         for listener in self.on_step:
             try:
@@ -242,7 +257,7 @@ class Loop:
     def step_by_hand(self) -> int:
         """The script has changed its weights without an optimizer; the number of that step."""
         self.last_number = self.steps
-        self.steps += 1
+        self._step_is_made()
         self._leave("optimizer")
         _tell(self.on_step, None)
         self.iterations.step_is_made()

@@ -13,6 +13,11 @@ from stepscope.launch.source_names import name_of
 from stepscope.records.step import Site
 
 MOST_TERMS = 8
+_WEIGHT = re.compile(
+    r"coef|weight(?!ed)|alpha|beta|gamma|lambda|lam(?![a-z])|scale(?!d)|factor|(?:^|_)w(?:$|_)|cfg|config|args",
+    re.IGNORECASE,
+)
+_LOSS = re.compile(r"loss|err|kl|nll|bce|mse|entropy|penalty", re.IGNORECASE)
 SUMS = frozenset({"add", "sub", "rsub", "add_", "sub_"})
 PRODUCTS = frozenset({"mul", "div", "mul_", "div_", "neg"})
 
@@ -73,8 +78,18 @@ def _without_weight(made: Made, node: ast.expr | None) -> tuple[Made, ast.expr |
 
 
 def _is_weight(right: ast.expr, left: ast.expr) -> bool:
-    """Of `kld * 0.1` the weight stands on the right; of `beta * kld` on the left, as most people write it."""
-    return isinstance(right, ast.Constant) and not isinstance(left, ast.Constant)
+    """Of `kld * 0.1` and `v_loss * args.vf_coef` it is on the right; of `beta * kld`, as most write it, on the left."""
+    return _looks_like_weight(right) and not _looks_like_weight(left)
+
+
+def _looks_like_weight(node: ast.expr) -> bool:
+    """A number, a setting (`args.c`, `CONFIG["c"]`), or a name that says so."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and _looks_like_weight(node.value)
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    if _WEIGHT.search(name) or _LOSS.search(name):
+        return _WEIGHT.search(name) is not None
+    return isinstance(node, ast.Constant | ast.Attribute) or name.isupper()
 
 
 def _name(node: ast.expr | None, made: Made) -> str:

@@ -58,6 +58,9 @@ class SeenSettings(Part):
             fence.call("watching for hyper-parameters", self._settings.install, self._around.imports)
 
     def end(self, ended: Ended) -> None:
+        tracking = self._around.tracking
+        if self._parsed and tracking.run is not None and tracking.is_own:
+            fence.call(self.ending, self._settings.look_at_the_end)
         self._settings.remove()
 
 

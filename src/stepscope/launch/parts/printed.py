@@ -41,7 +41,7 @@ class PrintedNumbers(Part):
         self._inside = threading.local()
         self.series = PrintedSeries(
             self._log,
-            step=lambda: loop.last_number if loop.steps else None,
+            step=lambda: loop.number_now,
             has_begun=lambda: bool(loop.steps or loop.backwards),
         )
 

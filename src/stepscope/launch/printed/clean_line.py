@@ -13,7 +13,10 @@ _STAMP = re.compile(
 _LOGGED = re.compile(
     rf"^[\s\[(|:-]*(?:\[?{_LEVEL}\]?)(?:\s*[:|-]\s*|\s+)(?:[\w.]+(?:[:.]\w+)*(?::\d+)?\s*[:|-]\s+|root:)?"
 )
-_NAMED_LOGGER = re.compile(rf"^[\s-]*[\w.]+\s+-\s+{_LEVEL}\s+-\s+")
+_NAMED_LOGGER = re.compile(rf"^[\s-]*(?:[\w.]+\s+-\s+{_LEVEL}\s+-\s+|\[[\w.]+\]\s*\[{_LEVEL}\]\s*(?:-\s+)?)")
+"""`trainer - INFO - ...`, and Hydra's `[__main__][INFO] - ...`."""
+_LABELED_TIME = re.compile(r"\b[A-Za-z_]\w*\s*[:=]\s*(?:\d+ days?,\s*)?\d+:\d\d:\d\d(?:\.\d+)?(?![\w.:])")
+"""`eta: 0:00:01`: how long it takes is not a number of the training, and its label names nothing after it."""
 _TQDM = re.compile(r"^(?P<what>[^|]*?):?\s*\d+%\s*\|[^|]*\|\s*\d[\d.]*[kMG]?/\d[\d.]*[kMG]?\s*\[(?P<rest>[^\]]*)\]?")
 _TQDM_WITHOUT_END = re.compile(r"^(?P<what>[^|\[]*?):?\s*\d+it\s*\[(?P<rest>[^\]]*)\]?")
 _RATE = re.compile(r"^.*?(?:it/s|s/it|\?it/s|[a-zA-Z]+/s)(?:,\s*|$)")
@@ -40,6 +43,8 @@ def cleaned(line: str) -> str:
     ('loss=0.25', 'loss: 0.5')
     >>> cleaned("Epoch 2:  50%|####     | 5/10 [00:01<00:01, 4.9it/s, loss=0.31]")
     'Epoch 2, loss=0.31'
+    >>> cleaned("[2026-01-02 21:31:52,282][__main__][INFO] - mse=0.5"), cleaned("[ 0/10]  eta: 0:00:01  lr: 0.05")
+    ('mse=0.5', '[ 0/10]   |   lr: 0.05')
     """
     if len(line) > LONGEST or not any(map(str.isdigit, line)) or any(word in line for word in _REFUSED):
         return ""
@@ -47,13 +52,21 @@ def cleaned(line: str) -> str:
     bar = postfix_of_bar(line)
     if bar is not None:
         return bar
-    line = _STAMP.sub(" ", line, count=1)
-    line = _SOURCE_LINE.sub(" ", line, count=1)
-    line = _NAMED_LOGGER.sub("", line)
-    line = _LOGGED.sub("", line)
+    line = without_log_prefix(_LABELED_TIME.sub(" | ", line))
     line = _KERAS.sub("", line)
     line = _SCALAR.sub(r"\1", line)
     return _VECTOR.sub(_kept, line).strip()
+
+
+def without_log_prefix(line: str) -> str:
+    """A line without the time, the place, the logger and the level that `logging` puts before it.
+
+    >>> without_log_prefix("2026-01-02 03:04:05,678 INFO trainer - ***** Results *****").strip()
+    '***** Results *****'
+    """
+    line = _STAMP.sub(" ", line, count=1)
+    line = _SOURCE_LINE.sub(" ", line, count=1)
+    return _LOGGED.sub("", _NAMED_LOGGER.sub("", line))
 
 
 def _kept(found: re.Match[str]) -> str:

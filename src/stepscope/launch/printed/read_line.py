@@ -14,7 +14,7 @@ from stepscope.launch.printed.clean_line import cleaned
 
 _VALUE = re.compile(
     r"(?<![\w.@^\-/])(?P<value>[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b)"
-    r"(?P<unit>\s?%|\s?(?:ms|us|s|sec|secs|seconds|min|h|it/s|x|MB|GB|GiB|MiB)(?![\w/])|ms/\w+|s/\w+)?"
+    r"(?P<unit>\s?%|\s?(?:ms|us|s|sec|secs|seconds|min|h|it/s|x|MB|GB|GiB|MiB)(?![\w/])|ms/\w+|s/\w+|\s?/\s?(?:s|sec)(?![\w/]))?"
     r"(?![\w@^]|\.\d|:\d|\s*[+*^]\s)",
     re.IGNORECASE,
 )
@@ -52,10 +52,15 @@ _ROLE = re.compile(
     r"(?<![a-z])(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|dev|eval(?:uation)?)(?![a-z])", re.IGNORECASE
 )
 _METRIC = re.compile(
-    r"loss|acc|err|ppl|perplexity|score|f1|reward|return|bleu|rouge|auc|iou|dice|psnr|ssim|map\b|mae|mse|rmse|elbo|kl|nll|bce"
-    r"|fitness|recall|precision|fid|bpb|bits|entropy|train|val|test",
+    r"loss|acc(?!um|el|ess|ord|ount)|ppl|perplexity|score|f1|reward|return|bleu|rouge|psnr|rmse|elbo|fitness|recall|precision"
+    r"|entropy|(?<![a-z])(?:err(?:or)?s?|auc|iou|m?iou|dice|ssim|m?ap|mae|mse|kl|nll|bce|fid|bpb|bits|train(?:ing)?"
+    r"|val(?:id(?:ation)?)?|test(?:ing)?|correct)(?![a-z])",
     re.IGNORECASE,
 )
+_QUALIFIED = re.compile(
+    r"\s*(?P<name>[A-Za-z][^\[\]=:|]*?)\s*@?\s*\[(?P<of>[^\[\]]*=[^\[\]]*)\]\s*[:=]\s*(?P<value>[-+]?\d*\.\d+)"
+)
+"""`Average Precision (AP) @[ IoU=0.50:0.95 | area=all ] = 0.023`: the numbers in the brackets belong to the name."""
 _COUNTER = " \x00 "
 """Stands for a counter: words before it (`Train Epoch: 3`) are the heading of what follows."""
 LONGEST_NAME, MOST_NUMBERS = 80, 40
@@ -73,7 +78,11 @@ class Line:
 
 
 def is_metric(name: str) -> bool:
-    """Whether a name speaks of the quality of a model."""
+    """Whether a name speaks of the quality of a model.
+
+    >>> [is_metric(one) for one in ("val_loss", "Test set", "Overriding batch_size", "eval_interval", "accumulation")]
+    [True, True, False, False, False]
+    """
     return _METRIC.search(name) is not None
 
 
@@ -92,12 +101,19 @@ def read_line(text: str, heading: str = "") -> Line:
     Line(numbers={'train loss': 2.4, 'val loss': 2.5}, nameless=[], epoch=None, step=250)
     >>> read_line("{'loss': 0.5, 'epoch': 2.0}"), read_line("99 1234.5").nameless
     (Line(numbers={'loss': 0.5}, nameless=[], epoch=2.0, step=None), [1234.5])
+    >>> read_line("AP @[ IoU=0.50 | area= all ] = 0.25").numbers, read_line("End of training | test loss 1.5").numbers
+    ({'AP [IoU=0.50 area=all]': 0.25}, {'test loss': 1.5})
     >>> read_line("train loss 0.5 acc 0.8 | pixel acc 0.9").numbers
     {'train loss': 0.5, 'train acc': 0.8, 'pixel acc': 0.9}
     """
     text = _unnested(cleaned(text).replace("'", "").replace('"', "").replace("**", ""))
     line = Line()
     if not text:
+        return line
+    qualified = _QUALIFIED.fullmatch(text)
+    if qualified is not None:
+        of = re.sub(r"\s*([=|])\s*", lambda mark: mark[1].replace("|", " "), qualified["of"].strip())
+        line.numbers[f"{words(qualified['name'])} [{of}]"] = float(qualified["value"])
         return line
     text = _take_counters(text, line)
     text = _PROGRESS.sub(" | ", text)
@@ -199,7 +215,7 @@ class _Reader:
         name = words(_NO_NAME.sub(" ", name.lstrip(")% ")))
         if not name or len(name) > LONGEST_NAME or not re.search(r"(?<!\d)[^\W\d_]", name):
             return ""
-        if self.heading and self.heading.lower() not in name.lower():
+        if self.heading and self.heading.lower() not in name.lower() and not _is_of_another(name, self.heading):
             name = f"{self.heading} {name}"
         if _BREAK.search(after):
             self._role = ""
@@ -219,6 +235,12 @@ class _Reader:
             self.line.epoch = value
             return
         self.line.numbers[unique_name(name, self.line.numbers)] = value
+
+
+def _is_of_another(name: str, heading: str) -> bool:
+    """`End of training | test loss 1.5`: a name that says its own split needs none from the heading."""
+    own, above = _ROLE.search(name), _ROLE.search(heading)
+    return own is not None and above is not None and own[0][:2].lower() != above[0][:2].lower()
 
 
 def unique_name(name: str, taken: Container[str]) -> str:

@@ -6,9 +6,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
+from stepscope.launch.printed.axis import Axis
 from stepscope.launch.printed.box_rows import BoxRows
+from stepscope.launch.printed.clean_line import without_log_prefix
 from stepscope.launch.printed.counters import CounterFreeNames
 from stepscope.launch.printed.read_line import Line, is_metric, read_line, unique_name
+from stepscope.launch.printed.sections import Sections
 from stepscope.launch.source_names import printed_names
 
 Log = Callable[[Mapping[str, float], int], None]
@@ -31,9 +34,10 @@ class PrintedSeries:
 
     def __init__(self, log: Log, step: Callable[[], int | None], has_begun: Callable[[], bool]) -> None:
         self._log, self._step, self._has_begun = log, step, has_begun
-        self._at: dict[str, int] = {}
+        self._axis = Axis(step, has_begun)
         self._counter_free = CounterFreeNames()
         self._box = BoxRows()
+        self._sections = Sections()
         self._heading = ""
         self._header: list[str] = []
         self._epoch: float | None = None
@@ -49,7 +53,7 @@ class PrintedSeries:
     @property
     def names(self) -> list[str]:
         """The series that exist."""
-        return list(self._at)
+        return list(self._axis.last)
 
     def forget(self) -> None:
         """Training continues: what is printed from now on belongs to what follows."""
@@ -57,6 +61,8 @@ class PrintedSeries:
 
     def line(self, text: str, place: Place = None, *, is_redrawn: bool = False) -> None:
         """One line as it was printed, from that place of the source; a bar is drawn over itself."""
+        if self._sections.read(without_log_prefix(text), self._step()):
+            return
         heading, self._heading = self._heading, _heading_in(text)
         in_box = self._box.read(text)
         found = in_box or read_line(text, heading)
@@ -81,27 +87,23 @@ class PrintedSeries:
         names = self._counter_free.of(line.numbers, self._step(), place)
         for name, value in zip(names, line.numbers.values(), strict=True):
             if name:
+                name = self._sections.named(name, self._step())
                 taken.add(unique := unique_name(name, taken))
                 yield unique, value
 
     def _is_wanted(self, name: str, line: Line) -> bool:
         """Before anything trains, numbers are settings, unless they speak of results."""
-        if name not in self._at and len(self._at) >= MOST_NAMES:
+        known = self._axis.last
+        if name not in known and len(known) >= MOST_NAMES:
             return False
         return self._has_begun() or is_metric(name) or line.epoch is not None or line.step is not None
 
     def _write(self, values: dict[str, float], line: Line) -> None:
-        """Every number is kept: a name that is printed twice at one step moves on by one."""
-        step = self._step()
-        if step is None:
-            step = line.step if line.step is not None else int(line.epoch or 0)
-        last = max((self._at[name] for name in values if name in self._at), default=-1)
-        step = max(step, last + 1)
-        self._at.update(dict.fromkeys(values, step))
+        step = self._axis.of(values, line)
         row = dict(values)
-        if self._epoch is not None and self._at.get("epoch", -1) < step:
+        if self._epoch is not None and self._axis.last.get("epoch", -1) < step:
             row["epoch"] = self._epoch
-            self._at["epoch"] = step
+            self._axis.last["epoch"] = step
         self.count += 1
         self._log(row, step)
 

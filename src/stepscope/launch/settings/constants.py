@@ -30,6 +30,8 @@ def constants_of(main: ModuleType) -> dict[str, Any]:
     tree = _tree_of(main)
     bound: dict[str, int] = {}
     literal: set[str] = set()
+    for name in () if tree is None else _bound_inside(tree):
+        bound[name] = 2
     for node in [] if tree is None else tree.body:
         for target in _names_bound(node):
             bound[target] = bound.get(target, 0) + 1
@@ -122,6 +124,29 @@ def _names_bound(node: ast.stmt) -> list[str]:
         items = target.elts if isinstance(target, ast.Tuple) else [target]
         found += [item.id for item in items if isinstance(item, ast.Name)]
     return found
+
+
+def _bound_inside(tree: ast.Module) -> Iterator[str]:
+    """Names that the loops of the script bind again, or its functions by `global`: counters and results, no settings.
+
+    >>> text = "n = best = 0; lr = 0.1\\nfor i in data:\\n    n += 1; lr *= 0.9\\n    best = max(best, i)"
+    >>> sorted(_bound_inside(ast.parse(text)))
+    ['best', 'i', 'n']
+    """
+    left: list[tuple[ast.AST, bool]] = [(node, False) for node in tree.body]
+    while left:
+        node, is_repeated = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            yield from (name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names)
+            continue
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            is_repeated = True
+        if isinstance(node, ast.For | ast.AsyncFor):
+            yield from (one.id for one in ast.walk(node.target) if isinstance(one, ast.Name))
+        is_scaled = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Mult | ast.Div)  # a schedule
+        if is_repeated and isinstance(node, ast.stmt) and not is_scaled:
+            yield from dict.fromkeys(_names_bound(node))
+        left += [(child, is_repeated) for child in ast.iter_child_nodes(node)]
 
 
 def _is_simple(value: ast.expr | None) -> bool:

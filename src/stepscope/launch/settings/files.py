@@ -44,7 +44,7 @@ def settings_file(stream: Any, kind: str) -> str | None:
 def of_loaded(values: Mapping[str, Any], file: str) -> Source:
     """A dict that the script has loaded from a file, and may go on to change."""
     label = file_label(file)
-    return Source(lambda: values, lambda name, value: label, values)
+    return Source(lambda: values, lambda name, value: label, values, is_raw=True)
 
 
 def of_omegaconf(config: Any, file: str | None, known: Mapping[str, str], argv: list[str]) -> Source:

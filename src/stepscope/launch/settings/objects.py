@@ -20,8 +20,11 @@ from stepscope.track.config import as_mapping, flatten, plain
 _CONFIG_NAMES = re.compile(
     r"(?i)^(config|cfg|args|arguments|hparams|hyperparameters|opt|options|params|settings|flags|hp|conf)$"
 )
-_CONFIG_CLASSES = re.compile(r"(?i)(config|args|arguments|hparams|hyperparameters|options|settings|params|cfgnode)$")
+_CONFIG_CLASSES = re.compile(
+    r"(?i)(config|cfg|args|arguments|hparams|hyperparameters|options|settings|params|cfgnode)$"
+)
 _FRAMES = 20
+_DEEPEST = 3
 
 
 def names_in_reach(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
@@ -40,6 +43,30 @@ def names_in_reach(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
             yield {name: value for name, value in vars(owner).items() if _CONFIG_NAMES.match(name)}
     main = sys.modules.get("__main__")
     yield {} if main is None else vars(main)
+
+
+def inner_objects(reach: Sequence[Mapping[str, Any]]) -> list[object]:
+    """Settings that stand in other settings (`config.trainer`): with those they are read under their full names."""
+    found: list[object] = []
+    for names in reach:
+        for name, value in list(names.items()):
+            if _CONFIG_NAMES.match(name) and type(value).__module__.partition(".")[0] != "omegaconf":
+                found += _inside(value, 0)
+    return found
+
+
+def _inside(value: object, depth: int) -> Iterator[object]:
+    fields = None if isinstance(value, type | ModuleType) or depth > _DEEPEST else as_mapping(value)
+    for one in [] if fields is None else list(fields.values())[:MOST]:
+        if not isinstance(one, (*PLAIN, list, tuple)) and as_mapping(one):
+            yield one
+            yield from _inside(one, depth + 1)
+
+
+def instance_of(kind: type, reach: Sequence[Mapping[str, Any]]) -> object | None:
+    """The object that a class was called to make: the first of that class, None where it is out of reach."""
+    values = (value for names in reach for value in list(names.values()))
+    return next((value for value in values if type(value) is kind), None)
 
 
 def _own_frames(frame: FrameType | None) -> Iterator[FrameType]:

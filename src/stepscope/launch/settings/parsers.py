@@ -100,7 +100,8 @@ def of_call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
             return words.origin(name) if default is not None else COMMAND_LINE
         return words.origin(name)
 
-    return Source(lambda: values, origin)
+    makes = function if isinstance(function, type) else None
+    return Source(lambda: values, origin, makes=makes)
 
 
 def of_tyro(made: Any, function: Any, *args: Any, **kwargs: Any) -> Source | None:

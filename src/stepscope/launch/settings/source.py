@@ -23,6 +23,10 @@ class Source:
     """Where a setting comes from, by its flat name (`model/lr`) and value; "" leaves the setting out."""
     holder: object = None
     """The object that is read, where the script has it too."""
+    makes: type | None = None
+    """The class that is called with the settings: its instance is what the script uses, and may change."""
+    is_raw: bool = False
+    """A file's contents: what the script makes of them overrules them."""
     seen: dict[str, Any] = field(default_factory=dict)
 
     def first(self) -> tuple[dict[str, Any], dict[str, str]]:
@@ -41,6 +45,12 @@ class Source:
             for name, value in now.items()
             if not callable(value) and (name in self.seen or not self.seen) and plain(value) != self.seen.get(name)
         }
+
+    def overruled_by(self, used: Mapping[str, Any]) -> dict[str, Any]:
+        """What another object, made of these settings, has other values for: those are the ones the script uses."""
+        if not self.is_raw or len(self.seen.keys() & used.keys()) * 2 < len(self.seen):
+            return {}
+        return {name: used[name] for name in self.seen.keys() & used.keys() if plain(used[name]) != self.seen[name]}
 
 
 class Words:

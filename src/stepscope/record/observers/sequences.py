@@ -135,6 +135,8 @@ class SequenceObserver(Observer, Sequences):
             mask = pads.mask
             if target.numel() != mask.numel() or not bool(raw.item(mask.any())):
                 continue
+            if not pads.declared and ignored is not None and bool(raw.item((target == ignored).any())):
+                continue  # the script says which targets do not count: equal ends of its data are data
             at = target.reshape(mask.shape)[mask]
             value = int(raw.item(at[0]))
             if value == ignored or value < 0 or not bool(raw.item((at == value).all())):
