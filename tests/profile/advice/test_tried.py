@@ -99,3 +99,14 @@ def test_clear_is_what_lies_on_one_side() -> None:
     assert TriedInside([0.9, 0.8, 0.95, 0.9], 8).is_clear
     assert not TriedInside([0.7, 1.3, 0.9, 1.4], 8).is_clear
     assert not TriedInside([1.3], 8).is_clear
+
+
+@pytest.mark.parametrize(("gain", "basis"), [(1.0, "bound"), (1.8, "estimated")])
+def test_threads_that_gain_a_product_nothing_are_tried_and_not_promised(gain: float, basis: str) -> None:
+    told = Told([])
+    call = {"op": "linear", "fetching": False, "least_ns": 5 * MS, "ns": 5 * MS, "calls": 1, "file": "", "line": 0}
+    told._facts |= {
+        "cpu": {"cores": 2, "threads": 1}, "calls": [call], "loaders": [], "machine": {"threads_gain": gain},
+    }  # fmt: skip
+    (one,) = [one for one in verdict(told).findings if one.rule == "perf.cpu-threads"]  # type: ignore[arg-type]
+    assert one.evidence["basis"] == basis
