@@ -47,6 +47,12 @@ ROOMS = [
     "experiments",
     "records",
     "evidence",
+    "profile",
+    "sweep",
+    "sync",
+    "people",
+    "database",
+    "demo",
 ]
 """The rooms whose docstrings, comments and messages are edited. Add the others as they are."""
 ODD_IN_SOURCE = re.compile(

@@ -39,7 +39,7 @@ def _new_lock() -> None:
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):  # a child forked while another thread reports would find the lock held for ever
+if hasattr(os, "register_at_fork"):  # a child forked while another thread reports would find the lock held without end
     os.register_at_fork(after_in_child=_new_lock)
 
 _faults: dict[tuple[str, str], Fault] = {}

@@ -1,6 +1,6 @@
 """Who makes a request, and what they may do.
 
-A *role* says what a user may do in a project; `*` stands for every project. A *scope* says what a token may do of that.
+A *role* says what a user may do in a project; `*` means every project. A *scope* says what a token may do of that.
 Both must allow a thing. A server admin has every role.
 """
 

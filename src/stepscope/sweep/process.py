@@ -58,7 +58,7 @@ class Process:
         return not is_alive(self.pid, self.started), None
 
     def stop(self, now: float, *, at_once: bool = False) -> None:
-        """Ask it to end: SIGINT, as Ctrl-C would; `tick` goes on to SIGTERM and SIGKILL."""
+        """Ask it to end: SIGINT, as Ctrl-C would; `tick` continues with SIGTERM and SIGKILL."""
         if self._stage == 0 or at_once:
             self._next_stage(now)
 

@@ -40,7 +40,7 @@ class Strategy(Protocol):
         """The setting of run `number` (from 0); None when there is nothing left to try."""
 
     def taken(self, number: int, params: Mapping[str, Any]) -> None:
-        """An earlier start of the sweep has begun this one; it will be told of."""
+        """An earlier start of the sweep has begun this one; its result will come."""
 
     def tell(self, outcome: Outcome) -> None:
         """How a run ended; also of those of an earlier start, before anything is asked."""
@@ -61,7 +61,7 @@ def make_strategy(sweep: Sweep, seed: int | None = None) -> Strategy:
 
 
 class Grid:
-    """Every setting once, in order; those that were told of are not asked again."""
+    """Every setting once, in order; those with a result are not asked again."""
 
     def __init__(self, space: SearchSpace) -> None:
         next(space.grid())  # says at once what has no end

@@ -219,7 +219,7 @@ class Measured:
         return float(self.facts.get("cpu", {}).get("others") or 0.0)
 
     def capacity(self, processes: int) -> float:
-        """How many processors' work so many busy threads of the training get done: other programs want their share."""
+        """How many processors' work this many busy training threads get done: other programs want their share."""
         shared = self.cores * processes / (processes + self._others)
         return max(0.1, min(processes, max(self.cores - self._others, shared)))
 

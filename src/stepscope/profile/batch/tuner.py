@@ -1,7 +1,7 @@
 """Hands a training batches of growing sizes and times its steps: inside the script's process.
 
 The script's own loop continues and never knows. When a size does not fit, the error ends this process, and the next one
-goes on from what was measured: nothing of a failed attempt is left in memory.
+continues from what was measured: nothing of a failed attempt is left in memory.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class LoaderFacts:
         return looked_at
 
     def _fetched(self, samples: int, inside: int, whole: int, worked: int, before: Any) -> None:
-        known = self._asked  # who was asked for a batch: other clocks may stand in for the dataset meanwhile
+        known = self._asked  # who was asked for a batch: other clocks may replace the dataset meanwhile
         if known is not None:
             known.fetches.append(Fetch(samples, inside, whole, worked))
             known.is_random = known.is_random or _random_state() != before

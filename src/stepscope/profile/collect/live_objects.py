@@ -34,7 +34,7 @@ class Alive:
 def live_models_and_optimizers() -> tuple[list[torch.nn.Module], list[torch.optim.Optimizer]]:
     """All modules that are in no other module, and all optimizers. Looks at every object once (about 0.1 us each).
 
-    The kind is asked of `type(object)`: `isinstance` would run the `__class__` of proxies, which may be anything.
+    The kind is read from `type(object)`: `isinstance` would run the `__class__` of proxies, which may be anything.
     """
     import torch
 

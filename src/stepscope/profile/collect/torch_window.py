@@ -189,7 +189,7 @@ class TorchWindow:
         return storages(alive.models, alive.optimizers)
 
     def cancel(self) -> None:
-        """The step that was marked last is none after all: the loader had no batch for it."""
+        """The step that was marked last does not count: the loader had no batch for it."""
         if self._mark is not None:
             step = self.steps[-1]
             self.mark(None)

@@ -1,6 +1,6 @@
 """Finding the stages inside a dataset: its transforms, and the parts of composed ones, each with a clock around it.
 
-The clocks stand in only while a batch is fetched that is timed in detail, and only in the attributes of the dataset
+The clocks are in place only while a batch is fetched that is timed in detail, and only in the attributes of the dataset
 (and of its composed transforms) that hold the callables; the classes of the user are never touched.
 """
 

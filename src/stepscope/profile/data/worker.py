@@ -1,4 +1,4 @@
-"""The door of a DataLoader worker: stands in for torch's worker loop, sets up the clocks, and runs it.
+"""The door of a DataLoader worker: replaces torch's worker loop, sets up the clocks, and runs it.
 
 It goes to the worker by fork or by pickle, so workers that are spawned are timed like those that are forked.
 """

@@ -61,7 +61,7 @@ class Samples:
             else:
                 busy.setdefault(key[0], []).append((key, nanoseconds))
         for thread in [one for one, seen in busy.items() if len(seen) == 1 and self._is_foreign(one)]:
-            idle.add(self._thread_name(thread))  # it never moved: it stands in a read, and nobody knows it
+            idle.add(self._thread_name(thread))  # it never moved: it is inside a read, and nobody knows it
             del busy[thread]
         for thread, seen in busy.items():
             above = [(self._thread_name(thread), "", 0, 0)] if len(busy) > 1 else []

@@ -23,7 +23,7 @@ _SUFFIXES = {"_runtime": _RUNTIME, "_driver": _RUNTIME, "_user_annotation": _DEV
 
 
 def kind_of_cat(cat: str) -> int:
-    """The number of the `Kind` a category stands for: CUDA, ROCm, XPU, MTIA, old and new names.
+    """The number of the `Kind` a category means: CUDA, ROCm, XPU, MTIA, old and new names.
 
     >>> kind_of_cat("cuda_runtime") == kind_of_cat("xpu_runtime") == kind_of_cat("Runtime") == 2
     True

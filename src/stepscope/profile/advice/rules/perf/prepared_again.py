@@ -20,7 +20,7 @@ def prepared_again(run: Measured) -> Iterator[Tip]:
     and gives the same result each time.
 
     What to do: convert once, in the dataset's `__init__` (or before), and keep tensors; read whole batches with
-    one index where you can. Random augmentation must stay in `__getitem__`; what comes before it need not.
+    one index where you can. Random augmentation must stay in `__getitem__`; earlier steps need not.
 
     How it is found: the dataset keeps all its data in memory, and reading a sample converts it or computes with
     it. If reading draws random numbers, only the conversion counts. The saving is the measured time in the
