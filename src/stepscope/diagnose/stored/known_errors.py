@@ -214,9 +214,14 @@ ERRORS = (
         argument="lengths",
     ),
     _known(
-        r"`lengths` array must be sorted in decreasing order|Expected `len\(lengths\)` to be equal to batch_size",
+        r"`lengths` array must be sorted in decreasing order",
+        "the sequences are not sorted by length, longest first, as this call expects by default",
+        "pass enforce_sorted=False",
+    ),
+    _known(
+        r"Expected `len\(lengths\)` to be equal to batch_size",
         "the lengths do not fit the sequences they belong to",
-        "give one length per sequence, and pass enforce_sorted=False",
+        "give one length per sequence",
         argument="lengths",
     ),
     _known(

@@ -12,7 +12,7 @@ from stepscope.diagnose.source import SourceFile
 _RIGHT = "requires_grad"
 
 
-@rule("grad.requires-grad-typo", severity="error", needs="source")
+@rule("grad.requires-grad-typo", severity="error", needs="source, steps")
 def requires_grad_typo(run: Evidence) -> Iterator[Proof]:
     """`requires_grad` is misspelt, set on a module, or not set at all, so nothing is frozen.
 

@@ -95,14 +95,17 @@ def _grey_levels(fault: RangeFault, labels: Site, evidence: dict[str, int]) -> P
 
 def _whole_range(crash: Crash, fault: RangeFault) -> tuple[int, int]:
     """The range over the whole dataset where its labels are one tensor: a batch may lack the smallest."""
-    low, high = fault.low, fault.high
-    for dataset in crash.datasets:
-        for held in tensors_of(dataset):
-            if fault.tensor is not None and held.dtype == fault.tensor.dtype:
-                found = held.extremes if held.ndim == fault.tensor.ndim else None
-                if found is not None:
-                    low, high = min(low, int(found[0])), max(high, int(found[1]))
-    return low, high
+    labels = fault.tensor
+    spans = []
+    for held in (held for dataset in crash.datasets for held in tensors_of(dataset)):
+        found = held.extremes
+        if labels is None or found is None or (held.dtype, held.ndim) != (labels.dtype, labels.ndim):
+            continue
+        low, high = int(found[0]), int(found[1])
+        if low <= fault.low and fault.high <= high:
+            spans.append((high - low, low, high))
+    # Other columns of the dataset, such as ids, may hold these values too: the labels are the narrowest.
+    return min(spans)[1:] if spans else (fault.low, fault.high)
 
 
 def _labels_made(crash: Crash, labels: HeldTensor) -> Site | None:

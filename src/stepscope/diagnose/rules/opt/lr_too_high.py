@@ -38,11 +38,13 @@ def lr_too_high(run: Evidence) -> Iterator[Proof]:
         if not 2 <= len(steps) <= 400 or len({step.optimizer for step in run.steps.steps}) > 1:
             continue
         losses = [step.backwards[0].loss for step in steps if step.backwards and step.backwards[0].loss is not None]
-        ratios = [one.ratio for one in run.weight_updates.of_optimizer(made.number)]
+        updates = run.weight_updates.of_optimizer(made.number)
+        ratios = [one.ratio for one in updates]
         if len(losses) < 3 or len(ratios) < 2 or not losses[0] > 0 or losses[1] <= 0:
             continue
         large = sum(ratio > _LARGE for ratio in ratios[:20])
-        if not _diverges(losses) and not _stays_up(losses, ratios):
+        from_zero = updates[0].weight == 0  # weights that begin at zero are small beside any step
+        if not _diverges(losses) and (from_zero or not _stays_up(losses, ratios)):
             continue
         if large < (3 if math.isfinite(losses[-1]) else 2):
             continue
