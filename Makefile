@@ -6,7 +6,7 @@ help: ## this list
 setup: ## only the set-up: .venv, Python and web packages, the built web app
 	@scripts/setup
 
-demo: setup ## train fourteen small models and open the app on them
+demo: setup ## train eighteen small models and open the app on them
 	@.venv/bin/stepscope demo
 
 team-demo: setup ## a team's server, two people and three machines whose runs arrive live, until Ctrl-C
