@@ -133,8 +133,8 @@ def _read_before(run: Evidence, made: Origin) -> HostRead | None:
     """The value of something learned that was read in this step, in the same function, before a tensor was made."""
     for read in reversed(run.host_reads.all):
         before = read.step == made.step and read.index <= made.index
-        if before and read.place is not None and read.place.is_beside(made.place):
-            return read
+        if before and read.place is not None and read.place is not made.place and read.place.is_beside(made.place):
+            return read  # at the same expression both are a library's: a trainer runs all of its lines on one of ours
     return None
 
 
@@ -148,6 +148,6 @@ def _added_numbers(run: Evidence, loss: Origin, backward: Backward) -> Iterator[
             if read.step != backward.step or read.place is None or not read.value or not read.origin.requires_grad:
                 continue
             same_line = read.place.file == join.place.file and read.place.line == join.place.line
-            if same_line and number:
+            if same_line and number and read.place is not join.place:  # the same: a trainer's, called on that line
                 yield "host", read.origin, join.place, number
                 break
