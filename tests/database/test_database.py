@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -176,3 +178,28 @@ def test_a_catalogue_keeps_its_rows_when_it_is_partitioned(postgres: Postgres) -
         assert len({found for line in plan for found in re.findall(r"run_values_\d+(?= )", line)}) == 1
         connection.execute(runs.delete())
         assert connection.scalar(count.select_from(run_values)) == 0
+
+
+def test_another_process_that_ends_leaves_the_log_to_those_who_go_on(tmp_path: Path) -> None:
+    """A server opens its file more than once; `stepscope server tokens make` beside it comes and goes."""
+    code = """if True:
+        import sys
+        from tests.database.test_database import add_user, names
+        from stepscope.database.engine import open_database
+        with open_database(sys.argv[1]) as database:
+            add_user(database, sys.argv[2])
+            print(*names(database))
+    """
+
+    def beside(name: str) -> list[str]:
+        words = [sys.executable, "-c", code, default_url(tmp_path), name]
+        return subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout.split()
+
+    with open_database(default_url(tmp_path)) as server:
+        migrate(server)
+        with open_database(default_url(tmp_path)):
+            assert beside("ada") == ["ada"]
+            assert (tmp_path / ".stepscope.db-wal").exists()
+            add_user(server, "bo")
+            assert beside("cy") == ["ada", "bo", "cy"]
+            assert names(server) == ["ada", "bo", "cy"]

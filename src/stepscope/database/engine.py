@@ -125,7 +125,11 @@ def _postgresql(url: URL, pool_size: int) -> sql.Engine:
 def _sqlite(url: URL) -> sql.Engine:
     file = Path(str(url.database))
     try:
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its other files the same mode
+        # Only a new file is opened here: closing one drops the locks of all SQLite connections that this process has to
+        # it (POSIX), and then the next process to end deletes the write-ahead log that they are using.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))  # SQLite gives its other files the same mode
+    except FileExistsError:
+        pass
     except OSError as error:
         raise StorageError(f"the database {file} cannot be opened: {error.strerror}") from error
     engine = sql.create_engine(url, connect_args={"timeout": BUSY_S, "check_same_thread": False})
