@@ -28,6 +28,7 @@ from stepscope.database.versions import (
     storage_0003,
 )
 from stepscope.errors import ConfigError, Conflict, StorageError
+from stepscope.importers.detect import sources_in
 
 
 def add_user(database: Database, name: str) -> None:
@@ -197,6 +198,7 @@ def test_another_process_that_ends_leaves_the_log_to_those_who_go_on(tmp_path: P
 
     with open_database(default_url(tmp_path)) as server:
         migrate(server)
+        assert list(sources_in(tmp_path)) == []  # what a server looks for when it starts
         with open_database(default_url(tmp_path)):
             assert beside("ada") == ["ada"]
             assert (tmp_path / ".stepscope.db-wal").exists()

@@ -31,7 +31,7 @@ from stepscope.server.housekeeper import Housekeeper
 from stepscope.server.jobs import LEASE_S, Jobs
 from stepscope.server.policies import Settings, read_policies, remove_settings, set_settings
 from stepscope.server.quotas import Quotas, QuotaUsedUp
-from stepscope.server.run_storage import by_project, largest_runs
+from stepscope.server.run_storage import by_project, largest_runs, used_by
 from stepscope.sync.archive import manifest_of, read_from
 from stepscope.sync.keep import Keep
 from stepscope.sync.objects import Objects, open_objects
@@ -266,6 +266,8 @@ def test_a_quota_refuses_what_goes_beyond_it(people: Database) -> None:
         pass  # it fits, and what was refused or not kept holds no place
     with one.room("p", "bob", 100):
         pass
+    sent = {name: size for name, (_, size) in used_by(people, "user_name").items()}
+    assert sent == {"ada": 900}  # also if the process dies now
     one.flush()
     two.flush()
     with pytest.raises(QuotaUsedUp, match="Nothing is lost"), two.room("p", "bob", 101):

@@ -179,7 +179,7 @@ def test_runs_with_one_hue_keep_it_and_are_told_apart_by_a_dash_in_every_picture
 ) -> None:
     alike = {"first": 1, "sec|ond": 1}
     own = {entry.id: alike.get(entry.name, 0) for entry in ctx.catalogue.every()}
-    monkeypatch.setattr("stepscope.views.report.pictures.hues", lambda catalogue: own)
+    monkeypatch.setattr("stepscope.views.report.pictures.hues_of", lambda *_: own)
     (chart,) = written(ctx, "chart", key="loss").files.values()
     (bars,) = written(ctx, "bars", key="val/acc", stat="max").files.values()
     assert set(re.findall(rb'class="l h(\d+)"', chart)) == {b"1", b"9"}

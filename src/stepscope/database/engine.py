@@ -23,8 +23,9 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from stepscope.errors import ConfigError, StorageError
+from stepscope.files.database import SERVER_FILE
 
-FILE = ".stepscope.db"
+FILE = SERVER_FILE
 BUSY_S = 30.0
 """How long a writer of a SQLite file waits for another."""
 _WRITES = "stepscope_writes"

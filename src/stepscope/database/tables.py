@@ -240,3 +240,33 @@ jobs = sql.Table(
     sql.Index(None, "due"),
 )
 """Work for whichever server process comes first. A job that is done is removed."""
+
+run_colors = sql.Table(
+    "run_colors",
+    metadata,
+    Column("run", _BYTEWISE, primary_key=True),
+    Column("project", _BYTEWISE, nullable=False),
+    Column("hue", sql.SmallInteger, nullable=False),
+    sql.Index(None, "project", "run"),
+)
+"""Which of the page's hues a run has. It stays when the catalogue is made again, and when other runs are deleted."""
+
+linked_runs = sql.Table(
+    "linked_runs",
+    metadata,
+    Column("run", _BYTEWISE, primary_key=True),
+    Column("version", sql.BigInteger, nullable=False),
+)
+"""Runs whose artifacts are in `artifact_links`, as of this version of the run."""
+
+artifact_links = sql.Table(
+    "artifact_links",
+    metadata,
+    Column("run", _BYTEWISE, ForeignKey("linked_runs.run", ondelete="CASCADE"), primary_key=True),
+    Column("name", _BYTEWISE, primary_key=True),
+    Column("digest", _BYTEWISE, primary_key=True),
+    Column("project", _BYTEWISE, nullable=False),
+    sql.Index(None, "digest", "name"),
+    sql.Index(None, "project", "name"),
+)
+"""What a run logged or used. The run itself says which of the two, and everything else."""

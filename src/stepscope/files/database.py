@@ -15,13 +15,17 @@ from urllib.parse import quote
 from stepscope.errors import BadData, UnsafeFile
 from stepscope.files.opening import PathLike, open_file, read_window
 
+SERVER_FILE = ".stepscope.db"
+"""A team server's own. It may be open in this process, and closing it here would drop SQLite's locks on it (POSIX)."""
 _MAGIC = b"SQLite format 3\0"
 _BUSY_S = 10.0
 _LARGEST_CELL = 256 << 20
 
 
 def is_database(path: PathLike, *, within: PathLike | None = None) -> bool:
-    """Whether a file starts as a SQLite database; False if it cannot be read."""
+    """Whether a file starts as a SQLite database of another tool; False if it cannot be read."""
+    if Path(os.fsdecode(path)).name == SERVER_FILE:
+        return False
     try:
         with open_file(path, within=within) as file:
             return read_window(file, 0, len(_MAGIC)) == _MAGIC

@@ -65,8 +65,11 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         outlets=outlets.names,
     )
     if settings.people is not None:
+        from stepscope.server.artifact_links import ArtifactLinks
         from stepscope.server.policies import trash_days
+        from stepscope.server.run_colors import RunColors
 
+        ctx.colors, ctx.links = RunColors(settings.people), ArtifactLinks(settings.people)
         ctx.trash_days = partial(trash_days, settings.people)
     codes, health = Codes(), Health()
     meters = Meters() if settings.ingest is not None else None

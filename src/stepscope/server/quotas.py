@@ -15,6 +15,7 @@ from stepscope.server.policies import Policies, read_policies
 from stepscope.server.run_storage import add_incoming, used_by
 
 AGAIN_S = 5.0
+_MOST_SEEN = 100_000
 
 
 class QuotaUsedUp(StorageError):
@@ -32,6 +33,7 @@ class Quotas:
         self._policies = Policies({}, {})
         self._used: dict[str, dict[str, int]] = {"project": {}, "user": {}}
         self._pending: dict[tuple[str, str, str], int] = {}
+        self._seen: set[str] = set()
         self._held = Counter[tuple[str, str]]()
         """What is being written now, by kind and name."""
 
@@ -62,12 +64,17 @@ class Quotas:
                 del self._held[place]
 
     def added(self, run: str, project: str, user: str, size: int) -> None:
-        """Count what has come in."""
+        """Count what has come in. Who sent a run is written down with its first piece, the rest now and then."""
         with self._lock:
             place = (run, project, user)
             self._pending[place] = self._pending.get(place, 0) + size
             for kind, name in (("project", project), ("user", user)):
                 self._used[kind][name] = self._used[kind].get(name, 0) + size
+            if run not in self._seen:
+                if len(self._seen) >= _MOST_SEEN:
+                    self._seen.clear()
+                self._seen.add(run)
+                self._write()
 
     def flush(self) -> None:
         """Have everything that was counted in the database."""
@@ -79,9 +86,7 @@ class Quotas:
         now = self._clock()
         if now < self._next:
             return
-        if self._pending:
-            add_incoming(self._database, [(*place, size) for place, size in self._pending.items()])
-            self._pending = {}
+        self._write()
         self._policies = read_policies(self._database)
         self._used = {
             "project": self._sums(
@@ -90,6 +95,11 @@ class Quotas:
             "user": self._sums("user_name", any(one.quota_bytes is not None for one in self._policies.users.values())),
         }
         self._next = now + AGAIN_S
+
+    def _write(self) -> None:
+        if self._pending:
+            add_incoming(self._database, [(*place, size) for place, size in self._pending.items()])
+            self._pending = {}
 
     def _sums(self, column: str, limited: bool) -> dict[str, int]:
         """Nobody adds up a million runs for a quota that nobody has set."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from stepscope.runs.trash import KEPT_S
 from stepscope.views.console.index import Consoles
@@ -14,11 +14,22 @@ from stepscope.views.step.open_steps import OpenSteps
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
+    from stepscope.runs.catalogue.entry import RunEntry
     from stepscope.views.alert_log import AlertLog
     from stepscope.views.live import Hub
     from stepscope.views.open_runs import OpenRuns
     from stepscope.views.search_index import SearchIndex
     from stepscope.views.series import LineCache
+
+
+class Links(Protocol):
+    """See `server/artifact_links.py`."""
+
+    def note(self, entries: Iterable[RunEntry], deadline: float) -> int: ...
+
+    def around(self, run: str, may_see: Callable[[str], bool]) -> list[str]: ...
+
+    def with_name(self, project: str, name: str) -> set[str]: ...
 
 
 def _no_alerts() -> AlertLog:
@@ -44,6 +55,10 @@ class Context:
     """How long the deleted runs of a project can be restored."""
     look: Callable[[], None] = lambda: None
     """Rescan the stores now, because a view has changed something in them."""
+    colors: Callable[[Collection[RunEntry]], dict[str, int]] | None = None
+    """The hues of runs where a team's server keeps them; `hues_of(ctx, entries)` asks it."""
+    links: Links | None = None
+    """Which runs have to do with which artifact, where a team's server keeps that."""
     profiles: OpenProfiles = field(default_factory=OpenProfiles)
     """Recently used profiles; `profile_of(ctx, run, id)` opens one."""
     alerts: AlertLog = field(default_factory=_no_alerts)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.views.hue_book import hue_book
+
+if TYPE_CHECKING:
+    from stepscope.views.context import Context
 
 HUES = 8
 """Number of hues in the page's palette (web/src/lib/color.ts)."""
@@ -48,9 +53,14 @@ class Spread:
         self._store.append(chosen)
 
 
+def preferred(run: str) -> list[int]:
+    """All hues, the ones that a run's id prefers first."""
+    return _WALKS[crc32(run.encode()) % HUES]
+
+
 def _free(run: str, own: deque[int], store: deque[int]) -> int:
     chosen = -1
-    for hue in _WALKS[crc32(run.encode()) % HUES]:
+    for hue in preferred(run):
         if hue not in own:
             if hue not in store:
                 return hue
@@ -60,6 +70,14 @@ def _free(run: str, own: deque[int], store: deque[int]) -> int:
 
 _kept: weakref.WeakKeyDictionary[Catalogue, tuple[int, Spread]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
+
+
+def hues_of(ctx: Context, entries: Collection[RunEntry]) -> dict[str, int]:
+    """The hue of each of these runs, by id."""
+    if ctx.colors is not None:
+        return ctx.colors(entries)
+    known = hues(ctx.catalogue)
+    return {entry.id: known.get(entry.id, 0) for entry in entries}
 
 
 def hues(catalogue: Catalogue) -> dict[str, int]:

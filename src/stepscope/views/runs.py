@@ -17,7 +17,7 @@ from stepscope.views.best import best_values
 from stepscope.views.context import Context
 from stepscope.views.finding_counts import counted
 from stepscope.views.group_means import GroupMean, group_means, is_averaged
-from stepscope.views.hues import hues
+from stepscope.views.hues import hues_of
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
@@ -143,7 +143,7 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
     wanted_ids = min(max(0, request.ids), MAX_IDS)
     fields = [_field(column) for column in request.columns[:MAX_COLUMNS]]
     now = time.time()
-    of_run = hues(catalogue)
+    of_run = hues_of(ctx, page.entries)
     return RunsPage(
         rows=[_row(entry, fields, now, of_run.get(entry.id, 0)) for entry in page.entries],
         matched=page.matched,

@@ -69,9 +69,8 @@ def lineage(ctx: Context, request: LineageRequest) -> LineageGraph:
     folder = ctx.runs.get(request.run)
     mine = ctx.catalogue.entry(request.run)
     graph = _Graph()
-    everyone = sorted(ctx.catalogue.every(), key=lambda entry: (entry.project != mine.project, -entry.created))
-    unread = 0
-    for entry, found in read_until([mine, *everyone], time.monotonic() + LIMIT_S):
+    near, unread = _connected(ctx, mine)
+    for entry, found in read_until(near, time.monotonic() + LIMIT_S):
         if found is None:
             unread += 1
         else:
@@ -80,6 +79,17 @@ def lineage(ctx: Context, request: LineageRequest) -> LineageGraph:
     if request.name is not None and request.version is not None:
         start = _artifact_id(request.name, version_of(folder, request.name, request.version).digest)
     return graph.around(start, unread)
+
+
+def _connected(ctx: Context, mine: RunEntry) -> tuple[list[RunEntry], int]:
+    """The runs to read, and how many are not known yet: all of them, or those of which a server has noted the links."""
+    everyone = sorted(ctx.catalogue.every(), key=lambda entry: (entry.project != mine.project, -entry.created))
+    if ctx.links is None:
+        return [mine, *everyone], 0
+    seen = {entry.id for entry in everyone}
+    unread = ctx.links.note(everyone, time.monotonic() + LIMIT_S)
+    near = set(ctx.links.around(mine.id, seen.__contains__))
+    return [mine, *(entry for entry in everyone if entry.id in near)], unread
 
 
 def _run_id(run: str) -> str:
@@ -187,8 +197,13 @@ def find_artifact(ctx: Context, request: FindArtifactRequest) -> FoundArtifact:
     wanted = parse(request.artifact)
     project = wanted.project or request.project
     entries = {entry.id: entry for entry in ctx.catalogue.every() if entry.project == project or entry.id == project}
+    deadline = time.monotonic() + 60
+    some = entries
+    if ctx.links is not None and ctx.links.note(entries.values(), deadline) == 0:
+        named = ctx.links.with_name(project, wanted.name)
+        some = {run: entry for run, entry in entries.items() if run in named} or entries
     kept: list[Kept] = []
-    for entry, found in read_until(entries.values(), time.monotonic() + 60):
+    for entry, found in read_until(some.values(), deadline):
         if found is None:
             raise NotFound(f"run {entry.id} cannot be read right now; ask again for {request.artifact!r}")
         kept += [Kept(entry.path, entry.project, record) for record in found.logged]

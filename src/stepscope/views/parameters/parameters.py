@@ -12,7 +12,7 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.runs.query.query import Field
 from stepscope.views.context import Context
-from stepscope.views.hues import hues
+from stepscope.views.hues import hues_of
 from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.parameters.columns import ParameterColumn, column_of, parameter_columns
 from stepscope.views.route import route
@@ -99,7 +99,7 @@ def parameters(ctx: Context, request: ParametersRequest) -> Parameters:
     now = time.time()
     columns = [column_of(field, [entry.value(field, now) for entry in entries]) for field in fields]
     first = columns[:1] if chosen.field else []
-    of_run = hues(ctx.catalogue)
+    of_run = hues_of(ctx, entries)
     return Parameters(
         ids=[entry.id for entry in entries],
         names=[entry.name for entry in entries],

@@ -15,7 +15,7 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import choose
 from stepscope.runs.catalogue.selection import ARCHIVED
 from stepscope.views.context import Context
-from stepscope.views.hues import hues
+from stepscope.views.hues import hues_of
 from stepscope.views.plain import plain
 from stepscope.views.report.panel import MOST_RUNS, USUAL_RUNS, Bound, PanelKind, names_of, panel_named, read_options
 from stepscope.views.route import route
@@ -125,7 +125,6 @@ class _Binder:
         self.ctx = ctx
         self.front = text.front
         self.given = list(runs)
-        self.hues = hues(ctx.catalogue)
         self.seen: dict[str, RunEntry] = {}
         self.problems: list[ReportProblem] = [_problem(fault) for fault in text.faults]
         self._line = 0
@@ -167,7 +166,7 @@ class _Binder:
             name=entry.name,
             project=entry.project,
             status=entry.status,
-            hue=self.hues.get(entry.id, 0),
+            hue=hues_of(self.ctx, [entry]).get(entry.id, 0),
             created=entry.created,
         )
 

@@ -16,7 +16,7 @@ import stepscope
 from stepscope.errors import StepscopeError
 from stepscope.report.page import packed_bytes
 from stepscope.views.context import Context
-from stepscope.views.hues import hues
+from stepscope.views.hues import hues_of
 from stepscope.views.report.blocks import BoundReport, MarkdownBlock, PanelBlock
 from stepscope.views.report.lines import LineWish, PackedLine, packed_lines
 from stepscope.views.report.media import MediaWish, PackedMedia, packed_media
@@ -183,10 +183,9 @@ def _given(request: msgspec.Struct) -> dict[str, Any]:
 
 def _rows(ctx: Context, ids: Iterable[str]) -> list[RunRow]:
     """Names, colors and sparklines of the runs; not their tags and notes, which may be private."""
-    of_run = hues(ctx.catalogue)
-    found = []
-    for id in ids:
-        entry = ctx.catalogue.entry(id)
+    entries, found = [ctx.catalogue.entry(id) for id in ids], []
+    of_run = hues_of(ctx, entries)
+    for entry in entries:
         found.append(
             RunRow(
                 id=entry.id,

@@ -8,7 +8,7 @@ from typing import Any
 
 from stepscope.errors import StepscopeError
 from stepscope.plain_text import clean
-from stepscope.views.hues import hues, told_apart
+from stepscope.views.hues import hues_of, told_apart
 from stepscope.views.report.blocks import BoundReport, MarkdownBlock
 from stepscope.views.report.panel import Bound
 
@@ -66,7 +66,8 @@ def write_markdown(report: BoundReport) -> Pictures:
             text = block.text if parts[1:] else block.text.lstrip("\n")
             parts.append(text if text.endswith("\n") else text + "\n")
         elif (bound := report.bound.get(number)) is not None:
-            out.hues = out.hues or told_apart([entry.id for entry in report.entries], hues(bound.ctx.catalogue))
+            own = {} if out.hues else hues_of(bound.ctx, report.entries)
+            out.hues = out.hues or told_apart([entry.id for entry in report.entries], own)
             parts.append(_panel(bound, out))
         else:
             parts.append(f"> {CANNOT_DRAW}\n")

@@ -53,10 +53,10 @@ function Table({ rows, onRevoke }: { rows: readonly TokenRow[]; onRevoke: (id: s
           <tr key={row.id}>
             <td class="isolate">{row.kind === "session" ? "Browser" : visibleText(row.name) || "(no name)"}</td>
             <td>{row.scopes.join(", ")}</td>
-            <td title={row.used ? formatTimeZone(row.used) : undefined}>
+            <td data-label="Last used" title={row.used ? formatTimeZone(row.used) : undefined}>
               {row.used ? formatAge(row.used, now.value) : "never"}
             </td>
-            <td>{row.expires ? formatTimeZone(row.expires) : "never"}</td>
+            <td data-label="Expires">{row.expires ? formatTimeZone(row.expires) : "never"}</td>
             <td>
               <Button kind="quiet" onClick={() => onRevoke(row.id)}>
                 Revoke

@@ -71,7 +71,7 @@ function Row({ person, onInvite, onChange }: RowProps) {
         {person.name} {words ? <span class="quiet">{words}</span> : null}
       </td>
       <td class="isolate">{person.email ?? ""}</td>
-      <td>{person.signed_in ? formatAge(person.signed_in, now.value) : "never"}</td>
+      <td data-label="Last seen">{person.signed_in ? formatAge(person.signed_in, now.value) : "never"}</td>
       <td>
         <Button kind="quiet" onClick={onInvite}>
           Invite again
