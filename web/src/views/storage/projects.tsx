@@ -51,10 +51,14 @@ export function Projects({ storage, onChange, chosen, onChoose }: ProjectsProps)
                   </button>
                 )}
               </td>
-              <td class="number" data-label="Runs">{one.project === "*" ? "" : one.runs.toLocaleString("en-US")}</td>
+              <td class="number" data-label="Runs">
+                {one.project === "*" ? "" : one.runs.toLocaleString("en-US")}
+              </td>
               <td class="number">{sizeOf(one)}</td>
               <td>{one.project === "*" ? null : <StorageBar sizes={one} most={most} />}</td>
-              <td class={one.own ? "" : "quiet"} data-label="Keeps">{describeRetention(one.retention)}</td>
+              <td class={one.own ? "" : "quiet"} data-label="Keeps">
+                {describeRetention(one.retention)}
+              </td>
               <td class="storage-actions">
                 {one.may_change ? (
                   <Button kind="quiet" onClick={() => setEdited(edited === one.project ? null : one.project)}>

@@ -25,7 +25,9 @@ export function StorageUsers({ users, onChange }: { users: UserStorage[]; onChan
           {users.map((one) => (
             <tr key={one.name}>
               <td class="isolate">{one.name === "" ? <span class="quiet">Unknown</span> : visibleText(one.name)}</td>
-              <td class="number" data-label="Runs">{one.runs.toLocaleString("en-US")}</td>
+              <td class="number" data-label="Runs">
+                {one.runs.toLocaleString("en-US")}
+              </td>
               <td class="number">{usedOf(one.bytes, one.quota_bytes)}</td>
               <td>{one.name === "" ? null : <Quota user={one} onChange={onChange} />}</td>
             </tr>
