@@ -9,7 +9,8 @@ import { existsSync } from "node:fs";
 const require = createRequire(new URL("../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const [address, hash, kind] = process.argv.slice(2);
-const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+const places = [process.env.CHROMIUM, ...NAMES.map((name) => `/usr/bin/${name}`)];
 const executablePath = places.find((place) => place && existsSync(place));
 if (!executablePath) throw new Error("no Chromium found; set CHROMIUM=/path/to/chromium");
 

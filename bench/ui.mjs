@@ -9,7 +9,8 @@ import { createRequire } from "node:module";
 const require = createRequire(new URL("../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const plan = JSON.parse(process.argv[2]);
-const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+const places = [process.env.CHROMIUM, ...NAMES.map((name) => `/usr/bin/${name}`)];
 const executablePath = places.find((place) => place && existsSync(place));
 if (!executablePath) throw new Error("no Chromium found; set CHROMIUM=/path/to/chromium");
 
