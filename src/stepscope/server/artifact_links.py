@@ -42,7 +42,8 @@ class ArtifactLinks:
                 if found is None:
                     left += 1
                     continue
-                nodes = {(one.name, one.digest) for one in (*found.logged, *found.used)}
+                nodes = {(one.name, one.digest) for one in found.logged}
+                nodes |= {(one.name, one.digest) for one in found.used}
                 rows.append((entry, nodes))
                 if len(rows) >= _AT_ONCE:
                     self._save(rows)
