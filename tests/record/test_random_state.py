@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -41,3 +43,20 @@ def test_putting_back_repeats_what_was_drawn(draw: Callable[[], Any]) -> None:
     first = (np.random.randn(3).tolist(), torch.rand(3).tolist())
     random_state.put_back(state)
     assert (np.random.randn(3).tolist(), torch.rand(3).tolist()) == first
+
+
+def test_asking_for_the_states_imports_no_generator_that_the_script_does_not_use() -> None:
+    asked = """
+import sys, torch
+from stepscope.record import random_state
+there = "numpy.random" in sys.modules  # older numpy imports it with the rest
+state = random_state.taken()
+assert ("numpy.random" in sys.modules) == there == ("numpy" in state)
+random_state.put_back(state)
+import numpy.random
+state = random_state.taken()
+drawn = numpy.random.rand()
+random_state.put_back(state)
+assert numpy.random.rand() == drawn
+"""
+    subprocess.run([sys.executable, "-c", asked], check=True)

@@ -26,8 +26,8 @@ def taken() -> dict[str, Any]:
         own = torch.default_generator.get_state()
         words = ctypes.string_at(own.data_ptr(), own.numel())
     state: dict[str, Any] = {"python": _pythons.taken(), "torch": words}
-    if "numpy" in sys.modules:
-        state["numpy"] = _numpys.taken(sys.modules["numpy"].random)
+    if "numpy.random" in sys.modules:  # newer numpy imports it when it is first used, which must not be by us
+        state["numpy"] = _numpys.taken(sys.modules["numpy.random"])
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         state["cuda"] = torch.cuda.get_rng_state_all()
     return state
@@ -110,9 +110,12 @@ def put_back(state: dict[str, Any]) -> None:
         random.setstate(state["python"])
     own = state["torch"]  # a tensor in capsules that were written before it was kept as bytes
     torch.default_generator.set_state(own if isinstance(own, torch.Tensor) else _as_tensor(own))
-    if "numpy" in state and not _numpys.is_as_taken(state["numpy"], sys.modules["numpy"].random):
-        _numpys.seen = None
-        sys.modules["numpy"].random.set_state(state["numpy"])
+    if "numpy" in state:
+        import numpy.random  # a capsule may be put back in a process that has drawn nothing yet
+
+        if not _numpys.is_as_taken(state["numpy"], numpy.random):
+            _numpys.seen = None
+            numpy.random.set_state(state["numpy"])
     if "cuda" in state:
         torch.cuda.set_rng_state_all(state["cuda"])
 
