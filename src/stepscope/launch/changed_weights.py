@@ -40,12 +40,16 @@ def reached_by(roots: Any, args: Any) -> tuple[Any, Remembered]:
         return loss, _remembered(weights)
 
 
-def weights_of(model: Any) -> Remembered:
-    """The first weights of a model, as they are now."""
+def weights_of(model: Any, before: Remembered) -> tuple[Remembered, bool]:
+    """The first weights of a model, as they are now, and whether any of those from `before` is not what it was."""
     if aside.reason(under_modes=False) is not None or aside.transform() or aside.is_capturing():
-        return []
+        return [], False
     with quietly():
-        return _remembered([one for one in islice(model.parameters(), _MOST_WEIGHTS) if type(one) in _PLAIN])
+        changed = any(_has_changed(*one) for one in before)
+        weights = [one for one in islice(model.parameters(), _MOST_WEIGHTS) if type(one) in _PLAIN]
+        if not changed and len(weights) == len(before) and all(map(_is_that, weights, before)):
+            return before, False
+        return _remembered(weights), changed
 
 
 def _remembered(weights: list[Any]) -> Remembered:
@@ -56,6 +60,10 @@ def has_changed(weights: Remembered) -> bool:
     """Whether any of them is not what it was."""
     with quietly():
         return any(_has_changed(*one) for one in weights)
+
+
+def _is_that(weight: Any, remembered: tuple[Any, int, Any]) -> bool:
+    return remembered[0]() is weight
 
 
 def _leaves(root: Any) -> list[Any]:

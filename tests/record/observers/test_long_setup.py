@@ -69,3 +69,18 @@ def test_what_trains_after_a_transform_is_marked(watcher: Watcher) -> None:
         F.cross_entropy(net(_X), _Y).backward()
     watcher.settle()
     assert [(p.gradients, p.changed) for p in watcher.models.parameters] == [(3, False), (3, False)]
+
+
+def test_an_evaluation_that_was_looked_at_from_the_start_is_not_looked_at_again(watcher: Watcher) -> None:
+    net = nn.Linear(4, 3).eval()
+    with torch.no_grad():
+        after = 0
+        while after < 5:
+            net(_X)
+            after += not watcher.governor.is_deep
+        assert [window.why for window in watcher.governor.windows] == ["the start"]
+        net(_X)  # it goes on, from another line
+        assert len(watcher.governor.windows) == 1
+        watcher.visits.evaluated_at = -1  # something was trained in between
+        net(_X)
+    assert [window.why for window in watcher.governor.windows] == ["the start", "an evaluation"]

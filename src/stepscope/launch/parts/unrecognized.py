@@ -37,15 +37,15 @@ class NothingRecognized(Part):
 
     def _model_begins(self, call: Any) -> None:
         """Until gradients show what the script does: are these the weights of the call before?"""
-        from stepscope.launch.changed_weights import has_changed, weights_of
+        from stepscope.launch.changed_weights import weights_of
 
         loop = self._case.around.loop
         self._called += 1
         if loop.backwards or loop.steps or self._changed >= _A_SEARCH or self._called > _MOST_CALLS:
             self._stop()
             return
-        self._changed += has_changed(self._weights)
-        self._weights = weights_of(call.module)
+        self._weights, changed = weights_of(call.module, self._weights)
+        self._changed += changed
 
     def _stop(self) -> None:
         if self._calls is not None:

@@ -37,6 +37,8 @@ class VisitObserver(Visits):
         self.stack: list[Visit] = []
         self.evaluated_at = -1
         """How many backwards had run when a model was last called without gradients."""
+        self._evaluated_closely: Place | None = None
+        """Where a model was called without gradients before anything was trained, while it was looked at closely."""
         self._models: Any = source_of("model_begins")
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._classes: set[str] = set()
@@ -83,14 +85,16 @@ class VisitObserver(Visits):
                 if not isinstance(call.module, _Loss):
                     self._models.rest_without_grad(_Loss)
                 return
-            elif not isinstance(call.module, _Loss):
+            elif not isinstance(call.module, _Loss) and own_place(call.frame) != self._evaluated_closely:
                 watcher.governor.new("an evaluation", own_place(call.frame))
-        module = watcher.module_records.of(call.module)
-        visit = _visit(module, call.module.training, None, watcher.trainer.place(own_place(call.frame)))
+        module, place = watcher.module_records.of(call.module), own_place(call.frame)
+        visit = _visit(module, call.module.training, None, watcher.trainer.place(place))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
         call.notes["visit"] = visit
         if watcher.governor.is_deep:
+            if not visit.grad and not watcher.governor.is_training:
+                self._evaluated_closely = place
             watcher.governor.charge("model")
             self._classes.add(type(call.module).__qualname__)
             self.roots.append(visit)
