@@ -67,9 +67,10 @@ class Evaluations(Observer):
         self._stage: str | None = None
         self._loader: Any = None
         """Of the pass that runs, weakly."""
+        self._subscription: events.Subscription | None = None
 
     def install(self, installed: Installed) -> None:
-        subscription = events.subscribe(
+        self._subscription = events.subscribe(
             _Operations.who,
             thread=self.watcher.thread,
             pass_began=self._pass_began,
@@ -77,7 +78,8 @@ class Evaluations(Observer):
             pass_ended=self._pass_ended,
             backward_begins=self._backward_begins,
         )
-        installed.add(subscription.remove)
+        self._attend()
+        installed.add(self._subscription.remove)
         installed.add(self._close)
 
     def finish(self) -> None:
@@ -148,9 +150,12 @@ class Evaluations(Observer):
             self._close()
 
     def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
-        if (self._pass is not None or self._ready) and self._stage is None and self.watcher.listens():
+        if self._stage is not None or not self.watcher.listens():
+            return
+        if self._pass is not None or self._ready:
             self._close()
             self._tell()
+        self._attend()
 
     def _close(self) -> None:
         """Keep the result of a pass that was seen to its end."""
@@ -158,8 +163,15 @@ class Evaluations(Observer):
         if left is not None and left.is_over:
             self._keep(left)
 
+    def _attend(self) -> None:
+        """A backward says that training goes on; while there is nothing to tell, nobody is asked at each."""
+        if self._subscription is not None and self._subscription.listens_to:
+            kinds, is_open = set(self._subscription.handlers), self._pass is not None or bool(self._ready)
+            self._subscription.listen(*(kinds if is_open else kinds - {"backward_begins"}))
+
     def _enter(self, one: EvaluationPass) -> None:
         self._pass = one
+        self._attend()
         self._unfollow = events.follow(_Operations(one, self.watcher))
 
     def _leave(self) -> EvaluationPass | None:

@@ -240,6 +240,10 @@ class Loop:
             del self._open[iterator]
             _tell(self.on_exhausted, iterator)
 
+    def no_longer_on_step(self, listener: Callable[[Any], None]) -> None:
+        """Take a listener away, also while they are being told."""
+        self.on_step = [one for one in self.on_step if one != listener]
+
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._on:
             return

@@ -180,7 +180,8 @@ class Pulse:
             return
         self._backwards += 1
         place = _place_of(frame)
-        if not self._adds_losses():  # several times from one line: the step follows the gradient of their sum
+        # Several times from one line: the step follows the gradient of their sum.
+        if self._terms and not self._adds_losses():
             self._loss = self._terms.get(place) if self._waiting is None else None  # a closure starts over
         alone = self._unscaled is None and not isinstance(self._loss, torch.Tensor)
         # On the CPU, by itself, and with nobody to see us: then nothing has to be switched off for one call into C.

@@ -96,7 +96,7 @@ class _Held(Companion):
                 self._hold(loader)
 
     def _stepped(self, optimizer: Any) -> None:
-        self._loop.on_step = [one for one in self._loop.on_step if one != self._stepped]
+        self._loop.no_longer_on_step(self._stepped)
         fence.call("looking for loaders", self._hold_all)
 
     def evaluated(self, values: dict[str, float]) -> None:

@@ -164,6 +164,8 @@ class LossTerms(Part):
             fence.call(self.ending, self._send, terms)
         if self._arrivals.queue:
             fence.call(self.ending, self._receive, False)
+        elif self._subscription is None:
+            self._around.loop.no_longer_on_step(self._stepped)
 
     def _send(self, terms: dict[str, Any]) -> None:
         with events.quietly():

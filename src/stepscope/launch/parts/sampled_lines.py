@@ -85,6 +85,7 @@ class SampledLines(Companion):
 
     def _fill(self, sampling: Sampling) -> None:
         table, self._table = self._table, None
+        self._around.loop.no_longer_on_step(self._stepped)
         if table is not None:
             sampling.fill(table, self._around.loop.steps)
 

@@ -81,7 +81,7 @@ class Experimenting(Companion):
     def _stepped(self, optimizer: Any) -> None:
         loop = self._around.loop
         if loop.steps >= PROBE_AT_STEP:
-            loop.on_step = [one for one in loop.on_step if one != self._stepped]
+            loop.no_longer_on_step(self._stepped)
         if loop.steps == PROBE_AT_STEP:
             self.run()
 
