@@ -92,8 +92,15 @@ def _numel(tensor: Any) -> int:
     return 0 if type(tensor) not in _PLAIN and torch.nn.parameter.is_lazy(tensor) else int(tensor.numel())
 
 
-@fence.fenced("asking a module for its extra_repr", default="")
 def _extra(module: Any) -> str:
+    try:
+        return _said(module)
+    except Exception as fault:
+        fence.report("asking a module for its extra_repr", fault)
+        return ""
+
+
+def _said(module: Any) -> str:
     if type(module).extra_repr is torch.nn.EmbeddingBag.extra_repr:  # it formats all its attributes, its weights too
         plain = {name: value for name, value in module.__dict__.items() if not name.startswith("_")}
         return str(torch.nn.EmbeddingBag.extra_repr(SimpleNamespace(**plain)))

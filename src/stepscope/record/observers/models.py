@@ -21,8 +21,6 @@ from stepscope.record.observers.observer import Observer
 from stepscope.record.statistics import local_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from stepscope.events import Installed
     from stepscope.evidence.modules import Parameter
     from stepscope.evidence.steps import Backward
@@ -186,17 +184,17 @@ class ModelObserver(Observer, Models):
         """The root module that this is, if it has been called."""
         return self._by_id.get(module)
 
-    def all_parameters(self) -> Iterator[Any]:
+    def all_parameters(self) -> list[Any]:
         """Every parameter of every live root module and optimizer (and loose tensors that are trained), each once."""
-        seen: set[int] = set()
-        modules = (model.live() for model in self.roots)
-        of_modules = (p for module in modules if module is not None for _, p in parameters_of(module))
-        of_optimizers = (p for made in self.watcher.optimizers.made for p in made.alive())
-        loose = (p for ref in self._loose if (p := ref()) is not None)
-        for parameter in (*of_modules, *of_optimizers, *loose):
-            if id(parameter) not in seen:
-                seen.add(id(parameter))
-                yield parameter
+        found: dict[int, Any] = {}
+        for model in self.roots:
+            module = model.live()
+            if module is not None:
+                found |= {id(one): one for _, one in parameters_of(module) if id(one) not in found}
+        for made in self.watcher.optimizers.made:
+            found |= {id(one): one for one in made.alive() if id(one) not in found}
+        found |= {id(one): one for ref in self._loose if (one := ref()) is not None and id(one) not in found}
+        return list(found.values())
 
     def name_of(self, parameter: Any) -> str:
         known = self._names.get(id(parameter))

@@ -25,13 +25,14 @@ def parts_of(root: Any) -> list[tuple[str, Any]]:
     seen: set[int] = set()
     waiting = [("", root)]
     while waiting:
-        path, part = waiting.pop()
+        at = waiting.pop()
+        path, part = at
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if not _is_plain(type(part)):
+        if not (_plain.get(type(part)) or _is_plain(type(part))):
             return list(root.named_modules())
-        found.append((path, part))
+        found.append(at)
         if part._modules:
             prefix = f"{path}." if path else ""
             waiting += [(prefix + name, one) for name, one in reversed(part._modules.items()) if one is not None]
@@ -45,10 +46,12 @@ def parameters_of(root: Any) -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     seen: set[int] = set()
     for path, part in parts_of(root):
-        for name, one in part._parameters.items():
-            if one is not None and id(one) not in seen:
-                seen.add(id(one))
-                found.append((f"{path}.{name}" if path else name, one))
+        if own := part._parameters:
+            prefix = f"{path}." if path else ""
+            for name, one in own.items():
+                if one is not None and id(one) not in seen:
+                    seen.add(id(one))
+                    found.append((prefix + name, one))
     return found
 
 

@@ -367,7 +367,7 @@ class Watcher(Progress):
     def _moment(self, kind: str) -> None:
         if self.on_moment is not None and not is_capturing():  # rules look at weights
             began = time.thread_time()
-            with quietly():
+            with quietly(), Rested():
                 fence.call("asking the rules", self.on_moment, kind)
             self.asking_s += time.thread_time() - began
 

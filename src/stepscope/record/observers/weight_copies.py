@@ -93,11 +93,14 @@ class WeightCopyObserver(Observer, WeightCopies):
     def step_done(self, step: Step, optimizer: Any) -> None:
         """Models that were called lately: are two of them one?"""
         called = {id(visit.module): visit.module for visit in list(self.watcher.visits.roots)[-_RECENT:]}
+        modules = [one for one in map(live, called.values()) if one is not None]
+        modules = [one for one in modules if next(iter(one.parameters()), None) is not None]
+        if len(modules) < 2:
+            return
         networks: dict[tuple[Any, ...], Any] = {}
-        for record in called.values():
-            module = live(record)
-            addresses = () if module is None else tuple(_address(one) for one in module.parameters())
-            if not addresses or None in addresses:
+        for module in modules:
+            addresses = tuple(map(_address, module.parameters()))
+            if None in addresses:
                 continue
             first = networks.setdefault(addresses, module)
             if first is not module and not _shares_objects(first, module):

@@ -6,6 +6,7 @@ Looked at on a sample of the values: the first steps each, later ones now and th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +14,7 @@ import torch
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.weight_updates import WeightUpdate, WeightUpdates
-from stepscope.record.observers.fetch import can_fetch, is_far, together
+from stepscope.record.observers.fetch import can_fetch, is_far, norms_of, together
 from stepscope.record.observers.observer import Observer
 from stepscope.record.statistics import is_transformed
 
@@ -52,11 +53,10 @@ class WeightUpdateObserver(Observer, WeightUpdates):
             weights, gradients = _samples([p for p, _ in chosen]), _samples([p.grad for p, _ in chosen])
             parameters = [parameter for parameter, _ in chosen]
             self._before = list(zip(parameters, weights, gradients, strict=True))
-            for (_, rate), values, slope in zip(chosen, weights, gradients, strict=True):
-                square = _square(values)
+            for (_, rate), square, slope in zip(chosen, _squares(weights), _squares(gradients), strict=True):
                 weight += square
                 decay += square * rate * rate
-                gradient += _square(slope)
+                gradient += slope
         movement.weight, movement.gradient, movement.decay = map(math.sqrt, (weight, gradient, decay))
         self._open = movement
 
@@ -67,7 +67,7 @@ class WeightUpdateObserver(Observer, WeightUpdates):
             return
         with quietly():
             now = _samples([parameter for parameter, *_ in before])
-            moved = [_square(after - values) for after, (_, values, _) in zip(now, before, strict=True)]
+            moved = _squares(raw._foreach_sub(now, [values for _, values, _ in before])) if now else []
             movement.stuck = _stuck(now, before)
         movement.moved = math.sqrt(sum(moved))
         self.all.append(movement)
@@ -109,14 +109,18 @@ def _is_plain(tensor: Any) -> bool:
 
 
 def _samples(tensors: list[Any]) -> list[Any]:
-    return [raw.to(values, torch.float64, copy=True) for values in together(list(map(_sample, tensors)))]
+    """Copies of some values of each."""
+    some = together(list(map(_sample, tensors)))
+    if not some:
+        return []
+    return list(raw.split_with_sizes(raw.to(raw.cat(some), torch.float64), [one.numel() for one in some]))
 
 
 def _sample(tensor: Any) -> Any:
     flat = raw.detach(tensor).reshape(-1)
-    return flat[:: max(1, flat.numel() // _VALUES)][:_VALUES]
+    every = flat.numel() // _VALUES
+    return flat[: _VALUES * every : every] if every > 1 else flat[:_VALUES]
 
 
-def _square(values: Any) -> float:
-    found = float(raw.item(values.square().sum()))
-    return found if math.isfinite(found) else 0.0
+def _squares(values: Sequence[Any]) -> list[float]:
+    return [norm * norm if math.isfinite(norm) else 0.0 for norm in norms_of(list(values))]
