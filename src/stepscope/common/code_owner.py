@@ -11,7 +11,9 @@ import os
 import re
 import sys
 import sysconfig
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 USERS: dict[str, bool] = {}
 """Cache: whether a file is the user's or a third-party library's. By file, because Python may share one code object
@@ -43,16 +45,18 @@ def _folders() -> tuple[str, ...]:
 
 _OTHERS = _folders()
 _PACKAGES = tuple({os.path.join(path, "") for name in ("purelib", "platlib") if (path := sysconfig.get_paths()[name])})
+_NOT_OWN: set[str] = set()
+"""The packages that are not the project's own, whose thousands of modules are passed over."""
+_NEVER_THEIRS, _PACKAGES_OR_NO_FILE = (*_OTHERS[:2], "<frozen"), (*_PACKAGES, "<")
 
 
 def is_users_file(file: str) -> bool:
     """Whether a file is the user's (or a third-party library's), and not torch's, Python's or Stepscope's."""
     known = USERS.get(file)
     if known is None:
-        if file.startswith((*_OTHERS[:2], "<frozen")):
-            known = False
-        else:  # site-packages is inside the standard library's folder
-            known = file.startswith(_PACKAGES) or not file.startswith(_OTHERS)
+        # site-packages is inside the standard library's folder
+        theirs = file.startswith(_PACKAGES) or not file.startswith(_OTHERS)
+        known = theirs and not file.startswith(_NEVER_THEIRS)
         USERS[file] = known
     return known
 
@@ -63,6 +67,20 @@ def is_own_file(file: str) -> bool:
     if known is None:
         known = OWN[file] = is_users_file(file) and not _is_installed(file) and not file.endswith(_COMPILED)
     return known
+
+
+def maybe_own(names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Of loaded modules, by their names in order of import, those that are no part of an installed package."""
+    for name in names:
+        root = name.partition(".")[0]
+        module = None if root in _NOT_OWN else sys.modules.get(name)
+        if module is None:
+            continue
+        file = getattr(module, "__file__", None)
+        if name == root != "__main__" and isinstance(file, str) and not is_own_file(file):
+            _NOT_OWN.add(root)
+        else:
+            yield name, module
 
 
 def is_ours(file: str) -> bool:
@@ -90,7 +108,7 @@ def is_library_path(path: str) -> bool:
 
 
 def _is_installed(file: str) -> bool:
-    if file.startswith((*_PACKAGES, "<")) or _INSTALLED.search(file) is not None:
+    if file.startswith(_PACKAGES_OR_NO_FILE) or _INSTALLED.search(file) is not None:
         return True
     full = os.path.abspath(file)
     return any(full.startswith(os.path.join(folder, "")) for folder in sys.path if folder and _holds_packages(folder))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from stepscope.common.code_owner import is_own_file
+from stepscope.common.code_owner import is_own_file, maybe_own
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -173,8 +173,8 @@ class Source:
         """The own files of the modules of this process. Rules ask often, and most of its thousands are not own."""
         new = [name for name in list(sys.modules) if name not in self._seen]
         self._seen.update(new)
-        for name in ("__main__", *new):
-            path = _own_file_of(sys.modules.get(name))
+        for name, module in maybe_own(("__main__", *new)):
+            path = _own_file_of(module)
             if path is not None:
                 self._modules[name] = path
             else:

@@ -18,7 +18,7 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, sub
 from typing import Any
 
 import msgspec
@@ -125,7 +125,7 @@ class _Writer:
         kinds = set(map(type, column))
         if kinds <= _AS_THEY_ARE:
             return list(column)
-        if kinds <= _NUMBERS and all(-(2**63) <= one < 2**64 for one in column if one is not None):
+        if kinds <= _NUMBERS and _are_within(column, -(2**63), 2**64 - 1):
             return list(column)
         if kinds <= _TEXTS:
             known = {text: self.plain(text) for text in set(column)}
@@ -204,12 +204,13 @@ def _order_of(name: str, pair: tuple[Any, Sequence[Any]]) -> Any:
 def _folded(column: list[Any], is_clock: bool) -> Any:
     """A compressed column: one common value, or differences of integers."""
     first = column[0]
+    kinds = set(map(type, column))
     plain = first is None or type(first) in (bool, int, str)
-    if len(column) > 1 and plain and all(type(one) is type(first) and one == first for one in column):
+    if len(column) > 1 and plain and len(kinds) == 1 and column.count(first) == len(column):
         return _Ext(_SAME, _packed.encode(first))
-    if is_clock and all(type(value) is float and -1e12 < value < 1e12 for value in column):
+    if is_clock and kinds == {float} and all(-1e12 < value < 1e12 for value in column):
         return _Ext(_CLOCK, _packed.encode(_steps([round(value * 1e6) for value in column])))
-    if len(column) > 2 and all(type(value) is int and -(2**62) < value < 2**62 for value in column):
+    if len(column) > 2 and kinds == _WHOLE and _are_within(column, 1 - 2**62, 2**62 - 1):
         return _Ext(_STEPS, _packed.encode(_steps(column)))
     return column
 
@@ -225,7 +226,13 @@ def _unfolded(column: Any, count: int) -> list[Any]:
 
 
 def _steps(numbers: list[int]) -> list[int]:
-    return [numbers[0], *(after - before for before, after in itertools.pairwise(numbers))] if numbers else []
+    return [numbers[0], *map(sub, itertools.islice(numbers, 1, None), numbers)] if numbers else []
+
+
+def _are_within(column: Sequence[Any], lowest: int, highest: int) -> bool:
+    """Whether all whole numbers of a column, which has no other values than numbers and None, are in this range."""
+    whole = [one for one in column if type(one) is int]
+    return not whole or (min(whole) >= lowest and max(whole) <= highest)
 
 
 def fields_of(kind: type) -> list[str]:

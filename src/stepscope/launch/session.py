@@ -50,10 +50,13 @@ class Session:
         """
         if self._over or os.getpid() != self._pid:  # a forked child that comes to the script's end
             return
+        from stepscope.record.collector import Rested
+
         self._over = True
         ended = Ended(error)
-        for part in reversed(self._parts):
-            fence.call(part.ending, part.end, ended)
+        with Rested():
+            for part in reversed(self._parts):
+                fence.call(part.ending, part.end, ended)
 
     def close(self, error: BaseException | None) -> None:
         """The process is about to end this way."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from stepscope.common.code_owner import is_own_file
+from stepscope.common.code_owner import is_own_file, maybe_own
 from stepscope.launch.settings.source import COMMAND_LINE, DEFAULT, ENVIRONMENT, SCRIPT, Words
 
 PLAIN = (int, float, str, bool, type(None))
@@ -97,7 +97,7 @@ def _named(name: ast.expr, default: ast.expr | None) -> tuple[str, Any] | None:
 
 
 def _own_modules() -> list[ModuleType]:
-    modules = [sys.modules.get("__main__"), *list(sys.modules.values())]
+    modules = [sys.modules.get("__main__"), *(module for _, module in maybe_own(list(sys.modules)))]
     own = [one for one in modules if isinstance(one, ModuleType) and _is_own(one)]
     return list(dict.fromkeys(own))[:_MODULES]
 
