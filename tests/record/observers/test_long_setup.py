@@ -81,6 +81,3 @@ def test_an_evaluation_that_was_looked_at_from_the_start_is_not_looked_at_again(
         assert [window.why for window in watcher.governor.windows] == ["the start"]
         net(_X)  # it goes on, from another line
         assert len(watcher.governor.windows) == 1
-        watcher.visits.evaluated_at = -1  # something was trained in between
-        net(_X)
-    assert [window.why for window in watcher.governor.windows] == ["the start", "an evaluation"]
