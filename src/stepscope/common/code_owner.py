@@ -70,7 +70,7 @@ def is_own_file(file: str) -> bool:
 
 
 def maybe_own(names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Of loaded modules, by their names in order of import, those that are no part of an installed package."""
+    """Of loaded modules, by their names in order of import, those that do not belong to an installed package."""
     for name in names:
         root = name.partition(".")[0]
         module = None if root in _NOT_OWN else sys.modules.get(name)
