@@ -41,7 +41,8 @@ class WatchedForHangs(Part):
         if self._around.options.diagnose and (not self._around.is_dry or self._around.world > 1):
             self._is_on = True
             self._hangs.begin(self._around.rank_notes.look)
-            self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
+            if self._around.world > 1:
+                self._undo = hear_signal(signal.SIGTERM, self._asked_to_end)
 
     def end(self, ended: Ended) -> None:
         if self._is_on:
