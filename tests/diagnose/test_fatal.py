@@ -79,13 +79,14 @@ def test_a_rank_that_waits_for_one_that_has_ended_is_explained() -> None:
 
 
 def test_an_aborted_rank_is_named_with_the_first_call_that_differs() -> None:
+    before = Call(17, "all_reduce", (), "/a/train.py", 38, 2)
     sent = [
-        Call(18, name, (), "/a/train.py", line, chain)
+        (before, Call(18, name, (), "/a/train.py", line, chain))
         for name, line, chain in (("broadcast", 16, 1), ("all_reduce", 38, 2))
     ]
-    own = RankState(rank=0, kind="backward", doing="backward", file="/a/train.py", line=38, sent=(sent[1],))
+    own = RankState(rank=0, kind="backward", doing="backward", file="/a/train.py", line=38, sent=sent[1])
     other = RankState(
-        rank=1, kind="aborted", error="Aborted", doing="all_gather", file="/a/train.py", line=16, sent=(sent[0],)
+        rank=1, kind="aborted", error="Aborted", doing="all_gather", file="/a/train.py", line=16, sent=sent[0]
     )
     assert parted_finding([own, other]).message == (
         "the ranks do not call the same collectives: rank 0 waits in backward (train.py:38); "

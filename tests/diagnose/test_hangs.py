@@ -50,6 +50,32 @@ def test_the_first_collective_that_differs_is_named_however_late() -> None:
     )
 
 
+def _window(first: int, chains: str, name: str = "all_reduce") -> tuple[Call, ...]:
+    return tuple(Call(first + at, name, (), "/a/train.py", 10, ord(chain)) for at, chain in enumerate(chains))
+
+
+def test_no_number_is_named_where_the_first_difference_is_older_than_what_is_known() -> None:
+    one, other = waits(0, calls=_window(40, "abc")), waits(1, calls=_window(41, "xyz"))
+    assert explain(hang(one, other)).endswith(": they parted at least 3 collectives ago")
+    assert "#0, which is" in explain(hang(waits(0, calls=_window(0, "a")), waits(1, calls=_window(0, "b"))))
+
+
+def test_a_later_call_of_the_script_is_not_taken_for_the_first_difference() -> None:
+    one = waits(0, calls=_window(4, "ab", "barrier"), sent=_window(100, "mno"))
+    other = waits(1, calls=_window(4, "ac", "barrier"), sent=_window(100, "pqr"))
+    assert (
+        ": they parted at least 3 collectives ago; of those that the script itself calls, the first is collective #5"
+        in (explain(hang(one, other)))
+    )
+
+
+def test_the_earliest_difference_of_all_ranks_is_named_also_where_the_first_rank_said_nothing() -> None:
+    states = [waits(rank, calls=_window(7, calls)) for rank, calls in enumerate(("abcd", "abcx", "axyz"), 1)]
+    said = explain(hang(RankState(rank=0, kind="silent"), *states))
+    assert "they part at collective #8, which is all_reduce (train.py:10) on rank 1" in said
+    assert said.endswith("on rank 3")
+
+
 def test_a_rank_that_says_nothing_is_named() -> None:
     assert explain(hang(waits(0), RankState(rank=1, kind="silent"))).endswith("; rank 1 does not answer")
     assert place_in_doubt(hang(RankState(rank=1, kind="silent"))) is None

@@ -12,7 +12,7 @@ import torch.distributed as dist
 
 from stepscope.diagnose.hangs import explain
 from stepscope.launch.flight_recorder import _members, read_recorder, recorded_in, sent_in
-from stepscope.records.hang import Flight, Hang, RankState
+from stepscope.records.hang import Call, Flight, Hang, RankState
 
 
 def entry(number: int, state: str = "completed", name: str = "nccl:all_reduce", **more: Any) -> dict[str, Any]:
@@ -97,9 +97,25 @@ def test_without_a_recorder_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> 
 def test_collectives_that_torch_calls_itself_have_the_line_of_the_script() -> None:
     frames = [{"filename": "/x/site-packages/torch/nn/parallel/distributed.py", "line": 2363, "name": "_sync"}]
     frames.append({"filename": __file__, "line": 12, "name": "train"})
-    broadcast = entry(7, name="gloo:broadcast", frames=frames)
-    in_a_group = entry(8, name="gloo:barrier", process_group=("1", "tensor"))
+    broadcast = entry(1, name="gloo:broadcast", frames=frames)
+    in_a_group = entry(2, name="gloo:barrier", process_group=("1", "tensor"))
     (call,) = sent_in({"entries": [broadcast, in_a_group]})
-    assert (call.number, call.name, call.shape, call.file, call.line) == (7, "broadcast", (1024, 8), __file__, 12)
-    (on_a_gpu,) = sent_in({"entries": [entry(9, frames=[])]})  # averaged from a thread of autograd
+    assert (call.number, call.name, call.shape, call.file, call.line) == (1, "broadcast", (1024, 8), __file__, 12)
+    (on_a_gpu,) = sent_in({"entries": [entry(1, frames=[])]})  # averaged from a thread of autograd
     assert (on_a_gpu.name, on_a_gpu.file, on_a_gpu.line) == ("all_reduce", "", 0)
+
+
+def test_calls_that_are_equal_again_do_not_hide_an_older_difference() -> None:
+    def sent(names: str, forgotten: int = 0) -> tuple[Call, ...]:
+        kinds = {"b": "nccl:broadcast", "r": "nccl:all_reduce"}
+        return sent_in({"entries": [entry(n, name=kinds[one]) for n, one in enumerate(names, 1)][forgotten:]})
+
+    same = "bbr" * 20
+    parts = f"they part at collective #{len(same)}, which is all_reduce"
+    one, other = (RankState(rank=rank, sent=sent(same[:-1] + last)) for rank, last in enumerate("rb"))
+    assert parts in explain(Hang(time=0.0, ranks=(one, other)))
+    shifted = RankState(rank=1, sent=sent("r" + same))
+    assert explain(Hang(time=0.0, ranks=(one, shifted))).endswith(": they parted at least 32 collectives ago")
+    assert sent(same, forgotten=1) == ()
+    long = "bbr" * 100
+    assert sent(long, forgotten=3) == sent(long)

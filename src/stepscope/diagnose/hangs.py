@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -104,24 +105,43 @@ def rank_names(ranks: Iterable[int]) -> str:
 
 
 def parting(ranks: Iterable[RankState]) -> str:
-    """Where the collectives of two ranks are not the same for the first time; "" where they are."""
+    """Where the collectives of two ranks are not the same for the first time; "" where they are, or nobody knows."""
     states = list(ranks)
-    return _first_difference(states, [one.sent for one in states]) or _first_difference(
-        states, [one.calls for one in states]
+    sent = _first_difference({one.rank: one.sent for one in states}, since=1)
+    called = _first_difference({one.rank: one.calls for one in states}, since=0)
+    long_ago = max(0 if one is None else one.at_least for one in (sent, called))
+    if not long_ago:
+        known = sent or called
+        return "" if known is None else f"they part at {known.said}"
+    said = f"they parted at least {long_ago} collectives ago"
+    return (
+        f"{said}; of those that the script itself calls, the first is {called.said}" if called and called.said else said
     )
 
 
-def _first_difference(states: list[RankState], calls: list[tuple[Call, ...]]) -> str:
-    known = [{call.number: call for call in one} for one in calls]
-    for index in range(1, len(known)):
-        for number in sorted(known[0].keys() & known[index].keys()):
-            mine, theirs = known[0][number], known[index][number]
-            if mine.chain != theirs.chain:
-                return (
-                    f"they part at collective #{number}, which is {_call(mine)} on rank {states[0].rank} "
-                    f"and {_call(theirs)} on rank {states[index].rank}"
-                )
-    return ""
+class _Difference(NamedTuple):
+    """The first call that differs; or only how long ago that was at least, where older calls are not known."""
+
+    number: int
+    said: str = ""
+    at_least: int = 0
+
+
+def _first_difference(calls: dict[int, tuple[Call, ...]], since: int) -> _Difference | None:
+    """Between the first rank and each other one; only the last calls are known, numbered from `since`."""
+    known = [(rank, {call.number: call for call in one}) for rank, one in calls.items() if one]
+    found: list[_Difference] = []
+    for rank, theirs in known[1:]:
+        first, mine = known[0]
+        common = sorted(mine.keys() & theirs.keys())
+        number = next((one for one in common if mine[one].chain != theirs[one].chain), None)
+        if number is None:
+            continue
+        if number > since and number - 1 not in common:
+            return _Difference(number, at_least=max(*mine, *theirs) - number + 1)
+        what = f"{_call(mine[number])} on rank {first} and {_call(theirs[number])} on rank {rank}"
+        found.append(_Difference(number, f"collective #{number}, which is {what}"))
+    return min(found, default=None)
 
 
 def _call(call: Call) -> str:

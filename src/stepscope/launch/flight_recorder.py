@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import sys
 import zlib
+from array import array
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -26,6 +27,8 @@ _PICKLED = ("_dump_fr_trace", "_dump_nccl_trace")
 """The same with the Python stack of each call, also of those that DistributedDataParallel and FSDP make in C++."""
 _MOST = 8
 _MOST_SENT = 32
+_COMPARED = 256
+"""Of as many calls a digest is made: some that are equal by chance prove nothing about those before."""
 _SAME_SIZE = ("all_reduce", "broadcast", "_all_gather_base", "_allgather_base", "_reduce_scatter_base")
 """Operations whose input has the same size on all ranks."""
 
@@ -60,21 +63,38 @@ def read_sent() -> tuple[Call, ...]:
 
 
 def sent_in(told: dict[str, Any]) -> tuple[Call, ...]:
-    """Those of the default group, with the line of the script; their names must agree, and the sizes of some."""
+    """Those of the default group, with the line of the script; their names must agree, and the sizes of some.
+
+    A call comes with a digest of it and those before it; without it where the recorder has forgotten too many of these.
+    """
     entries = [one for one in told.get("entries") or () if _group(one) == "default_pg"]
-    return tuple(_call(one) for one in entries[-_MOST_SENT:])
+    digests = array("I", (_digest(one) for one in entries))
+    is_whole = bool(entries) and _number(entries[0]) <= 1
+    calls = []
+    for at in range(max(0, len(entries) - _MOST_SENT), len(entries)):
+        start = at + 1 - _COMPARED
+        if is_whole or start >= 0:
+            calls.append(_call(entries[at], zlib.crc32(digests[max(0, start) : at + 1].tobytes())))
+    return tuple(calls)
 
 
-def _call(entry: dict[str, Any]) -> Call:
-    name = str(entry.get("profiling_name", "")).rpartition(":")[2]
-    shape = tuple(next(iter(entry.get("input_sizes") or ((),)), ()))
+def _digest(entry: dict[str, Any]) -> int:
+    return zlib.crc32(f"{_name(entry)}{_compared(entry)}".encode())
+
+
+def _name(entry: dict[str, Any]) -> str:
+    return str(entry.get("profiling_name", "")).rpartition(":")[2]
+
+
+def _compared(entry: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(next(iter(entry.get("input_sizes") or ((),)), ())) if _name(entry) in _SAME_SIZE else ()
+
+
+def _call(entry: dict[str, Any], chain: int) -> Call:
     own = (one for one in entry.get("frames") or () if is_own_file(str(one.get("filename", ""))))
     frame = next(own, {})
-    compared = shape if name in _SAME_SIZE else ()
-    return Call(
-        _number(entry), name, compared, str(frame.get("filename", "")), int(frame.get("line") or 0),
-        zlib.crc32(f"{name}{compared}".encode()),
-    )  # fmt: skip
+    where = str(frame.get("filename", "")), int(frame.get("line") or 0)
+    return Call(_number(entry), _name(entry), _compared(entry), *where, chain)
 
 
 def recorded_in(dump: bytes | str) -> Recorded | None:
