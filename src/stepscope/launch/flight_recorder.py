@@ -92,7 +92,7 @@ def _compared(entry: dict[str, Any]) -> tuple[int, ...]:
 
 def _call(entry: dict[str, Any], chain: int) -> Call:
     own = (one for one in entry.get("frames") or () if is_own_file(str(one.get("filename", ""))))
-    frame = next(own, {})
+    frame: dict[str, Any] = next(own, {})
     where = str(frame.get("filename", "")), int(frame.get("line") or 0)
     return Call(_number(entry), _name(entry), _compared(entry), *where, chain)
 
@@ -124,8 +124,9 @@ def _members(name: str) -> tuple[int, ...]:
     """The ranks of a group of this process; the recorder does not know them for every backend."""
     module = sys.modules.get("torch.distributed.distributed_c10d")
     world = getattr(module, "_world", None)
-    names = getattr(world, "pg_names", None) or {}
-    return tuple(next((list(world.pg_group_ranks[group]) for group, one in names.items() if one == name), ()))
+    if world is None:
+        return ()
+    return tuple(next((list(world.pg_group_ranks[group]) for group, one in world.pg_names.items() if one == name), ()))
 
 
 def _number(entry: dict[str, Any]) -> int:

@@ -25,9 +25,10 @@ def positive_is_anchor(run: Evidence) -> Iterator[Proof]:
 
     Bad:
         positive = index
-        return self.x[index], self.x[positive], self.x[negative]
+        anchor, same, other = data.x[index], data.x[positive], data.x[negative]
     Good:
-        positive = random.choice([i for i in self.of_class[label] if i != index])
+        positive = random.choice([i for i in data.of_class[label] if i != index])
+        anchor, same, other = data.x[index], data.x[positive], data.x[negative]
     """
     for pair in run[EqualPairs].all:
         if pair.looks < _LOOKS or pair.equal < pair.looks:

@@ -31,11 +31,9 @@ def target_not_moved(run: Evidence) -> Iterator[Proof]:
     Bad:
         if torch.rand(1) < 0.5:
             image = image.flip(-1)
-        return image, mask
     Good:
         if torch.rand(1) < 0.5:
             image, mask = image.flip(-1), mask.flip(-1)
-        return image, mask
     """
     for one in run[SamplesMoved].all:
         if one.left < _FEWEST or one.together:
