@@ -353,6 +353,8 @@ if report == "stepscope":
 trainer = Trainer(bert(), options(report_to=report, eval_strategy="epoch", logging_steps=1, num_train_epochs=2),
     train_dataset=Pairs(16, 0), eval_dataset=Pairs(8, 1), compute_metrics=lambda found: {"acc": 0.5})
 trainer.train()
+print(trainer.evaluate(metric_key_prefix="final"))
+print(trainer.predict(Pairs(8, 2)).metrics)
 """
 
 
@@ -371,4 +373,4 @@ def test_series_have_one_name_whatever_report_to_says(warm: Warm, tmp_path: Path
         names[report] = sorted(name for name in run.metrics() if not name.startswith(ours))
     assert names["wandb"] == names["none"]
     assert names["stepscope"] == names["none"]
-    assert {"eval/acc", "eval/loss", "train/epoch"} <= set(names["none"])
+    assert {"eval/acc", "eval/loss", "train/epoch", "final/acc", "test/acc"} <= set(names["none"])

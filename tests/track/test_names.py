@@ -58,3 +58,14 @@ def test_notes_that_are_none_are_empty(tmp_path: Path) -> None:
     with stepscope.init(dir=tmp_path, notes=None, system=False, console=False) as run:
         run.notes = None  # type: ignore[assignment]
     assert stepscope.run("last", tmp_path).notes == ""
+
+
+def test_folders_above_the_working_folder_are_not_those_above_a_script_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _git(tmp_path / "elsewhere", "init", "-q", "-b", "other")
+    _start(monkeypatch, tmp_path / "vae" / "main.py")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setattr(sys, "argv", ["../vae/main.py"])
+    assert default_project() == "vae"
+    assert quick_facts()["git"] is None

@@ -63,6 +63,7 @@ _TRAINERS: dict[str, str] = {
         _STAGE,
     ),
     **_methods("transformers.trainer:Trainer", "predict log", _LOGGED),
+    **_methods("transformers.trainer_callback:CallbackHandler", "on_predict", _LOGGED),
 }
 _TRACKERS: dict[str, str] = {
     **_methods(

@@ -23,7 +23,7 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from stepscope.errors import UsageError
 from stepscope.fence import fenced
 from stepscope.integrations._open_run import open_run
-from stepscope.launch.transformers_facts import beside_ours, model_facts, named_metrics, settings_of
+from stepscope.launch.transformers_facts import model_facts, named_metrics, settings_of
 from stepscope.track.run import Run
 
 __all__ = ["StepscopeCallback", "register"]
@@ -118,8 +118,10 @@ class StepscopeCallback(TrainerCallback):  # type: ignore[misc]
             run.config.update(settings_of(args))
         series, overall = named_metrics(logs)
         self._last |= series
+        if run.is_launched:  # `stepscope run` hears the Trainer itself
+            return
         if series:
-            run.log(beside_ours(series) if run.is_launched else series, step=state.global_step)
+            run.log(series, step=state.global_step)
         if overall:
             run.summary.update(overall)
 

@@ -57,7 +57,7 @@ def default_project() -> str:
     """
     script = script_path()
     started_by_tool = script is None or script.stem in _TOOLS
-    folder = working_folder() if script is None or started_by_tool else script.absolute().parent
+    folder = working_folder() if script is None or started_by_tool else _folder_of(script)
     repository = repository_name(folder)
     if repository:
         return repository
@@ -78,7 +78,12 @@ def code_folder() -> Path:
     script = script_path()
     if script is None or script.stem in _TOOLS or not script.exists():
         return working_folder()
-    return script.absolute().parent
+    return _folder_of(script)
+
+
+def _folder_of(script: Path) -> Path:
+    """Without `..`: the folders above `../other/train.py` are not those above the working folder."""
+    return Path(os.path.abspath(script)).parent
 
 
 def notebook_path() -> Path | None:

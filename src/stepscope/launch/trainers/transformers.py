@@ -37,6 +37,7 @@ class _Follower:
         after(installed, "transformers.trainer:Trainer.predict", self._predicted)
         after(installed, "transformers.trainer:Trainer.log", self._logged)
         around(installed, "transformers.trainer:Trainer.log", self._hands_on)
+        around(installed, "transformers.trainer_callback:CallbackHandler.on_predict", self._hands_on)
 
     # -- stages ---------------------------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class _Follower:
 
     def _predicted(self, result: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
         metrics = getattr(result, "metrics", None)
-        if isinstance(metrics, Mapping) and not _reports_itself(trainer):
+        if isinstance(metrics, Mapping) and trainer.state.is_world_process_zero and not _reports_itself(trainer):
             self._boundaries.measured(named_metrics(metrics)[0], int(trainer.state.global_step))
 
     def _logged(self, result: Any, trainer: Any, logs: Any, *args: Any, **kwargs: Any) -> None:
@@ -89,7 +90,7 @@ class _Follower:
         self._boundaries.summary(overall)
 
     def _hands_on(self, *args: Any, **kwargs: Any) -> Callable[[], None]:
-        """While it logs, what reaches TensorBoard or W&B comes from it and has been heard."""
+        """While it logs or hands out predictions, what reaches TensorBoard or W&B comes from it and is heard here."""
         before, self._boundaries.is_logging = self._boundaries.is_logging, True
 
         def over() -> None:
@@ -108,9 +109,10 @@ def _users_part(trainer: Any) -> Any:
 
 
 def _reports_itself(trainer: Any) -> bool:
-    """Whether a StepscopeCallback is among its callbacks, which records all of this."""
+    """Whether a StepscopeCallback records all of this into a run that the script opened."""
     callbacks = getattr(getattr(trainer, "callback_handler", None), "callbacks", ())
-    return any(type(one).__module__ == "stepscope.integrations.transformers" for one in callbacks)
+    ours = [one for one in callbacks if type(one).__module__ == "stepscope.integrations.transformers"]
+    return any(one.run is not None and not one.run.is_launched for one in ours)
 
 
 def _make_known(installed: Installed, module: Any) -> None:
