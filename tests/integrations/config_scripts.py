@@ -105,6 +105,50 @@ typer.run(main)
         needs="typer",
     ),
     Case(
+        "typer, changed in the function",
+        """
+import typer
+def main(lr: float = 0.1, depth: int = 64, name: str = "net"):
+    depth = min(depth, 20)
+    name = open(__file__)
+    step(lr=lr, depth=depth)
+typer.run(main)
+""",
+        "--lr 0.5",
+        {"lr": (0.5, CL), "depth": (20, "script"), "name": ("net", DEFAULT)},
+        needs="typer",
+    ),
+    Case(
+        "click, changed in the function",
+        """
+import click
+@click.command()
+@click.option("--lr", default=0.1)
+@click.option("--depth", default=64)
+@click.pass_context
+def main(context, lr, depth):
+    if depth > 20: depth = 20
+    step(lr=lr, depth=depth)
+main()
+""",
+        "--lr 0.5",
+        {"lr": (0.5, CL), "depth": (20, "script")},
+        needs="click",
+    ),
+    Case(
+        "fire, changed in the function",
+        """
+import fire
+def main(lr=0.1, depth=64):
+    depth = min(depth, 20)
+    step(lr=lr, depth=depth)
+fire.Fire(main)
+""",
+        "--lr 0.5",
+        {"lr": (0.5, CL), "depth": (20, "script")},
+        needs="fire",
+    ),
+    Case(
         "fire",
         """
 import fire
@@ -179,6 +223,49 @@ step(lr=options.lr, depth=options.depth)
         "--lr 0.5",
         _LR_DEPTH,
         needs="simple_parsing",
+    ),
+    Case(
+        "simple-parsing with two dataclasses",
+        """
+from dataclasses import dataclass
+from simple_parsing import ArgumentParser
+@dataclass
+class Optim:
+    lr: float = 0.1
+@dataclass
+class Net:
+    depth: int = 2
+parser = ArgumentParser()
+parser.add_arguments(Optim, dest="optim")
+parser.add_arguments(Net, dest="net")
+args = parser.parse_args()
+step(lr=args.optim.lr, depth=args.net.depth)
+""",
+        "--lr 0.5",
+        {"optim/lr": (0.5, CL), "net/depth": (2, DEFAULT)},
+        used={"lr": "optim/lr", "depth": "net/depth"},
+        needs="simple_parsing",
+    ),
+    Case(
+        "jsonargparse with a class",
+        """
+from jsonargparse import CLI
+class Net:
+    def __init__(self, depth: int = 2, width: int = 3):
+        self.depth = depth
+def main(net: Net, lr: float = 0.1):
+    step(lr=lr, depth=net.depth)
+CLI(main)
+""",
+        "--net.depth 5 --lr 0.5",
+        {
+            "net/class_path": ("__main__.Net", DEFAULT),
+            "net/init_args/depth": (5, CL),
+            "net/init_args/width": (3, DEFAULT),
+            "lr": (0.5, CL),
+        },
+        used={"depth": "net/init_args/depth"},
+        needs="jsonargparse",
     ),
     Case(
         "absl",

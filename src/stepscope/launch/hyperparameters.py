@@ -10,7 +10,7 @@ from stepscope import fence
 from stepscope.events.imports import Imports
 from stepscope.launch.loop import Loop, samples_in
 from stepscope.launch.settings.constants import PLAIN, as_settings, constants_of, origin_of_constant, variables_read
-from stepscope.launch.settings.objects import config_objects, inner_objects, instance_of, names_in_reach
+from stepscope.launch.settings.objects import config_objects, inner_objects, instance_of, names_in_reach, variables_of
 from stepscope.launch.settings.observe import Parsed
 from stepscope.launch.settings.source import DEFAULT, SCRIPT, Source
 from stepscope.track.config import as_mapping
@@ -83,6 +83,8 @@ class Hyperparameters:
         for source in self._sources:
             self._hold_what_was_made(source, reach)
             changed = source.changed()
+            if source.function is not None:
+                changed |= source.changed_in(variables_of(source.function, sys._getframe(1)))
             if changed:
                 self._record(changed, True, dict.fromkeys(changed, SCRIPT))
         is_bare = not self._sources

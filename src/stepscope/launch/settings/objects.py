@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import inspect
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -30,19 +31,32 @@ _DEEPEST = 3
 def names_in_reach(frame: FrameType | None) -> Iterator[Mapping[str, Any]]:
     """The variables of the script: of its functions that are running, the innermost first, then its globals."""
     for one in _own_frames(frame):
-        # Functions that call `locals()` share that very dict with us (before Python 3.13): it is left alone.
-        if "locals" in one.f_code.co_names or one.f_code.co_name == "<module>":
+        found = _variables(one)
+        if found is None:
             continue
-        names = one.f_locals
-        found = dict(names)
-        if type(names) is dict:
-            names.clear()  # a copy that the frame would keep, and with it every tensor in it
         yield found
         owner = found.get("self")
         if owner is not None and hasattr(owner, "__dict__"):
             yield {name: value for name, value in vars(owner).items() if _CONFIG_NAMES.match(name)}
     main = sys.modules.get("__main__")
     yield {} if main is None else vars(main)
+
+
+def variables_of(function: Callable[..., Any], frame: FrameType | None) -> Mapping[str, Any]:
+    """The variables of a function that is running; nothing if it is not."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return next((_variables(one) or {} for one in _own_frames(frame) if one.f_code is code), {})
+
+
+def _variables(frame: FrameType) -> dict[str, Any] | None:
+    # Functions that call `locals()` share that very dict with us (before Python 3.13): it is left alone.
+    if "locals" in frame.f_code.co_names or frame.f_code.co_name == "<module>":
+        return None
+    names = frame.f_locals
+    found = dict(names)
+    if type(names) is dict:
+        names.clear()  # a copy that the frame would keep, and with it every tensor in it
+    return found
 
 
 def inner_objects(reach: Sequence[Mapping[str, Any]]) -> list[object]:

@@ -31,7 +31,8 @@ def of_argparse(made: Any, parser: argparse.ArgumentParser, args: Sequence[str] 
         return _opened(values)
 
     def origin(name: str, value: Any) -> str:
-        if name in given or names.give(name) or any(dest.endswith(f".{name}") for dest in given):
+        dotted = name.replace("/", ".")  # simple-parsing: the field of a dataclass
+        if name in given or names.give(name) or any(dest == dotted or dest.endswith(f".{dotted}") for dest in given):
             return COMMAND_LINE
         is_positional = any(action.dest == name and not action.option_strings for action in parser._actions)
         return COMMAND_LINE if is_positional and value != defaults.get(name) else DEFAULT
@@ -77,7 +78,7 @@ def of_click(context: Any) -> Source:
         source = context.get_parameter_source(name.partition("/")[0])
         return _CLICK.get(getattr(source, "name", ""), DEFAULT)
 
-    return Source(lambda: dict(context.params), origin)
+    return Source(lambda: dict(context.params), origin, function=context.command.callback)
 
 
 def of_call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Source:
@@ -100,8 +101,9 @@ def of_call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
             return words.origin(name) if default is not None else COMMAND_LINE
         return words.origin(name)
 
-    makes = function if isinstance(function, type) else None
-    return Source(lambda: values, origin, makes=makes)
+    if isinstance(function, type):
+        return Source(lambda: values, origin, makes=function)
+    return Source(lambda: values, origin, function=function)
 
 
 def of_tyro(made: Any, function: Any, *args: Any, **kwargs: Any) -> Source | None:
@@ -148,7 +150,8 @@ def of_jsonargparse(parsed: Any, parser: Any, args: Sequence[str] | None = None)
     in_files = {key: file_label(file) for file in files for key in keys_of_file(file, chosen)}
 
     def origin(name: str, value: Any) -> str:
-        if words.give(name) or name == "subcommand":
+        short = name.replace("/init_args/", "/").removesuffix("/class_path")  # `--net.width 16`, `--net Small`
+        if words.give(name) or words.give(short) or name == "subcommand":
             return COMMAND_LINE
         if name in in_files:
             return in_files[name]

@@ -25,6 +25,8 @@ class Source:
     """The object that is read, where the script has it too."""
     makes: type | None = None
     """The class that is called with the settings: its instance is what the script uses, and may change."""
+    function: Callable[..., Any] | None = None
+    """The function that is called with the settings: while it runs, its variables are what the script uses."""
     is_raw: bool = False
     """A file's contents: what the script makes of them overrules them."""
     seen: dict[str, Any] = field(default_factory=dict)
@@ -46,11 +48,25 @@ class Source:
             if not callable(value) and (name in self.seen or not self.seen) and plain(value) != self.seen.get(name)
         }
 
+    def changed_in(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings that the function has put another number or text into (`hidden = min(hidden, 20)`)."""
+        return {
+            name: variables[name]
+            for name, given in self.seen.items()
+            if _kind(value := variables.get(name)) is not None and _kind(value) is _kind(given) and value != given
+        }
+
     def overruled_by(self, used: Mapping[str, Any]) -> dict[str, Any]:
         """What another object, made of these settings, has other values for: those are the ones the script uses."""
         if not self.is_raw or len(self.seen.keys() & used.keys()) * 2 < len(self.seen):
             return {}
         return {name: used[name] for name in self.seen.keys() & used.keys() if plain(used[name]) != self.seen[name]}
+
+
+def _kind(value: Any) -> type | None:
+    """`float` for every number. None for what is no plain value: a tensor under the name of a setting."""
+    kind = type(value)
+    return float if kind is int else kind if kind in (bool, float, str) else None
 
 
 class Words:
