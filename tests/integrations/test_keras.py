@@ -148,3 +148,28 @@ def test_on_jax_an_unmodified_script_is_tracked_and_told_what_needs_torch(tmp_pa
     said = [line for line in done.err.splitlines() if line.startswith("stepscope:")]
     assert len(said) == 1
     assert "trains with Keras on JAX, not with PyTorch" in said[0]
+
+
+WANDB = """
+import json, numpy as np, keras
+import stepscope.wandb as wandb
+from stepscope.wandb.integration.keras import WandbMetricsLogger
+assert wandb.keras.WandbMetricsLogger is WandbMetricsLogger
+wandb.init(name="logged", dir="stepscope-runs")
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile(keras.optimizers.SGD(0.125), "mse")
+history = model.fit(np.ones((16, 2)), np.ones(16), batch_size=4, epochs=2, verbose=0, validation_split=0.25,
+                    callbacks=[WandbMetricsLogger(log_freq=2)]).history
+wandb.finish()
+print("history=" + json.dumps({k: [float(v) for v in values] for k, values in history.items()}))
+"""
+
+
+def test_the_wandb_callback_logs_what_keras_says(warm: Warm, tmp_path: Path) -> None:
+    done = warm.python(tmp_path, WANDB)
+    assert done.code == 0, done.err
+    (run,) = stepscope.runs(tmp_path / "stepscope-runs")
+    for name, values in done.value("history").items():
+        assert [value for _, value in values_at(run, f"epoch/{name}")] == values
+    assert [value for _, value in values_at(run, "batch/batch_step")] == [0, 2, 3, 5]
+    assert {value for _, value in values_at(run, "epoch/learning_rate")} == {0.125}

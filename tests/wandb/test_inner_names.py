@@ -9,7 +9,7 @@ def test_inner_names_of_annotations_are_there() -> None:
     def train(run: wandb.sdk.wandb_run.Run, api: wandb.apis.public.Api) -> None: ...
 
     assert wandb.sdk.wandb_run.Run is wandb.Run
-    assert wandb.apis.public.Api is wandb.Api
+    assert wandb.apis.public.Api is wandb.apis.PublicApi is wandb.Api
 
 
 def test_a_preset_without_its_fields_keeps_the_table() -> None:

@@ -192,7 +192,7 @@ def test_the_old_way_of_setting_the_config(wandb: ModuleType, last: Callable[[],
 
 
 def test_unknown_names_say_what_to_use(wandb: ModuleType) -> None:
-    hints = {"keras": "stepscope.integrations.keras", "trigger": "public names", "nonsense": "wandb.md"}
+    hints = {"fastai": "stepscope.integrations.fastai", "trigger": "public names", "nonsense": "wandb.md"}
     for name, advice in hints.items():
         with pytest.raises(AttributeError, match=advice):
             getattr(wandb, name)

@@ -106,7 +106,7 @@ _HOMES = {
     "ArtifactTTL": "calls",
 }
 _ALIASES = {"join": "finish", "PublicApi": "Api"}
-_MODULES = ("plot", "errors", "util", "data_types", "apis", "sdk", "sklearn")
+_MODULES = ("plot", "errors", "util", "data_types", "apis", "sdk", "sklearn", "keras", "integration")
 _OF_THE_RUN = {
     "alert", "define_metric", "link_artifact", "link_model", "log", "log_artifact", "log_code", "log_model",
     "mark_preempting", "pin_config_keys", "save", "unwatch", "use_artifact", "use_model", "watch",

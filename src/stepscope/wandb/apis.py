@@ -1,4 +1,4 @@
-"""`wandb.apis.public.Api`, the older name of `wandb.Api`."""
+"""`wandb.apis.public.Api` and `wandb.apis.PublicApi`, older names of `wandb.Api`."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ from types import SimpleNamespace
 
 from stepscope.wandb.public import Api
 
+PublicApi = Api
 public = SimpleNamespace(Api=Api)

@@ -9,8 +9,6 @@ from stepscope.track.messages import say_once
 
 _INSTEAD = {
     "EvalTable": "use wandb.Table",
-    "integration": "use stepscope.integrations (Lightning, Hugging Face, Keras, fastai, Ray, Optuna ...)",
-    "keras": "use stepscope.integrations.keras",
     "lightning": "use stepscope.integrations.lightning",
     "fastai": "use stepscope.integrations.fastai",
     "xgboost": "log from the training's own callback with wandb.log(...)",

@@ -1,0 +1,5 @@
+"""The same as `wandb.keras`."""
+
+from stepscope.wandb.keras import WandbMetricsLogger
+
+__all__ = ["WandbMetricsLogger"]
