@@ -22,7 +22,7 @@ class MovedSamples:
     left: int = 0
     """How often the picture was moved and its mask was not."""
     together: int = 0
-    """How often both were."""
+    """How often the mask was, with its picture or alone."""
     move: str = ""
 
 

@@ -75,7 +75,8 @@ class EvaluationGraphObserver(Observer, EvaluationGraphs):
         self._note()
 
     def settle(self) -> None:
-        self._note()
+        if self.watcher.over:  # rules are also asked between the batches of an evaluation and what joins their results
+            self._note()
 
     def rest(self) -> None:
         self._note()

@@ -72,6 +72,8 @@ def _compare(draws: list[list[Any]], found: MovedSamples) -> None:
     for other, its_mask in parts[1:]:
         if other.shape != picture.shape or its_mask.shape != mask.shape:
             return
+        if raw.equal(picture, other):
+            found.together += any(_is_moved(mask, its_mask, move) for _, move in _fitting(picture))
         for name, move in _fitting(picture):
             moved = move(mask)
             near, plain = _alike(move(picture), other), _alike(picture, other)
@@ -82,6 +84,10 @@ def _compare(draws: list[list[Any]], found: MovedSamples) -> None:
             elif raw.equal(its_mask, moved):
                 found.together += 1
             break
+
+
+def _is_moved(mask: Any, other: Any, move: Callable[[Any], Any]) -> bool:
+    return not raw.equal(mask, other) and raw.equal(move(mask), other)
 
 
 def _fitting(picture: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:

@@ -52,12 +52,14 @@ def _in_scope(file: SourceFile, scope: ast.AST) -> Iterator[Proof]:
     for statement in nodes:
         if not isinstance(statement, (ast.Assign, ast.Expr)):
             continue
-        chosen = _chosen(file, statement)
+        with_labels = _fitted_with_labels(statement, nodes)
+        chosen = with_labels[0] if with_labels else _chosen(file, statement)
         fitted = chosen or _fitted(statement)
         if fitted is None:
             continue
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         results = [name for target in targets for name in names_in_target(target)] or [fitted]
+        results += with_labels
         where = next(
             (line for line, names in splits if line > statement.lineno and set(names) & {*results, fitted}), None
         ) or _both_sides(cuts, statement.lineno, {*results, fitted})
@@ -105,6 +107,24 @@ def _chosen(file: SourceFile, statement: ast.Assign | ast.Expr) -> str | None:
     behind = _behind(file, columns)
     labels = {name for call in file.calls("train_test_split") for name in _given(call)} - {array}
     return array if array in behind and behind & labels else None
+
+
+def _fitted_with_labels(statement: ast.Assign | ast.Expr, nodes: list[ast.AST]) -> list[str]:
+    """Of `selector.fit(X, y)` the X, and what the selector makes of all of X: `chosen = selector.transform(X)`."""
+    call = statement.value
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "fit":
+        return []
+    array = dotted(call.args[0]) if len(call.args) == 2 else ""
+    owners = {dotted(target) for target in getattr(statement, "targets", ())} | {dotted(call.func.value)} - {""}
+    for node in nodes if array else ():
+        if not isinstance(node, ast.Assign) or node.lineno <= statement.lineno:
+            continue
+        made = node.value
+        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "transform":
+            continue
+        if dotted(made.func.value) in owners and [dotted(one) for one in made.args] == [array]:
+            return [array, *(name for target in node.targets for name in names_in_target(target))]
+    return []
 
 
 def _behind(file: SourceFile, name: ast.Name, depth: int = 4) -> set[str]:

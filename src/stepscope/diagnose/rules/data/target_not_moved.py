@@ -5,19 +5,20 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.source import called_name
+from stepscope.diagnose.source import called_name, dotted
 from stepscope.evidence.loaders import Loader
-from stepscope.evidence.moved_samples import SamplesMoved
+from stepscope.evidence.moved_samples import MovedSamples, SamplesMoved
 from stepscope.records.place import Place
 from stepscope.records.step import Site
 
 _FEWEST = 3
+_CLASSES, _NARROWEST = 32, 4
 _MOVES = frozenset({"flip", "fliplr", "flipud", "hflip", "vflip", "rot90", "rotate", "transpose"})
 
 
 @rule("data.target-not-moved", severity="warning", needs="end")
 def target_not_moved(run: Evidence) -> Iterator[Proof]:
-    """Pictures are flipped or turned at random, and their masks are not.
+    """Pictures are flipped or turned at random, and their masks are not, or by a draw of their own.
 
     Why it matters: in half of the samples the mask then marks the wrong pixels, and the model learns a mixture of the
     object and its mirror image.
@@ -26,7 +27,8 @@ def target_not_moved(run: Evidence) -> Iterator[Proof]:
 
     How it is found: when the script is over, a few samples of the training data are taken several times. In at least
     three of them the picture was the mirror image of an earlier one, or turned, while its mask was the same as before,
-    though a flipped mask would have been another one; and never did both move together.
+    though a flipped mask would have been another one; and never did both move together. If now and then they did, the
+    losses say whether the second picture is a mask (few classes, a target for every pixel) or another view.
 
     Bad:
         if torch.rand(1) < 0.5:
@@ -36,7 +38,11 @@ def target_not_moved(run: Evidence) -> Iterator[Proof]:
             image, mask = image.flip(-1), mask.flip(-1)
     """
     for one in run[SamplesMoved].all:
-        if one.left < _FEWEST or one.together:
+        if one.left < _FEWEST:
+            continue
+        if one.together:
+            if _has_masks(run):
+                yield _apart(run, one)
             continue
         yield Proof(
             where=_line(run, one.loader),
@@ -45,6 +51,45 @@ def target_not_moved(run: Evidence) -> Iterator[Proof]:
             evidence={"left": one.left, "move": one.move},
             fix="do the same to the mask: draw once, and apply the move to both",
         )
+
+
+def _apart(run: Evidence, one: MovedSamples) -> Proof:
+    return Proof(
+        where=_called_twice(run, one.loader) or _line(run, one.loader),
+        message=f"the picture is {one.move} at random, and its mask by a draw of its own",
+        label="two draws: often only one of the two moves",
+        evidence={"left": one.left, "together": one.together, "move": one.move},
+        fix="draw once, and apply the same move to the picture and to its mask",
+    )
+
+
+def _has_masks(run: Evidence) -> bool:
+    """Whether a loss compares every pixel with one of a few classes."""
+    for call in run.losses.calls:
+        shape = call.shapes.get("target", ())
+        is_classes = call.look is not None and call.look.integral and 2 <= len(call.counts or ()) <= _CLASSES
+        if call.trains and is_classes and len(shape) >= 3 and min(shape[-2:]) >= _NARROWEST:
+            return True
+    return False
+
+
+def _called_twice(run: Evidence, loader: Loader) -> Site | None:
+    """The line where the dataset calls a function of the user's that draws, once for each of the two."""
+    place = None if loader.data is None else loader.data.methods.get("__getitem__")
+    file = None if place is None else run.source.file(place.file)
+    if place is None or file is None:
+        return None
+    inside = [one for one in file.walk(ast.FunctionDef) if one.name == "__getitem__" and one.lineno <= place.line + 1]
+    own = {one.name for one in file.walk(ast.FunctionDef)}
+    first: dict[str, ast.Call] = {}
+    for node in ast.walk(inside[-1]) if inside else ():
+        if isinstance(node, ast.Call) and len(node.args) == 1 and (name := dotted(node.func)):
+            if name not in own and not name.startswith("self."):
+                continue
+            before = first.setdefault(name, node)
+            if before is not node and ast.dump(before.args[0]) != ast.dump(node.args[0]):
+                return file.site(min(before, node, key=lambda call: call.lineno))
+    return None
 
 
 def _line(run: Evidence, loader: Loader) -> Place | Site | None:

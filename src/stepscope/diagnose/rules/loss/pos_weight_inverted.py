@@ -24,7 +24,7 @@ def pos_weight_inverted(run: Evidence) -> Iterator[Proof]:
     `pos_weight = negatives / positives`.
 
     How it is found: the targets of the first batches are counted. The more often a class occurs, the larger its weight
-    is, without exception.
+    is, without exception. Of several `pos_weight`s all favor what is frequent in the targets together.
 
     Bad:
         pos_weight = n_positive / n_negative
@@ -46,7 +46,7 @@ def pos_weight_inverted(run: Evidence) -> Iterator[Proof]:
         if set(counts) - {0, 1} or sum(counts.values()) < _ENOUGH or not counts.get(1):
             continue
         odds = counts.get(0, 0) / counts[1]  # what pos_weight should be, about
-        if len(set(weights)) == 1 and weights[0] > 0 and _points_away(math.log(weights[0]), odds):
+        if min(weights) > 0 and all(_points_away(math.log(one), odds) for one in weights):
             yield _proof(calls, "pos_weight", weights, [counts.get(0, 0), counts[1]])
 
 

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import called_name, dotted
 from stepscope.evidence.evaluation_graphs import EvaluationGraphs
+
+if TYPE_CHECKING:
+    from stepscope.records.place import Place
+    from stepscope.records.step import Site
 
 _STEPS = 8
 
@@ -47,13 +54,25 @@ def _of_evaluations(run: Evidence) -> Iterator[Proof]:
     for one in run[EvaluationGraphs].all:
         if one.longest >= _STEPS:
             yield Proof(
-                where=one.place,
+                where=_collected(run, one.place) or one.place,
                 message="the evaluation keeps the graph of every batch: gradients are on, and this line holds the "
                 "results",
                 label=f"{one.longest} batches with their activations, and no backward uses them",
                 evidence={"batches": one.longest, "passes": one.passes},
                 fix="evaluate inside `with torch.no_grad():`, and collect .item() or .detach()",
             )
+
+
+def _collected(run: Evidence, place: Place) -> Site | None:
+    """The line that puts each result into the list which is joined at this place."""
+    file, joined = run.source.file(place.file), run.source.call(place)
+    scope = None if file is None or joined is None else file.enclosing(joined, ast.FunctionDef, ast.Module)
+    if file is None or joined is None or scope is None or not joined.args:
+        return None
+    name = dotted(joined.args[0])
+    appends = (node for node in ast.walk(scope) if called_name(node) == "append" and isinstance(node, ast.Call))
+    lines = [node for node in appends if name and dotted(node.func) == f"{name}.append"]
+    return file.site(lines[0]) if len(lines) == 1 else None
 
 
 def _longest_run(steps: list[int]) -> int:

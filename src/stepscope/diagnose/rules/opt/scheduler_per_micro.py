@@ -47,7 +47,7 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
         rates = [step.lr for step in steps if step.lr is not None]
         if len(rates) < _ENOUGH or not max(rates):
             continue
-        said = _ended_early(run, scheduler, rates) or _other_unit(run, scheduler, steps)
+        said = _ended_early(run, scheduler, rates, steps) or _other_unit(run, scheduler, steps)
         if said is None:
             continue
         message, label = said
@@ -74,25 +74,37 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _ended_early(run: Evidence, scheduler: Scheduler, rates: list[float]) -> tuple[str, str] | None:
+def _ended_early(run: Evidence, scheduler: Scheduler, rates: list[float], steps: list[Step]) -> tuple[str, str] | None:
     peak = max(rates)
-    after = rates[rates.index(peak) :]  # earlier steps are a warm-up
-    per_update = scheduler.count / len(rates)
+    updates = max(len(steps), run.steps.count_of(scheduler.optimizer))
+    per_update = scheduler.count / updates
     several = per_update >= 1.8
-    small = [rate for rate in after if rate < _SMALL * peak]
-    if len(small) < max(5, 0.2 * len(rates)) or after[-1] > _SMALL * peak:
+    known = scheduler.steps[-1].lr
+    last = rates[-1] if known is None or scheduler.count > len(scheduler.steps) else min(known, rates[-1])
+    small = _updates_below(_SMALL * peak, scheduler, updates)
+    if small < max(5, 0.2 * updates) or last > _SMALL * peak:
         return None
     # A slow decay that is meant comes down in as many epochs; this one is at the bottom within the run and stays.
-    if after[-1] > 1e-5 * peak and not several and not _beyond(scheduler):
+    if last > 1e-5 * peak and not several and not _beyond(scheduler):
         return None
-    share = len(small) / len(rates)
+    share = small / updates
     rhythm = f"it steps {per_update:.0f} times per update" if several else f"it has stepped {scheduler.count} times"
     horizon = f", its schedule is {scheduler.horizon} long" if scheduler.horizon else ""
     return (
-        f"the learning rate is already {after[-1]:.2g} (from {peak:.2g}) for {share:.0%} of the updates: "
+        f"the learning rate is already {last:.2g} (from {peak:.2g}) for {share:.0%} of the updates: "
         f"the schedule ends too early",
         rhythm + horizon,
     )
+
+
+def _updates_below(rate: float, scheduler: Scheduler, updates: int) -> int:
+    """How many updates, up to the last, came after the learning rate had fallen for good; all count, watched or not."""
+    began = updates
+    for step in reversed(scheduler.steps):
+        if step.lr is None or step.lr >= rate:
+            break
+        began = step.steps
+    return updates - began
 
 
 def _beyond(scheduler: Scheduler) -> bool:
