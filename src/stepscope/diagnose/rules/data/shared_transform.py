@@ -82,9 +82,20 @@ def _sharing(file: SourceFile, part: str, at: ast.AST) -> list[str]:
     mine = _data_of(binding.value)
     found = []
     for node in file.walk(ast.Assign):
-        if node is not binding.statement and called_name(node.value) == "Subset" and _data_of(node.value) == mine:
-            found += [dotted(target) for target in node.targets if dotted(target)]
+        for target, value in _assigned(node):
+            if called_name(value) == "Subset" and _data_of(value) == mine and dotted(target) not in ("", part):
+                found.append(dotted(target))
     return found if mine else []
+
+
+def _assigned(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target with its value: `a, b = c, d` has two."""
+    for target in node.targets:
+        values = getattr(node.value, "elts", ())
+        if isinstance(target, ast.Tuple) and len(values) == len(target.elts):
+            yield from zip(target.elts, values, strict=True)
+        else:
+            yield target, node.value
 
 
 def _data_of(call: ast.expr) -> str:

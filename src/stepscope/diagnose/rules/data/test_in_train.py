@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from stepscope.diagnose.data_sources import held_out, loader_names, of_training, words_of
+from stepscope.diagnose.array_provenance import binding_of
+from stepscope.diagnose.data_sources import held_out, loader_names, names_in, of_training, words_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.held_out_lines import training_line
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.batches import Diet, Evaluated
 from stepscope.records.dtypes import is_floating
 
@@ -29,9 +32,9 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
     What to do: split once, train on one part, test on the other; make both parts from the same split.
 
     How it is found: rows that go into the model are marked by their values. Rows evaluated under a name such as `test`
-    or `val`, or in a trainer's validation, that this very model had been trained on before are a leak; so is an
-    evaluation where part of the rows were trained on and part were not. Evaluating the training data as such, folds
-    with a model each, and plain repeats in the data are fine.
+    or `val` (or made from such a variable), or in a trainer's validation, that this very model had been trained on
+    before are a leak; so is an evaluation where part of the rows were trained on and part were not. Evaluating the
+    training data as such, folds with a model each, and plain repeats in the data are fine.
 
     Bad:
         fit(model, X, y); evaluate(model, X_test, y_test)         # X_test is part of X
@@ -46,11 +49,14 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
             if share is None or _is_training(diet, evaluated):
                 continue
             named = _told(run, diet, evaluated) or _says(run, evaluated)
+            behind = "" if named or _starts_again(run, evaluated) else _says_behind(run, evaluated)
             if named == "training":
                 continue
             if named == "held out" and share >= _SHARE:
                 yield _proof(run, diet, evaluated, share, sure=True)
-            elif _is_known(run, diet) and _is_partial(diet, evaluated, share):
+                continue
+            is_kept_away = behind == "held out" and share >= _SHARE_UNNAMED
+            if is_kept_away or (_is_known(run, diet) and _is_partial(diet, evaluated, share)):
                 yield _proof(run, diet, evaluated, share, sure=False)
     yield from _all_nodes(run)
 
@@ -101,6 +107,38 @@ def _says(run: Evidence, evaluated: Evaluated) -> str:
         if held_out(names):
             return "held out"
     return ""
+
+
+def _says_behind(run: Evidence, evaluated: Evaluated) -> str:
+    """What the variables say that the evaluated data was made from: `xv = torch.from_numpy(X_test)`."""
+    for place in evaluated.places:
+        file, node = run.source.file(place.file), run.source.expression(place)
+        if file is None or not isinstance(node, ast.Call):
+            continue
+        names = {part.id for argument in node.args for part in ast.walk(argument) if isinstance(part, ast.Name)}
+        behind = {word for name in names for word in _behind(file, name, node)}
+        if held_out(behind) != of_training(behind):
+            return "held out" if held_out(behind) else "training"
+    return ""
+
+
+def _behind(file: SourceFile, name: str, at: ast.AST, depth: int = 2) -> set[str]:
+    binding = binding_of(file, name, at)
+    if binding is None or binding.value is None:
+        return set()
+    found = set(names_in(binding.value))
+    if depth:
+        found |= {word for other in found for word in _behind(file, other, binding.statement, depth - 1)}
+    return found
+
+
+def _starts_again(run: Evidence, evaluated: Evaluated) -> bool:
+    """Whether the model may get its first weights back in each fold."""
+    for place in evaluated.places:
+        file = run.source.file(place.file)
+        if file is not None and any(file.calls("load_state_dict", "reset_parameters", "apply")):
+            return True
+    return False
 
 
 def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
