@@ -14,12 +14,12 @@ process: nothing is observed, the user's prints are suppressed, and every random
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from stepscope.common.folders import modules_in
+from stepscope.common.own_time import own_time
 from stepscope.evidence.experiments import Experiments, Outcome
 from stepscope.experiments.not_checked import NotChecked
 from stepscope.record.observers.undisturbed import undisturbed
@@ -43,11 +43,11 @@ class Trial:
 
     def __init__(self, watcher: Watcher, seconds: float = SECONDS) -> None:
         self.watcher = watcher
-        self._until = time.monotonic() + seconds
+        self._until = own_time() + seconds
 
     @property
     def is_late(self) -> bool:
-        return time.monotonic() > self._until
+        return own_time() > self._until
 
     @property
     def tapes(self) -> list[Tape]:

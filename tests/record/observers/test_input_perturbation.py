@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from torch import nn
 
 from stepscope.record.observers import Watcher
 from stepscope.record.observers.fork_probe import in_a_fork
+from stepscope.record.observers.input_perturbation import tried
 
 generator = torch.Generator()
 calls: list[int] = []
@@ -124,6 +126,49 @@ def test_what_a_fork_cannot_answer_in_time_is_not_known() -> None:
     began = time.monotonic()
     assert in_a_fork(lambda: time.sleep(1000) or {}, 0.1) is None  # type: ignore[func-returns-value]
     assert time.monotonic() - began < 200
+
+
+SPIN = [sys.executable, "-c", "while True: pass"]
+
+
+def worked(cpu_s: float) -> dict[str, Any]:
+    until = time.process_time() + cpu_s
+    while time.process_time() < until:
+        pass
+    return {"answer": 42}
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not say how long a task waited")
+def test_a_busy_machine_does_not_shorten_a_trial() -> None:
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})  # a fork and three others share one processor
+    others = [subprocess.Popen(SPIN) for _ in range(3)]
+    try:
+        began = time.monotonic()
+        answer = in_a_fork(lambda: worked(0.3), 0.6)
+        passed = time.monotonic() - began
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+        os.sched_setaffinity(0, processors)
+    assert answer == {"answer": 42}
+    assert passed > 0.6, "the processor was not shared, so this shows nothing"
+
+
+def test_a_model_too_slow_to_try_is_left_alone() -> None:
+    class Slow(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(4, 2)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            worked(0.02)
+            return self.fc(x)
+
+    assert tried(Slow(), (torch.randn(4, 4),), {}, None, slowest_s=0.01) == {
+        "why": "one call of the model takes too long"
+    }
 
 
 def test_a_fault_in_a_fork_stays_there() -> None:

@@ -13,11 +13,14 @@ import select
 import signal
 import stat
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from stepscope.common.own_time import waited_s
 
 _MOST_BYTES = 1 << 20
 
@@ -77,14 +80,17 @@ def _file_of(number: int) -> tuple[int, int] | None:
 
 
 def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:
-    """What `work` gives, as plain data; None when it fails, takes too long or has no result."""
+    """What `work` gives, as plain data; None when it fails, takes too long or has no result.
+
+    Time in which the fork waits for a processor does not count, so a busy machine gives the same answer as a quiet one.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         _be_the_child(work, writing)
     os.close(writing)
     try:
-        answer = _read(reading, seconds)
+        answer = _read(reading, child, seconds)
     finally:
         os.close(reading)
         _end(child)
@@ -109,14 +115,19 @@ def _be_the_child(work: Callable[[], dict[str, Any]], writing: int) -> None:
         os._exit(0)
 
 
-def _read(reading: int, seconds: float) -> bytes:
-    answer = b""
+def _read(reading: int, child: int, seconds: float) -> bytes:
+    """All that the child writes until it closes its end; nothing if its time is up before."""
+    answer, began = b"", time.perf_counter()
     while True:
-        ready, _, _ = select.select([reading], [], [], seconds)
-        part = os.read(reading, 65536) if ready else b""
-        if not part:
-            return answer if ready else b""
-        answer += part
+        left = began + seconds + waited_s(child) - time.perf_counter()
+        ready, _, _ = select.select([reading], [], [], max(0.0, left))
+        if ready:
+            part = os.read(reading, 65536)
+            if not part:
+                return answer
+            answer += part
+        elif began + seconds + waited_s(child) <= time.perf_counter():
+            return b""
 
 
 def _end(child: int) -> None:

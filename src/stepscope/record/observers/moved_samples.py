@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common.own_time import own_time
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.moved_samples import MovedSamples, SamplesMoved
@@ -46,11 +46,11 @@ class MovedSampleObserver(Observer, SamplesMoved):
             if dataset is None or not fact.is_training or not may_be_asked(fact) or not _has_masks(delivery.shapes):
                 continue
             found = MovedSamples(fact)
-            until = time.perf_counter() + _SECONDS
+            until = own_time() + _SECONDS
             for draws in again.drawn(dataset, _DRAWS):
                 with quietly():
                     _compare(draws, found)
-                if time.perf_counter() > until:
+                if own_time() > until:
                     break
             if found.left or found.together:
                 self.all.append(found)

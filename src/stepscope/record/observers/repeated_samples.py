@@ -6,13 +6,13 @@ numbers of its own or write to its data.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.common.own_time import own_time
 from stepscope.events.unpatched_torch import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.observers.fetch import here
@@ -67,11 +67,11 @@ class SamplesAgain:
         """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""
         found: Counter[int] = Counter()
         with undisturbed(self._watcher):
-            until = time.perf_counter() + _COUNTING_S
+            until = own_time() + _COUNTING_S
             for number in self._numbers(dataset, _COUNTED):
                 sample = self._taken(dataset, number)
                 label = None if sample is None or len(sample) < 2 else _flat(sample[-1])
-                if label is None or label.numel() != 1 or float(label) != int(label) or time.perf_counter() > until:
+                if label is None or label.numel() != 1 or float(label) != int(label) or own_time() > until:
                     return None
                 found[int(label)] += 1
         return dict(found)
@@ -103,9 +103,9 @@ class SamplesAgain:
 
     def _taken(self, dataset: Any, number: int) -> list[Any] | None:
         """A sample as a list of its parts; None when it cannot be had quickly."""
-        clock = time.perf_counter()
+        clock = own_time()
         sample = self._asked(dataset.__getitem__, number)
-        if sample is None or time.perf_counter() - clock > _SLOW_S:
+        if sample is None or own_time() - clock > _SLOW_S:
             return None
         parts = list(sample.values()) if isinstance(sample, dict) else list(sample) if _is_row(sample) else [sample]
         return [raw.clone(part) if isinstance(part, torch.Tensor) else part for part in parts]
