@@ -2,13 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.common.ops import DROPOUTS, MASKS, NOISE, RESHAPES
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.attention import Masking
 from stepscope.evidence.input_perturbation import Perturbation
+from stepscope.evidence.origins import Origin
 from stepscope.evidence.sequences import NextStep
 
 _MAKERS = ("triu", "tril", "triu_", "tril_", "ge", "gt", "le", "lt")
+_HIDE = MASKS | {"mul", "mul_", "tril", "triu"}
+_SAME_WEIGHTS = RESHAPES | DROPOUTS
+_LOSSES = 3
+"""How many traced losses are searched for a mask; every step applies the same ones."""
 
 
 @rule("model.causal-mask", severity="error", follows=("math.mask-inverted", "data.target-not-shifted"))
@@ -62,7 +68,15 @@ def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: 
     ahead = next((one for one in culprits if one.patterns[0] == "ahead"), None)
     culprit = ahead or next(iter(culprits), None)
     where = step.visit.place if culprit is None else culprit.place
+    message = "the model predicts the next step, but its outputs depend on later steps"
     fix = "mask the future: is_causal=True, or a mask that hides everything above the diagonal"
+    if culprit is not None:
+        message = "the model predicts the next step and can see it: attention looks ahead"
+        late = _late_mask(run, culprit)
+        if late is not None and late.place is not None:
+            where = late.place
+            message = "attention is masked after the softmax, whose sum has already seen later steps"
+            fix = "mask the scores instead: masked_fill(mask == 0, float('-inf')) before the softmax"
     if ahead is not None and ahead.mask is not None:
         made = ahead.mask.comes_from(*_MAKERS, most=40)
         where = made.place if made is not None and made.place is not None else where
@@ -74,9 +88,7 @@ def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: 
         changed = "nothing hides the steps that come after"
     return Proof(
         where=where,
-        message="the model predicts the next step and can see it: attention looks ahead"
-        if culprit is not None
-        else "the model predicts the next step, but its outputs depend on later steps",
+        message=message,
         label=changed,
         evidence={
             "length": step.length,
@@ -86,4 +98,25 @@ def _proof(run: Evidence, step: NextStep, trial: Perturbation | None, culprits: 
         fix=fix,
         related=[(step.place, "the target here is the input, shifted by one step")],
         severity=None if trial is not None else "warning",
+    )
+
+
+def _late_mask(run: Evidence, culprit: Masking) -> Origin | None:
+    """The op that hides weights of this attention after its softmax, by a mask that is neither learned nor random."""
+    traced = [one.origin for one in run.steps.backwards if one.origin is not None]
+    for loss in traced[:_LOSSES]:
+        for origin in loss.ancestors():
+            if origin.op in _HIDE and origin.shape[-2:] == culprit.size and _hides(origin, culprit):
+                return origin
+    return None
+
+
+def _hides(origin: Origin, culprit: Masking) -> bool:
+    sources = [source.back_through(_SAME_WEIGHTS) for source in origin.inputs]
+    weights = [one for one in sources if one.op == culprit.kind == "softmax" and one.place == culprit.place]
+    masks = [one for one in sources if one not in weights and one.shape[-2:] == culprit.size]
+    if len(weights) != 1 or not (masks or origin.op in ("tril", "triu")):
+        return False
+    return not any(
+        one.kind == "parameter" or one.op in NOISE | DROPOUTS for mask in masks for one in mask.ancestors(40)
     )
