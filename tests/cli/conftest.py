@@ -32,9 +32,10 @@ def small_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ) as run:
             for step in range(50):
                 run.log({"loss": 1 / (step + 1) + lr, "val/acc": step / 50}, step=step)
+    config = {"lr": 1.0, "prompt": "word " * 100}
     hostile = "=HYPERLINK(1)\x1b]52;c;ZXZpbA==\x07\x1b[31mred"
     with pytest.raises(ValueError, match="boom"):
-        fail(stepscope.init(project="gan", name=hostile, config={"lr": 1.0}, dir=store, console=False, system=False))
+        fail(stepscope.init(project="gan", name=hostile, config=config, dir=store, console=False, system=False))
     return store
 
 

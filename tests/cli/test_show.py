@@ -33,6 +33,12 @@ def test_a_failed_run_shows_its_traceback_first(cli: Cli) -> None:
     assert "1 not finite" in out
 
 
+def test_a_long_value_is_cut(cli: Cli) -> None:
+    prompt = next(line for line in cli("show", "last").stdout.splitlines() if line.startswith("prompt"))
+    assert len(prompt) < 300
+    assert "word ... (500 characters)" in prompt
+
+
 def test_json_has_everything(cli: Cli) -> None:
     shown = json.loads(cli("show", "lr 0.1", "--json").stdout)
     assert shown["config"] == {"lr": 0.1, "depth": 3}

@@ -155,7 +155,7 @@ def test_variables_of_a_function_are_read_and_not_kept_alive() -> None:
 
 def test_constants_are_those_bound_once_to_simple_values(tmp_path: Path) -> None:
     text = "import os\nLR = 1e-3\nbatch, epochs = 2 * 16, 5\nbest = 0\nbest = 1\ncount = 0\ncount += 1\n"
-    text += "name = os.name\n_x = 1\n"
+    text += "name = os.name\n_x = 1\ncorpus = 'to be or not to be ' * 20\n"
     path = tmp_path / "train.py"
     path.write_text(text)
     module = ModuleType("__main__")

@@ -11,13 +11,16 @@ import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import SEVERITY_STYLE, STATUS_STYLE, clean, console, number, sparkline
-from stepscope.common.units import ago, duration
+from stepscope.common.units import ago, counted, duration
 from stepscope.errors import NotFound
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from stepscope.runs.read.folder import RunFolder
+
+_LONGEST_VALUE = 200
+"""Characters of a value that are shown; `--json` has all of them."""
 
 
 @click.command(name="show", short_help="Show one run: overview, metrics, config, findings.")
@@ -216,12 +219,17 @@ def _pairs(out: Console, title: str, values: dict[str, Any], origins: dict[str, 
     _heading(out, title)
     said = origins or {}
     width = min(max(len(clean(key)) for key in values), 32)
-    wide = min(max((len(number(values[key])) for key in said), default=0), 32)
-    for key, value in sorted(values.items()):
-        line = f"{clean(key):<{width}}  {number(value)}"
+    shown = {key: _cut(number(value)) for key, value in values.items()}
+    wide = min(max((len(shown[key]) for key in said if key in shown), default=0), 32)
+    for key, text in sorted(shown.items()):
+        line = f"{clean(key):<{width}}  {text}"
         if key in said:
             line = f"{line:<{width + 2 + wide}}  "
         out.print(Text.assemble(line, (clean(said.get(key, "")), "dim")), highlight=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}... ({counted(len(text), 'character')})"
 
 
 def _set_by_hand(run: RunFolder) -> dict[str, Any]:

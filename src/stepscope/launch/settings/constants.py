@@ -15,6 +15,8 @@ from stepscope.launch.settings.source import COMMAND_LINE, DEFAULT, ENVIRONMENT,
 
 PLAIN = (int, float, str, bool, type(None))
 MOST = 200
+_LONGEST = 200
+"""Longer texts are data (a corpus, a prompt), not settings."""
 _LARGEST = 400_000
 _MODULES = 100
 _SURROUNDINGS = re.compile(
@@ -39,7 +41,11 @@ def constants_of(main: ModuleType) -> dict[str, Any]:
                 literal.add(target)
     names = vars(main)
     kept = [n for n in bound if bound[n] == 1 and n in literal and not n.startswith("_") and n in names]
-    return {name: names[name] for name in kept[:MOST] if isinstance(names[name], PLAIN)}
+    return {name: names[name] for name in kept[:MOST] if _is_setting(names[name])}
+
+
+def _is_setting(value: Any) -> bool:
+    return isinstance(value, PLAIN) and not (isinstance(value, str) and len(value) > _LONGEST)
 
 
 def origin_of_constant(name: str, value: Any) -> str:
