@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from stepscope.diagnose.hangs import explain, finding_of, is_stuck_now, place_in_doubt, read_hang
+from stepscope.common.units import duration
+from stepscope.diagnose.hangs import explain, finding_of, place_in_doubt, read_hang, wait_in_vain, waiting_words
 from stepscope.records.hang import Call, Hang, RankState
 
 
@@ -88,5 +89,21 @@ def test_what_was_recorded_is_read_again_until_it_resumes(tmp_path: Path) -> Non
         stuck = msgspec.structs.replace(hang(waits(0)), resumed=resumed)
         (tmp_path / "ranks" / "hang.json").write_bytes(msgspec.json.encode(stuck))
         assert read_hang(tmp_path) == stuck
-        assert is_stuck_now(stuck, "running") == (resumed is None)
-        assert not is_stuck_now(stuck, "killed")
+        said = waiting_words(stuck, "running", stuck.time + 30)
+        assert said == ("" if resumed else f"stuck for {duration(stuck.idle_s + 30)}: {explain(stuck)}")
+        assert not waiting_words(stuck, "killed", stuck.time)
+
+
+def test_ranks_that_may_only_be_slow_are_not_called_stuck() -> None:
+    waiting = msgspec.structs.replace(hang(waits(0), RankState(rank=1, doing="download()")), is_sure=False, idle_s=25.0)
+    assert waiting_words(waiting, "running", waiting.time).startswith("no progress for 25s: rank 0 waits in ")
+
+
+def test_a_hang_is_proved_where_no_rank_can_go_on() -> None:
+    same = [waits(0, calls=_window(0, "ab")), waits(1, calls=_window(0, "ab"))]
+    other = waits(1, calls=_window(0, "ac"))
+    assert wait_in_vain([same[0], other])
+    assert wait_in_vain([same[0], RankState(rank=1, kind="ended")])
+    assert not wait_in_vain(same)  # a slow network
+    for late in (RankState(rank=2), RankState(rank=2, kind="silent"), msgspec.structs.replace(other, is_busy=True)):
+        assert not wait_in_vain([same[0], other, late]), late

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import runpy
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from stepscope.diagnose.hangs import read_hang
 from stepscope.launch.hang_watch import HangWatch
+from stepscope.launch.rank_state import state_of
+from stepscope.records.hang import Call, Hang, RankState
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.read.folder import open_run
 
@@ -89,5 +94,78 @@ def test_steps_between_two_looks_tell_how_long_a_step_takes(steps: int, patience
     watch._notice_progress()
     watcher.step = steps
     watch._notice_progress()
-    watch._is_busy = False
-    assert watch._patience_s == patience_s
+    assert watch._patience_s(is_busy=False) == patience_s
+
+
+class Silent:
+    """A channel on which nobody else is heard."""
+
+    rank, size, is_open = 0, 2, True
+
+    def __init__(self) -> None:
+        self.said: dict[str, bytes] = {}
+        self.counts: dict[str, int] = {}
+
+    def put(self, key: str, message: bytes) -> None:
+        self.said[key] = message
+
+    def get(self, key: str) -> bytes | None:
+        return self.said.get(key)
+
+    def add(self, key: str, amount: int = 1) -> int:
+        self.counts[key] = self.counts.get(key, 0) + amount
+        return self.counts[key]
+
+    def read(self, key: str) -> int:
+        return self.add(key, 0)
+
+
+def test_a_wait_before_the_first_step_is_shown_soon_and_reported_late(tmp_path: Path) -> None:
+    told: list[Hang] = []
+    watch = HangWatch(lambda: None, lambda: tmp_path, told.append)
+    channel: Any = Silent()
+    waits = RankState(rank=0, kind="collective", doing="barrier", number=0)
+    for idle_s, is_sure in ((25, False), (200, False), (301, True)):
+        watch._moved = time.monotonic() - idle_s
+        watch._found(channel, (waits, RankState(rank=1)))
+        hang = read_hang(tmp_path)
+        assert hang is not None
+        assert (round(hang.idle_s), hang.is_sure, len(told)) == (idle_s, is_sure, int(is_sure))
+    assert "told/0" in channel.said
+
+
+def test_collectives_that_do_not_match_are_reported_before_the_first_step(tmp_path: Path) -> None:
+    told: list[Hang] = []
+    watch = HangWatch(lambda: None, lambda: tmp_path, told.append)
+    watch._moved = time.monotonic() - 21
+    watch._found(Silent(), tuple(_waits_in(rank, name) for rank, name in enumerate(("barrier", "all_reduce"))))  # type: ignore[arg-type]
+    assert [one.is_sure for one in told] == [True]
+
+
+def _waits_in(rank: int, name: str) -> RankState:
+    call = Call(0, name, (), "train.py", 4 + rank, hash(name))
+    return RankState(rank=rank, kind="collective", doing=name, number=0, calls=(call,))
+
+
+def test_a_rank_looks_again_until_it_is_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    watcher = SimpleNamespace(step=0, batches=0, steps=SimpleNamespace(backward_count=0))
+    watcher.collectives = SimpleNamespace(count=0, now=object())
+    watch = HangWatch(lambda: watcher, lambda: tmp_path, lambda hang: None, open=Silent)  # type: ignore[arg-type, return-value]
+    monkeypatch.setattr(watch, "_call", lambda channel, name, then: asked.append(name))
+    watch._look()
+    for idle_s in (10, 21, 22, 39, 41, 42):
+        watch._moved = time.monotonic() - idle_s
+        watch._look()
+    assert asked == ["0/0", "0/1"]
+
+
+def test_the_stack_of_a_rank_begins_with_the_script(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("def main(look):\n    return look()\n")
+    code = compile((tmp_path / "train.py").read_text(), str(tmp_path / "train.py"), "exec")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    launcher = SimpleNamespace(f_code=runpy.run_path.__code__, f_lineno=1)
+    frames = [launcher, SimpleNamespace(f_code=names["main"].__code__, f_lineno=2), launcher]
+    assert [function for _, _, function in state_of(0, None, frames).stack] == ["main", "run_path"]
+    assert [function for _, _, function in state_of(0, None, [launcher]).stack] == ["run_path"]

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stepscope.records import RunMeta
+from stepscope.records.hang import Hang, RankState
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.points.series import Series
@@ -68,6 +70,21 @@ def test_one_that_is_silent_for_long_is_stalled_and_promises_no_end(ctx: Context
 
 def test_a_slow_run_is_not_stalled_between_two_of_its_points(ctx: Context, going_on: Callable[..., str]) -> None:
     assert look(ctx, going_on([1.0] * 5, silent=90, every=30)).state == "moving"
+
+
+@pytest.mark.parametrize(("is_sure", "state", "words"), [(True, "stalled", "stuck"), (False, "waiting", "no progress")])
+def test_ranks_that_wait_for_each_other_are_named(
+    ctx: Context, going_on: Callable[..., str], is_sure: bool, state: str, words: str
+) -> None:
+    run = going_on([1.0] * 5, silent=30)
+    ctx.look()
+    folder = ctx.runs.get(run).path / "ranks"
+    folder.mkdir()
+    ranks = (RankState(rank=0, kind="collective", doing="barrier"), RankState(rank=1, doing="load()"))
+    hang = Hang(time=time.time() + 60, ranks=ranks, idle_s=25.0, is_sure=is_sure)
+    (folder / "hang.json").write_bytes(msgspec.json.encode(hang))
+    found = look(ctx, run)
+    assert (found.state, found.why) == (state, f"{words} for 25s: rank 0 waits in barrier; rank 1 is in load()")
 
 
 def test_a_loss_that_is_nan_is_diverged(ctx: Context, going_on: Callable[..., str]) -> None:

@@ -127,12 +127,12 @@ def _overview(out: Console, run: RunFolder) -> None:
 
 def _stuck(out: Console, run: RunFolder) -> None:
     """A job whose ranks are waiting for each other right now."""
-    from stepscope.diagnose.hangs import explain, is_stuck_now, read_hang
+    from stepscope.diagnose.hangs import read_hang, waiting_words
 
     hang = read_hang(run.path)
-    if hang is not None and is_stuck_now(hang, run.status):
-        seconds = hang.idle_s + time.time() - hang.time
-        out.print(f"stuck for {duration(seconds)}: {clean(explain(hang))}", style="red", highlight=False)
+    words = waiting_words(hang, run.status, time.time())
+    if hang is not None and words:
+        out.print(clean(words), style="red" if hang.is_sure else "yellow", highlight=False)
 
 
 def _troubles(out: Console, run: RunFolder) -> None:

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from stepscope.common.units import duration
 from stepscope.files.opening import read_file
 from stepscope.records import Finding, Related
 from stepscope.records.hang import Call, Hang, RankState
 
 __all__ = [
-    "ANSWERED", "ASKED", "FILE", "FIX", "FOLDER", "evidence_of", "explain", "finding_of", "is_stuck_now", "label_of",
-    "message_of",
-    "parted_finding", "parting", "place_in_doubt", "rank_names", "read_hang",
+    "ANSWERED", "ASKED", "FILE", "FIX", "FOLDER", "evidence_of", "explain", "finding_of", "label_of",
+    "message_of", "parted_finding", "parting", "place_in_doubt", "rank_names", "read_hang", "wait_in_vain",
+    "waiting_words",
 ]  # fmt: skip
 
 FOLDER = "ranks"
@@ -117,6 +118,25 @@ def parting(ranks: Iterable[RankState]) -> str:
     return (
         f"{said}; of those that the script itself calls, the first is {called.said}" if called and called.said else said
     )
+
+
+_WAITING = ("collective", "backward")
+
+
+def wait_in_vain(ranks: Iterable[RankState]) -> bool:
+    """Whether no rank can go on: all wait in collectives that do not match, or for a rank that has ended.
+
+    >>> waits = RankState(rank=0, kind="collective", doing="barrier", number=3)
+    >>> wait_in_vain([waits, RankState(rank=1, kind="ended")]), wait_in_vain([waits, RankState(rank=1)])
+    (True, False)
+    """
+    states = list(ranks)
+    waiting = [one for one in states if one.kind in _WAITING and not one.is_busy]
+    ended = [one for one in states if one.kind in ("ended", "aborted")]
+    if not waiting or len(waiting) + len(ended) < len(states):
+        return False
+    is_for_all = any(one.number is not None for one in waiting)
+    return bool(ended and is_for_all) or bool(parting(states))
 
 
 class _Difference(NamedTuple):
@@ -256,6 +276,9 @@ def parted_finding(ranks: list[RankState]) -> Finding:
     )
 
 
-def is_stuck_now(hang: Hang | None, status: str) -> bool:
-    """Whether a run that is being written makes no progress."""
-    return hang is not None and hang.resumed is None and status == "running"
+def waiting_words(hang: Hang | None, status: str, now: float) -> str:
+    """For a run that is being written: how long it has made no progress, and why; "" if it moves."""
+    if hang is None or hang.resumed is not None or status != "running":
+        return ""
+    seconds = duration(hang.idle_s + max(0.0, now - hang.time))
+    return f"{'stuck' if hang.is_sure else 'no progress'} for {seconds}: {explain(hang)}"

@@ -2,8 +2,9 @@
 
 A thread looks at this rank once a second. When nothing has moved for several times the usual step, it calls all ranks
 through the store of their process group (`rank_channel.py`). Each answers with the Python stack of its main thread. The
-rank that called waits for the answers and tells, once for the job. The job itself is never ended, unless that was
-asked for. `stepscope stacks` uses the same call.
+rank that called waits for the answers and keeps them for `stepscope show`. It reports a hang, once for the job, when
+the ranks cannot go on or have waited for too long. The job itself is never ended, unless that was asked for.
+`stepscope stacks` uses the same call.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stepscope.diagnose.fatal import fatal_file
-from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER
+from stepscope.diagnose.hangs import ANSWERED, ASKED, FILE, FOLDER, wait_in_vain
 from stepscope.events.fatal_errors import FatalErrors
 from stepscope.launch.flight_recorder import read_recorder, read_sent
 from stepscope.launch.rank_channel import Channel, open_channel
@@ -37,17 +38,18 @@ __all__ = ["HangWatch"]
 
 LOOK_S = 1.0
 QUIET_S = 20.0
-"""The least time without progress that counts, for a job that has made steps."""
+"""The least time without progress that counts; after it, ranks are asked what they do."""
 STEPS = 10
 """How many times the longest of the recent steps, if that is more."""
 BEFORE_STEPS_S = 300.0
-"""For a job that has made none: one rank may prepare the data while the others wait."""
+"""Before the first step one rank may prepare the data while the others wait: only after this time it is a hang, or
+where that is proved."""
 BUSY_FACTOR = 6
 """So much longer while a rank computes: it may save, evaluate or prepare."""
 ANSWER_S = 4.0
 """How long the one that asks waits for answers."""
-RETRY_S = 30.0
-"""After this another rank asks, where the one that did has gone."""
+AGAIN_S = 20.0
+"""At most: after this the ranks are asked again, also where the one that did has gone."""
 _BUSY_SHARE = 0.2
 FATAL_RANKS = 64
 """Up to this many ranks, each has a file for the stack of a fatal error in C++ in the run's folder."""
@@ -82,7 +84,8 @@ class HangWatch:
         """The call of this rank that waits for answers, since when, and who wants to know."""
         self._episode = 0
         self._turn: tuple[int, int] | None = None
-        self._told: Hang | None = None
+        self._seen: Hang | None = None
+        """What this rank has found out last, while nothing moves."""
         self._fatal = FatalErrors()
         self._quiet_s = float(os.environ.get("STEPSCOPE_HANG_S") or QUIET_S)
 
@@ -136,7 +139,7 @@ class HangWatch:
         self._answer(self._channel)
         if self._asked is not None:
             self._hear(self._channel)
-        elif self._told is None and self.idle_s > self._patience_s:
+        elif (self._seen is None or not self._seen.is_sure) and self.idle_s > self._first_look_s:
             self._ask(self._channel)
 
     @property
@@ -144,11 +147,14 @@ class HangWatch:
         return time.monotonic() - self._moved
 
     @property
-    def _patience_s(self) -> float:
-        if not self._steps:
-            return max(self._quiet_s, BEFORE_STEPS_S if self._quiet_s == QUIET_S else 0.0)
-        patience_s = max(self._quiet_s, STEPS * max(self._steps))
-        return patience_s * (BUSY_FACTOR if self._is_busy else 1)
+    def _first_look_s(self) -> float:
+        return max(self._quiet_s, STEPS * max(self._steps, default=0.0))
+
+    def _patience_s(self, is_busy: bool) -> float:
+        """How long ranks may wait for one that may still come."""
+        if not self._steps and self._quiet_s == QUIET_S:
+            return BEFORE_STEPS_S
+        return self._first_look_s * (BUSY_FACTOR if is_busy else 1)
 
     def _notice_progress(self) -> None:
         now, watcher = time.monotonic(), self._watcher()
@@ -168,9 +174,9 @@ class HangWatch:
                 self._steps.append((now - self._stepped) / steps)
             self._step, self._stepped = watcher.step, now
         self._progress, self._moved = progress, now
-        if self._told is not None:
-            self._keep(msgspec.structs.replace(self._told, resumed=time.time()))
-            self._told = None
+        if self._seen is not None:
+            self._keep(msgspec.structs.replace(self._seen, resumed=time.time()))
+            self._seen = None
             if self._channel is not None:
                 self._channel.add("episode")
 
@@ -179,7 +185,7 @@ class HangWatch:
     def _ask(self, channel: Channel) -> None:
         """Call all ranks, if this one is the first to see that the job is stuck."""
         self._episode = channel.read("episode")
-        turn = (self._episode, int((self.idle_s - self._patience_s) // RETRY_S))
+        turn = (self._episode, int((self.idle_s - self._first_look_s) // min(AGAIN_S, self._quiet_s)))
         if turn == self._turn or channel.get(f"told/{self._episode}") is not None:
             return
         self._turn = turn
@@ -220,16 +226,18 @@ class HangWatch:
         then(channel, tuple(state or RankState(rank=rank, kind="silent") for rank, state in enumerate(states)))
 
     def _found(self, channel: Channel, states: tuple[RankState, ...]) -> None:
-        if not self._is_stuck(states):
-            channel.add("episode")
-            self._moved = time.monotonic()  # asked again later
-            return
         usual_s = statistics.median(self._steps) if self._steps else 0.0
-        hang = Hang(time=time.time(), ranks=states, idle_s=round(self.idle_s, 1), usual_s=round(usual_s, 3))
-        self._told = hang
-        channel.put(f"told/{self._episode}", b"1")
-        self._keep(hang)
-        self._tell(hang)
+        self._seen = Hang(
+            time=time.time(),
+            ranks=states,
+            idle_s=round(self.idle_s, 1),
+            usual_s=round(usual_s, 3),
+            is_sure=self._is_sure(states),
+        )
+        self._keep(self._seen)
+        if self._seen.is_sure:
+            channel.put(f"told/{self._episode}", b"1")
+            self._tell(self._seen)
 
     def _requests(self) -> None:
         """`stepscope stacks` leaves a file in the run's folder; whoever takes it away answers."""
@@ -254,10 +262,10 @@ class HangWatch:
         said = channel.get(f"ended/{rank}") or channel.get(f"state/{call}/{rank}")
         return None if said is None else msgspec.json.decode(said, type=RankState)
 
-    def _is_stuck(self, states: tuple[RankState, ...]) -> bool:
-        """Whether nobody moves: a rank that computes holds the others up, not a hang until it takes very long."""
-        busy = [one for one in states if one.is_busy and one.kind not in ("ended", "silent")]
-        return not busy or self.idle_s > BUSY_FACTOR * self._quiet_s
+    def _is_sure(self, states: tuple[RankState, ...]) -> bool:
+        """Whether it is a hang: a rank that computes holds the others up, which is none until it takes very long."""
+        is_busy = any(one.is_busy and one.kind not in ("ended", "silent") for one in states)
+        return self.idle_s > self._patience_s(is_busy) or wait_in_vain(states)
 
     def _keep(self, hang: Hang) -> None:
         folder = self._folder()

@@ -49,7 +49,7 @@ def state_of(rank: int, watcher: Watcher | None, frames: Sequence[RankFrame], **
     file, line = _own_place(frames)
     calls = () if watcher is None else tuple(watcher.collectives.recent)
     call = None if watcher is None or kind != "collective" else watcher.collectives.now
-    stack = [(one.f_code.co_filename, one.f_lineno, one.f_code.co_name) for one in frames[-_MOST_FRAMES:]]
+    stack = [(one.f_code.co_filename, one.f_lineno, one.f_code.co_name) for one in _from_the_script(frames)]
     return RankState(
         rank=rank,
         host=host_name(),
@@ -67,6 +67,12 @@ def state_of(rank: int, watcher: Watcher | None, frames: Sequence[RankFrame], **
         calls=calls,
         **more,
     )
+
+
+def _from_the_script(frames: Sequence[RankFrame]) -> Sequence[RankFrame]:
+    """The innermost ones, without those of the launcher that has started the script."""
+    first = next((at for at, one in enumerate(frames) if is_own_file(one.f_code.co_filename)), 0)
+    return frames[max(first, len(frames) - _MOST_FRAMES) :]
 
 
 def _own_place(frames: Sequence[RankFrame]) -> tuple[str, int]:

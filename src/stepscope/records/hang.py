@@ -79,3 +79,5 @@ class Hang(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The usual duration of a step."""
     resumed: float | None = None
     """When progress was seen again."""
+    is_sure: bool = True
+    """Whether it counts as a hang; until then some ranks wait for others that may still come."""

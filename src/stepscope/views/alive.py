@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from stepscope.diagnose.hangs import read_hang, waiting_words
 from stepscope.errors import StepscopeError
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.points.series import Series
@@ -26,7 +27,7 @@ TIMES = 20
 """A run is stalled if it is silent for a minute and for this many of its usual gaps."""
 _MOST_LOSSES = 20
 
-State = Literal["moving", "quiet", "stalled", "diverged"]
+State = Literal["moving", "quiet", "waiting", "stalled", "diverged"]
 
 
 class AliveRequest(msgspec.Struct):
@@ -38,7 +39,8 @@ class Alive(msgspec.Struct):
 
     run: str
     state: State
-    """quiet: nothing logged yet. stalled: silent for much longer than usual. diverged: its loss is NaN or infinite."""
+    """quiet: nothing logged yet. waiting: ranks wait for one that may still come. stalled: silent for much longer than
+    usual, or a hang. diverged: its loss is NaN or infinite."""
     why: str = ""
     """The state in a sentence."""
     step: int | None = None
@@ -78,14 +80,18 @@ def _one(entry: RunEntry, folder: RunFolder) -> Alive:
     now = _now(folder)
     machine = _machine(entry)
     densest = _densest(entry)
+    hang = read_hang(folder.path)
+    waiting = waiting_words(hang, folder.status, clock())
+    held: State = "stalled" if hang is not None and hang.is_sure else "waiting"
     if densest is None:
-        return Alive(entry.id, "quiet", "no metric has been logged yet", **machine)
+        state, why = (held, waiting) if waiting else ("quiet", "no metric has been logged yet")
+        return Alive(entry.id, state, why, **machine)
     series = folder.series(densest)
     silent = max(0.0, now - float(series.times[-1]))
     speed = _speed(series)
     progress = progress_of(entry.config, series, _epochs(entry, folder))
     left = None if progress is None else progress.left_steps
-    state, why = _state(entry, series, silent)
+    state, why = (held, waiting) if waiting else _state(entry, series, silent)
     return Alive(
         entry.id,
         state,

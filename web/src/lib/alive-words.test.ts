@@ -25,6 +25,8 @@ test.each([
   [run({ progress: 0.42, eta_s: 185 }), "42% · 3m left"],
   [run({ progress: 0.998, eta_s: 0.4 }), "99% · almost done"],
   [run({ state: "stalled", silent_s: 700 }), "stalled 11m 40s ago"],
+  [run({ state: "stalled", silent_s: null }), "stalled"],
+  [run({ state: "waiting", progress: 0.3 }), "waiting"],
   [run({ state: "diverged", progress: 0.3 }), "diverged"],
   [run({ state: "quiet", step: null }), "starting"],
 ])("%j", (alive, words) => {

@@ -34,7 +34,8 @@ export const machineWords = (alive: Alive): string[] =>
 /** What stands in a narrow cell: what is wrong, else how far it is, else how fast. */
 export function shortWords(alive: Alive): string {
   if (alive.state === "diverged") return "diverged";
-  if (alive.state === "stalled") return `stalled ${ageWords(alive.silent_s)}`;
+  if (alive.state === "waiting") return "waiting";
+  if (alive.state === "stalled") return `stalled ${ageWords(alive.silent_s)}`.trim();
   if (alive.state === "quiet") return "starting";
   if (alive.progress !== null)
     return [percentWords(alive.progress), leftWords(alive.eta_s)].filter(Boolean).join(" · ");

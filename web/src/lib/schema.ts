@@ -45,8 +45,11 @@ export interface Alerts {
 /** The current state of a run. Times are in seconds; None if unknown. */
 export interface Alive {
   run: string;
-  /** quiet: nothing logged yet. stalled: silent for much longer than usual. diverged: its loss is NaN or infinite. */
-  state: "diverged" | "moving" | "quiet" | "stalled";
+  /**
+   * quiet: nothing logged yet. waiting: ranks wait for one that may still come. stalled: silent for much longer than
+   * usual, or a hang. diverged: its loss is NaN or infinite.
+   */
+  state: "diverged" | "moving" | "quiet" | "stalled" | "waiting";
   /** The state in a sentence. */
   why: string;
   step: number | null;

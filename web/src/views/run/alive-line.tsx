@@ -8,7 +8,7 @@ import { ageWords, leftWords, machineWords, percentWords, speedWords } from "../
 import { visibleText } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
 
-const STATES: Readonly<Record<string, string>> = { stalled: "Stalled", diverged: "Diverged" };
+const STATES: Readonly<Record<string, string>> = { waiting: "Waiting", stalled: "Stalled", diverged: "Diverged" };
 
 export function AliveLine({ run }: { run: RunDetail }) {
   const running = run.status === "running";
@@ -27,7 +27,7 @@ export function AliveLine({ run }: { run: RunDetail }) {
   return (
     <div class="hstack wraps soft small digits run-line alive-line" role="status" aria-label="Right now">
       {alive && STATES[alive.state] ? (
-        <span class="badge" data-tone="bad" title={visibleText(alive.why)}>
+        <span class="badge" data-tone={alive.state === "waiting" ? "warn" : "bad"} title={visibleText(alive.why)}>
           <WarningIcon size={13} /> {STATES[alive.state]}: {visibleText(alive.why)}
         </span>
       ) : null}

@@ -22,7 +22,8 @@ def hang(run: StoredRun) -> Iterator[Proof]:
 
     How it is found: when no step, batch or collective has come for 20 s and ten times the longest recent step, all
     ranks are asked for their Python stacks through the store of the process group. While a rank computes, six times as
-    long is allowed. `stepscope stacks RUN` asks at any time.
+    long is allowed; before the first step five minutes, unless all ranks wait in collectives that do not match.
+    `stepscope show` says meanwhile what the ranks do, and `stepscope stacks RUN` asks at any time.
 
     Bad:
         if rank == 0:
@@ -34,7 +35,7 @@ def hang(run: StoredRun) -> Iterator[Proof]:
         dist.barrier()
     """
     found = read_hang(run.folder.path)
-    if found is None or found.resumed is not None or "run.hang" in run.found:
+    if found is None or not found.is_sure or found.resumed is not None or "run.hang" in run.found:
         return
     yield Proof(
         where=place_in_doubt(found),
