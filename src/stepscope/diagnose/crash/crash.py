@@ -71,7 +71,7 @@ class Crash(crash.Crash):
         failed = self.failed
         if failed is None or len(failed.origins) <= len(found):
             return found
-        names = [] if self.operation is None else [operand.name for operand in self.operation.operands]
+        names = [] if self.operation is None else self.operation.written
         seen: list[tuple[str, HeldTensor]] = []
         for index, origin in enumerate(failed.origins):
             alive = next(((name, t) for name, t in found if t.origin is origin), None)

@@ -33,6 +33,8 @@ class Operand:
     name: str
     value: Any
     """A tensor, or a list or tuple of them (`cat`), or any other argument; MISSING where it could not be read."""
+    items: tuple[str, ...] = ()
+    """The expressions of a list or tuple that is written out: `[a, b]`."""
 
     @property
     def tensors(self) -> list[HeldTensor]:
@@ -60,12 +62,22 @@ class Operation:
     @property
     def tensors(self) -> list[tuple[str, HeldTensor]]:
         """All tensors among the operands, with the names they go by."""
-        found = []
+        found: list[tuple[str, HeldTensor]] = []
         for operand in self.operands:
-            listed = operand.parts is not None
-            for index, tensor in enumerate(operand.tensors):
-                found.append((f"{operand.name}[{index}]" if listed else operand.name, tensor))
+            if operand.parts is None:
+                found += [(operand.name, tensor) for tensor in operand.tensors]
+                continue
+            named = operand.items if len(operand.items) == len(operand.parts) else ()
+            for index, part in enumerate(operand.parts):
+                if isinstance(part, HeldTensor):
+                    found.append((named[index] if named else f"{operand.name}[{index}]", part))
         return found
+
+    @property
+    def written(self) -> list[str]:
+        """The operands that may be tensors as they are written, those of a list one by one."""
+        found = [operand for operand in self.operands if not isinstance(operand.value, (bool, int, float, str))]
+        return [name for operand in found for name in (operand.items or (operand.name,))]
 
 
 def operation_of(frames: Sequence[Frame]) -> Operation | None:
@@ -126,9 +138,14 @@ def arguments_of(call: ast.Call, frame: Frame) -> list[Operand]:
         owner = frame.value_of(call.func.value)
         if isinstance(owner, HeldTensor):
             found.append(Operand(said(call.func.value), owner))
-    found += [Operand(said(part), _value(frame, part)) for part in call.args]
-    found += [Operand(f"{part.arg}={said(part.value)}", _value(frame, part.value)) for part in call.keywords]
+    found += [_operand(frame, part) for part in call.args]
+    found += [_operand(frame, part.value, f"{part.arg}=") for part in call.keywords]
     return found
+
+
+def _operand(frame: Frame, node: ast.expr, before: str = "") -> Operand:
+    items = node.elts if isinstance(node, (ast.List, ast.Tuple)) else ()
+    return Operand(before + said(node), _value(frame, node), tuple(map(said, items)))
 
 
 def _read(frame: Frame, *nodes: ast.AST) -> tuple[Operand, ...]:

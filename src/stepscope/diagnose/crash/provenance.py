@@ -15,6 +15,7 @@ from stepscope.common.syntax import said, tree_of
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
+from stepscope.diagnose.crash.loop_heads import is_loop_head
 from stepscope.evidence.frame_values import Held, HeldLoader, HeldTensor, Kind
 from stepscope.records.step import Site
 
@@ -40,15 +41,8 @@ class Step:
 def story(crash: Crash, tensor: HeldTensor) -> list[Step]:
     """The tensor's past, nearest first; empty when nothing is known."""
     own = _own_story(crash, tensor)
-    known = [step for step in own if not _is_loop(step)]
+    known = [step for step in own if not is_loop_head(step.site)]
     return known or _from_loaders(crash, tensor) or own
-
-
-def _is_loop(step: Step) -> bool:
-    """The head of a loop: what a loader does to build a batch stands at that line, and says nothing about the data."""
-    tree = None if step.site is None else tree_of(step.site.file)
-    heads = () if tree is None else (node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.AsyncFor)))
-    return step.site is not None and any(head.iter.lineno == step.site.line for head in heads)
 
 
 def _own_story(crash: Crash, tensor: HeldTensor) -> list[Step]:
@@ -165,7 +159,15 @@ def _from_loaders(crash: Crash, tensor: HeldTensor) -> list[Step]:
         found = list(dataset_steps(crash, dataset, tensor))
         if found:
             return found
-    return []
+    return [] if crash.datasets else _from_delivery(crash, tensor)
+
+
+def _from_delivery(crash: Crash, tensor: HeldTensor) -> list[Step]:
+    """Of a loader that no variable holds, `for x, y in DataLoader(...)`: by what the watch has noted of its dataset."""
+    past = () if tensor.origin is None else tensor.origin.ancestors(200)
+    data = next((one.loader.data for one in past if one.loader is not None), None)
+    place = None if data is None else data.methods.get("__getitem__") or data.methods.get("__iter__")
+    return [] if place is None else list(_of_class(place.file, place.line, _position(crash, tensor)))
 
 
 def dataset_steps(crash: Crash, dataset: Any, tensor: HeldTensor | None = None) -> Iterator[Step]:
@@ -217,11 +219,14 @@ def tensors_of(dataset: Any) -> list[HeldTensor]:
 def _of_methods(kind: Kind, position: int | None = None) -> Iterator[Step]:
     """The calls in the methods that make a sample; of one part of it, where the position of that is known."""
     code = kind.methods.get("__getitem__") or kind.methods.get("__iter__")
-    if code is None or not code.own:
-        return
-    file = code.file
+    if code is not None and code.own:
+        yield from _of_class(code.file, code.first_line, position)
+
+
+def _of_class(file: str, line: int, position: int | None) -> Iterator[Step]:
+    """The same of the class that has a method at this line."""
     classes = [node for node in ast.walk(tree_of(file) or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
-    holder = next((n for n in classes if n.lineno <= code.first_line <= (n.end_lineno or 0)), None)
+    holder = next((n for n in classes if n.lineno <= line <= (n.end_lineno or 0)), None)
     methods = {n.name: n for n in (holder.body if holder else []) if isinstance(n, ast.FunctionDef)}
     for name in ("__getitem__", "__iter__", "__init__"):
         nodes = list(_nodes_of_part(methods[name], position)) if name in methods else []

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
 
 
+_SIGNS = (r"batch_size", r"must match", r"different (to|from) the input size", r"key_padd(ed|ing)_mask")
+_BATCHES = r"batch number of src and tgt must be equal"
+
+
 @dataclass(frozen=True)
 class Turned:
     """A layer that takes the first axis for time (or for the batch) where it is the other."""
@@ -34,8 +38,10 @@ def turned_recurrent(crash: Crash) -> Turned | None:
     for layer in reversed(crash.layers):
         if layer.module.is_a("RNNBase") and layer.input is not None and layer.input.ndim == 3:
             return _by_hidden(layer, layer.input, layer.frame.locals.get("hx"))
-    numbers = numbers_in(crash.message)
-    if not crash.says(r"batch_size", r"must match", r"different (to|from) the input size") or len(numbers) < 2:
+    numbers = numbers_in(crash.message.replace("[0]", ""))
+    if crash.says(_BATCHES):
+        return _by_batches(crash)
+    if not crash.says(*_SIGNS) or len(numbers) < 2:
         return None
     return _by_visits(crash, set(numbers)) or _by_models(crash, set(numbers))
 
@@ -63,6 +69,18 @@ def _by_visits(crash: Crash, numbers: set[int]) -> Turned | None:
             site = built_at(crash.modules, visit.root.module, visit.path)
             return Turned(module, visit.path, site, shape, shape[0], shape[1])
     return None
+
+
+def _by_batches(crash: Crash) -> Turned | None:
+    """An `nn.Transformer` that finds two lengths where it looks for one batch."""
+    layer = next((one for one in reversed(crash.layers) if one.module.is_a("Transformer")), None)
+    shapes = [] if layer is None else [tensor.shape for _, tensor in layer.inputs[:2]]
+    if layer is None or reads_batch_first(layer.module) or len(shapes) < 2 or any(len(one) != 3 for one in shapes):
+        return None
+    first, second = shapes
+    if first[0] != second[0] or first[1] == second[1]:
+        return None
+    return Turned(layer.module, layer.path, layer.site, first, first[0], first[1])
 
 
 def _by_models(crash: Crash, numbers: set[int]) -> Turned | None:

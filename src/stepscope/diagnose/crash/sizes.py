@@ -16,6 +16,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Expectation, Layer, expectation_of
 from stepscope.diagnose.crash.op_chain import CONCAT, PLAIN, Link, mainline
 from stepscope.diagnose.crash.recurrent import turned_recurrent
+from stepscope.diagnose.crash.uneven_view import uneven
 from stepscope.diagnose.crash.unpacking import wrong_splits
 from stepscope.evidence.frame_values import HeldTensor
 
@@ -26,7 +27,8 @@ _SIGNS = (
     r"channels",
     r"invalid for input of size",
     r"view size is not compatible",
-    r"batch_size",
+    r"batch_size|batch number of src and tgt",
+    r"key_padd(ed|ing)_mask",
     r"sizes? of tensors?",
     r"different to the input size",
     r"different from the input size",
@@ -73,6 +75,8 @@ def _decide(crash: Crash) -> SizeFault | None:
     if not crash.is_a("RuntimeError", "ValueError", "IndexError", "AssertionError") or not crash.says(*_SIGNS):
         return None
     if crash.says(r"dtype|datatype|scalar type|input type \("):
+        return None
+    if crash.says(r"einsum\(\)"):
         return None
     if crash.says(r"stack expects each tensor"):
         return _of_samples(crash)
@@ -157,6 +161,9 @@ def _of_view(crash: Crash) -> SizeFault | None:
     ):
         return None
     tensor = found.tensors[0][1]
+    pieces = uneven(crash)
+    if pieces is not None:
+        return SizeFault("uneven-view", tensor=tensor, facts={"uneven": pieces})
     inside = crash.last is not None and crash.last.module is not None
     if tensor.ndim >= 3 or inside:
         return SizeFault("flatten", tensor=tensor, facts={"view": True})

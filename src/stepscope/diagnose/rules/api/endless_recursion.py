@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.bindings import scope_of
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -39,6 +40,9 @@ def endless_recursion(run: Evidence) -> Iterator[Proof]:
     if count < _MANY:
         return
     frame = next(one for one in crash.own if (one.file, one.line) == (file, line))
+    if frame.function in ("__getattr__", "__getattribute__"):
+        yield _own_attribute(crash, frame)
+        return
     round_ = [one for one in crash.own if lines[(one.file, one.line)] >= count // 2]
     names = list(dict.fromkeys(one.function for one in round_))
     way = (
@@ -53,6 +57,36 @@ def endless_recursion(run: Evidence) -> Iterator[Proof]:
         evidence={"functions": names[:4], "times": count},
         fix="end the recursion on a condition, or call the intended function instead of itself",
     )
+
+
+def _own_attribute(crash: Crash, frame: Frame) -> Proof:
+    """A `__getattr__` that reads an attribute of its own, which is not there (yet), so Python asks it again."""
+    scope = scope_of(frame)
+    read = [one for one in ast.walk(frame.running or ast.Pass()) if _is_own(one)]
+    read = read or [one for one in ast.walk(scope or ast.Pass()) if _is_own(one) and one.lineno == frame.line]  # type: ignore[attr-defined]
+    text = ast.unparse(read[0]) if read else "an attribute of self"
+    asked = read[0].attr if read and isinstance(read[0], ast.Attribute) else ""
+    name = frame.arguments[1] if len(frame.arguments) > 1 else "name"
+    if frame.module is not None:
+        why = "PyTorch keeps layers in a table of the module, which only its own `__getattr__` reads"
+        fix = (
+            f"ask the module first: try: return super().{frame.function}({name}), and on AttributeError look elsewhere"
+        )
+    else:
+        why = f"while the object is copied or unpickled `{text}` is not there yet"
+        fix = f'refuse its own name first: if {name} == "{asked}": raise AttributeError({name})'
+    return Proof(
+        where=frame.site,
+        message=f"`{frame.function}` reads `{text}`, which the object itself lacks, so Python calls it again: {why}",
+        label="this asks __getattr__ again",
+        evidence={"functions": [frame.function], "attribute": asked},
+        fix=fix,
+        related=[(crash.own[0].site, "it begins here")] if crash.own[0].function != frame.function else [],
+    )
+
+
+def _is_own(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self" and not node.attr.startswith("__")
 
 
 def _stopped_early(crash: Crash) -> Iterator[Proof]:

@@ -22,6 +22,10 @@ _SIGNS = (
     r"must be torch.tensor, not tuple",
     r"tuple indices must be integers or slices, not (tuple|nonetype)",
 )
+_IN_SEQUENTIAL = (
+    "nn.Sequential hands on all that a layer gives: put a module behind it whose forward(self, parts) returns "
+    "parts[0], or call the layers one by one in the forward of the model"
+)
 
 
 @rule("api.return-tuple", severity="error", needs="crash")
@@ -45,7 +49,8 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         return
     if not crash.says(*_SIGNS):
         return
-    found = _in_sequential(crash) or _made(crash)
+    inside = _in_sequential(crash)
+    found = inside or _made(crash)
     if found is None:
         return
     site, text, value = found
@@ -56,10 +61,16 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         message=f"`{text}` gives {parts}, which is used as one tensor",
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
-        edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple else None,
-        fix="take the part you need, e.g. `out, _ = ...`" if is_tuple else "take the part needed",
+        edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple and not inside else None,
+        fix=_fix(inside is not None, is_tuple),
         related=[(crash.site, "it is used as a tensor here")],
     )
+
+
+def _fix(in_sequential: bool, is_tuple: bool) -> str:
+    if in_sequential:
+        return _IN_SEQUENTIAL
+    return "take the part you need, e.g. `out, _ = ...`" if is_tuple else "take the part needed"
 
 
 def _parts(value: Any) -> str:

@@ -4,17 +4,20 @@ import ast
 import re
 from collections.abc import Iterator
 
-from stepscope.common.syntax import said
 from stepscope.diagnose.crash.classes import function_in
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.suggested import with_missing
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.crash import Callee
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 _TAKES = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+)")
+_DECODERS = ("TransformerDecoder", "TransformerDecoderLayer")
+_ENCODERS = ("TransformerEncoder", "TransformerEncoderLayer", "RNNBase", "_ConvNd")
 _TWICE = re.compile(r"multiple values for argument '(\w+)'")
 
 
@@ -106,9 +109,7 @@ def _in_words(crash: Crash, callee: Callee) -> tuple[str, str]:
     missing = _MISSING.search(crash.text)
     if missing is not None:
         names = re.findall(r"'(\w+)'", missing[1])
-        given = _given(crash)
-        call = f": {given[:-1]}{', ' if not given.endswith('()') else ''}{', '.join(names)})" if given else ""
-        return f"`{name}` also needs {' and '.join(f'`{one}`' for one in names)}", f"pass it here{call}"
+        return f"`{name}` also needs {' and '.join(f'`{one}`' for one in names)}", _pass_it(crash, names)
     number = _TAKES.search(crash.text)
     if number is not None:
         bound = 1 if "." in name else 0
@@ -129,9 +130,33 @@ def _in_words(crash: Crash, callee: Callee) -> tuple[str, str]:
     return crash.text, "compare the call with the signature"
 
 
-def _given(crash: Crash) -> str:
-    node = None if crash.last is None else crash.last.running
-    return said(node, 80) if isinstance(node, ast.Call) else ""
+def _pass_it(crash: Crash, names: list[str]) -> str:
+    """The call with what it lacks; a decoder that has nothing to attend to was meant as an encoder with a mask."""
+    frame = crash.last
+    call = None if frame is None else frame.running
+    layer = crash.layer
+    module = layer.module if layer is not None and layer.frame is not frame else called_module(crash)
+    if names == ["memory"] and module is not None and module.is_a(*_DECODERS) and not _encodes(crash):
+        other = module.type.replace("Decoder", "Encoder")
+        return f"nothing is encoded here to attend to: a model of one sequence uses nn.{other} with a causal mask"
+    written = with_missing(call, names) if isinstance(call, ast.Call) else ""
+    return f"pass it here: {written}" if written else "pass it here"
+
+
+def called_module(crash: Crash) -> Module | None:
+    """The module that the failing line calls."""
+    call = None if crash.last is None else crash.last.running
+    value = crash.last.value_of(call.func) if crash.last is not None and isinstance(call, ast.Call) else None
+    return value if isinstance(value, Module) else None
+
+
+def _encodes(crash: Crash) -> bool:
+    """Whether the model has an encoder, or the frame something that may be its output."""
+    frame = crash.last
+    owner = None if frame is None else frame.module
+    parts = [] if owner is None else [module for _, module in owner.named_modules()]
+    known = frame is not None and "memory" in frame.locals
+    return known or any(part.is_a(*_ENCODERS) for part in parts)
 
 
 def _closest(name: str, known: list[str]) -> str:

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from stepscope.diagnose.array_provenance import binding_of, functions_named
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.spent_iterator import spent
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
@@ -13,7 +15,7 @@ _ONCE = frozenset(("iter", "zip", "map", "filter", "enumerate", "islice", "chain
 _EPOCHS = 2
 
 
-@rule("data.exhausted-iterator", severity="error", needs="end")
+@rule("data.exhausted-iterator", severity="error", needs="crash, end")
 def exhausted_iterator(run: Evidence) -> Iterator[Proof]:
     """The batches come from an iterator that is empty after the first epoch, so later epochs train on nothing.
 
@@ -21,6 +23,8 @@ def exhausted_iterator(run: Evidence) -> Iterator[Proof]:
     ends at once, without an error: the model has trained one epoch, whatever the number of epochs says.
 
     What to do: make the iterator again inside the loop over the epochs, or use a list or a DataLoader.
+
+    A `next()` on such an iterator fails with StopIteration: start it again when it ends.
 
     How it is found: a loop that trains, inside another loop, goes through an iterator that was made before the outer
     one; and after the last update the script went on setting the model to train twice or more without another one.
@@ -33,6 +37,9 @@ def exhausted_iterator(run: Evidence) -> Iterator[Proof]:
         for epoch in range(epochs):
             for x, y in batches_of(x, y): ...
     """
+    if run.crash is not None:
+        yield from _stopped(run.crash)
+        return
     places = {(one.place.site.file, one.place.site.line) for one in run.steps.backwards if one.place is not None}
     for file in run.source.files():
         for loop in file.walk(ast.For):
@@ -52,6 +59,25 @@ def exhausted_iterator(run: Evidence) -> Iterator[Proof]:
                 related=[(file.site(loop.iter), "iterated here in every epoch")],
             )
             return
+
+
+def _stopped(crash: Crash) -> Iterator[Proof]:
+    """`next()` has asked for more than there is."""
+    found = spent(crash)
+    if found is None:
+        return
+    short = found.holds is not None and found.wanted is not None and found.holds < found.wanted
+    gives = "is empty" if found.holds is None else f"is empty after {found.holds} items"
+    more = f", and this loop takes {found.wanted}" if short else ", and this line asks for one more"
+    again = f"{found.name} = {found.made.text}"
+    yield Proof(
+        where=crash.site,
+        message=f"`{found.name}` {gives}{more}",
+        label="asks for more than there is",
+        evidence={"iterator": found.name, "items": found.holds, "wanted": found.wanted},
+        fix=f"start again when it ends: catch StopIteration, make it anew with `{again}`, and take the next from that",
+        related=[(found.made.site, f"`{found.name}` is made here, for one pass")],
+    )
 
 
 def _has(node: ast.For | ast.While, line: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from stepscope.common.syntax import tree_of
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.held_open import HeldOpen, held_open
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.records.step import Site
@@ -40,6 +41,10 @@ def not_picklable(run: Evidence) -> Iterator[Proof]:
     if told is None or not crash.says(r"pickle"):
         return
     name = told[1] or told[2]
+    opened = None if told[2] is None else held_open(crash, name)
+    if opened is not None:
+        yield _open(crash, opened, name)
+        return
     site = _defined(crash, name)
     is_function = "<lambda>" in name or "<locals>" in name
     what = "a lambda" if "<lambda>" in name else f"`{name.rpartition('.')[2]}`"
@@ -52,6 +57,20 @@ def not_picklable(run: Evidence) -> Iterator[Proof]:
         if is_function
         else "open it in the process that uses it",
         related=[(crash.site, "it is pickled here")] if site is not None else [],
+    )
+
+
+def _open(crash: Crash, opened: HeldOpen, kind: str) -> Proof:
+    workers = any("multiprocessing" in frame.file or "torch/utils/data" in frame.file for frame in crash.frames)
+    goes = "every worker gets a pickled copy of the dataset" if workers else "it is pickled with the rest"
+    first = f"if {opened.name} is None: {opened.name} = {opened.text}"
+    return Proof(
+        where=opened.site,
+        message=f"`{opened.name}` holds a {kind}, which cannot be pickled, and {goes}",
+        label=f"a {kind}",
+        evidence={"attribute": opened.name, "class": kind},
+        fix=f"set it to None here, and make it when it is first used in that process: {first}",
+        related=[(crash.site, "it is pickled here")],
     )
 
 

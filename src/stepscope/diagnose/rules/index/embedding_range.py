@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.crash.narrow_cast import narrow_cast, narrowed
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.crash.written_sizes import size_written
@@ -25,6 +26,10 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     fault = None if crash is None else range_fault(crash)
     if crash is None or fault is None or fault.kind != "embedding-range" or fault.tensor is None:
+        return
+    narrow = narrow_cast(run, crash, fault.tensor, fault.size) if fault.low < 0 else None
+    if narrow is not None:
+        yield narrowed(crash, narrow, "ids", fault.size, fault.low)
         return
     site = None if fault.root is None else own_line(crash, fault.root, fault.path)
     written = size_written(run.source, site, "num_embeddings", fault.size)

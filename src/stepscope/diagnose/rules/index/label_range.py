@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.narrow_cast import narrow_cast, narrowed
 from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.provenance import MAKERS, story, tensors_of
@@ -40,6 +41,10 @@ def label_range(run: Evidence) -> Iterator[Proof]:
     low, high = _whole_range(crash, fault)
     labels = _labels_made(crash, fault.tensor)
     layer = _last_layer(crash, fault)
+    narrow = narrow_cast(run, crash, fault.tensor, fault.size) if low < 0 else None
+    if narrow is not None:
+        yield narrowed(crash, narrow, "labels", fault.size, low)
+        return
     shifted = low >= 1 and high == fault.size
     evidence = {"classes": fault.size, "smallest_label": low, "largest_label": high}
     if labels is not None and _are_grey_levels(fault, low, high):

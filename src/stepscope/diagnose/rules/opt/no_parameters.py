@@ -4,10 +4,12 @@ import ast
 from collections.abc import Iterator
 
 from stepscope.common.syntax import said
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.bindings import bindings_in, node_site
 from stepscope.diagnose.crash.classes import own_class
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.optimized import model_given
+from stepscope.diagnose.crash.used_up import UsedUp, used_up
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modules import Module
@@ -35,7 +37,18 @@ def no_parameters(run: Evidence) -> Iterator[Proof]:
         return
     model = model_given(crash)
     hidden = None if model is None else _hidden(crash, model)
-    if model is None:
+    used = _used(crash)
+    if used is not None:
+        yield Proof(
+            where=used.used,
+            message=f"this line uses up `{used.name}`, a generator: nothing is left in it for the optimizer",
+            label="goes through it once",
+            evidence={"generator": used.made_text},
+            edit=edits.replace(used.made, lambda file, node: f"list({edits.text_of(file, node)})"),
+            fix=f"make it a list: {used.name} = list({used.made_text})",
+            related=[(used.made, "it is made here"), (crash.site, "the optimizer finds it empty")],
+        )
+    elif model is None:
         yield Proof(
             where=crash.site,
             message="the optimizer was given an empty list of parameters",
@@ -62,6 +75,16 @@ def no_parameters(run: Evidence) -> Iterator[Proof]:
             evidence={"model": model.type, "others": others[:3]},
             fix=f"pass {better}",
         )
+
+
+def _used(crash: Crash) -> UsedUp | None:
+    """The generator the optimizer was given, where an earlier line has gone through it."""
+    frame = crash.last
+    call = None if frame is None else frame.running
+    if frame is None or not isinstance(call, ast.Call):
+        return None
+    given = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "params")]
+    return used_up(crash, frame, given[0]) if given else None
 
 
 def _has_parameters(model: Module) -> bool:

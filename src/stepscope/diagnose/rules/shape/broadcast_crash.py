@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from stepscope.diagnose import edits
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.joined import Joined, wrong_axis
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.crash.value_origin import given_by_function
 from stepscope.diagnose.edits import tensors
@@ -15,7 +17,7 @@ from stepscope.evidence.frame_values import HeldTensor
 _HF = "Transformers"
 
 
-@rule("shape.broadcast-crash", severity="error", needs="crash")
+@rule("shape.broadcast-crash", severity="error", needs="crash", follows=("loss.class-weights",))
 def broadcast_crash(run: Evidence) -> Iterator[Proof]:
     """Two tensors of different shapes meet in an operation that needs them to fit.
 
@@ -46,6 +48,10 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
             related=[(crash.site, "they are stacked here")] if where is not crash.site else [],
         )
         return
+    joined = wrong_axis(crash)
+    if joined is not None:
+        yield _along(crash, joined)
+        return
     names = {id(tensor): name for name, tensor in crash.operands}
     first, second = pair
     op = "this operation" if found is None else f"`{found.op}`"
@@ -58,6 +64,20 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
         fix=_for_classes(run, op, first, second)
         or _product(op, names[id(first)], first, names[id(second)], second)
         or _mend(names[id(first)], first, names[id(second)], second),
+    )
+
+
+def _along(crash: Crash, joined: Joined) -> Proof:
+    """Tensors that only differ in the axis they were meant to be joined along."""
+    shapes = [list(tensor.shape) for _, tensor in crash.operands]
+    used = f"axis {joined.used}" + ("" if joined.is_said else ", the default")
+    return Proof(
+        where=crash.site,
+        message=f"`{joined.op}` joins along {used}, but the tensors differ in axis {joined.needed}",
+        label=", ".join(f"{name} {list(tensor.shape)}" for name, tensor in crash.operands[:4]),
+        evidence={"shapes": shapes[:4], "axis": joined.used},
+        edit=edits.argument(crash.site, 1, joined.keyword, str(joined.needed)),
+        fix=f"join them along that axis: {joined.suggested}",
     )
 
 

@@ -3,16 +3,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
 from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
-from stepscope.diagnose.crash.turning_point import turning_point
+from stepscope.diagnose.crash.turning_point import own_site, turning_point
 from stepscope.diagnose.crash.written_sizes import size_written
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 
 
@@ -78,6 +80,10 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
     made = producer(tensor, layer.root)
     kept = made is None or (turned != 0 and _width(made[1]) == expected.size)
     if kept and turned is not None:
+        picture = _channels_last(crash, layer, tensor, turned)
+        if picture is not None:
+            yield picture
+            return
         yield Proof(
             where=crash.own[-1].site if crash.own else layer.site,
             message=f"{layer.name} expects {expected.size} values on axis {expected.axis}, "
@@ -117,6 +123,29 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
         related=[]
         if other is None
         else [(other, "the layer is built here" if made is None else f"this layer gives {fault.given}")],
+    )
+
+
+def _channels_last(crash: Crash, layer: Layer, tensor: HeldTensor, axis: int) -> Proof | None:
+    """Pictures as they lie in a file, [height, width, channels]: they are turned where they become tensors."""
+    if not layer.module.is_a("_ConvNd") or axis != tensor.ndim - 1 or tensor.has_graph:
+        return None
+    where = turning_point(crash, tensor, lambda dtype, axes: axes == tensor.ndim)
+    origins = () if tensor.origin is None else tensor.origin.ancestors(200)
+    seen = next((one for one in origins if where is not None and own_site(one) == where), None)
+    if where is None:
+        return None
+    axes = tensor.ndim if seen is None else len(seen.shape)
+    before = axes - len(layer.module.attributes["kernel_size"]) - 1  # axes in front of those of one picture
+    order = ", ".join(map(str, [*range(before), axes - 1, *range(before, axes - 1)]))
+    return Proof(
+        where=where,
+        message=f"the pictures have their channels last, {list(tensor.shape)}, and {layer.name} reads them first",
+        label=f"{list(tensor.shape if seen is None else seen.shape)}",
+        evidence={"layer": layer.name, "input_shape": list(tensor.shape)},
+        edit=edits.append(where, f".permute({order})"),
+        fix=f"put the channels first where the tensor is made: .permute({order})",
+        related=[(crash.site, "it fails here")],
     )
 
 

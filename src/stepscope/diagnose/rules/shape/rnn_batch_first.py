@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.common.ops import TRANSPOSES
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.layer_places import built_at
+from stepscope.diagnose.layer_places import built_at, layer_copied
 from stepscope.diagnose.loss_terms import axes_of
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.sequence_layers import KINDS, reads_batch_first
@@ -44,13 +44,14 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
     first = bool(turned.module.attributes.get("batch_first", False))
     kind = turned.module.type
     reads = "[batch, time, features]" if first else "[time, batch, features]"
+    site = layer_copied(run, turned.site)
     yield Proof(
-        where=turned.site or crash.site,
+        where=site or crash.site,
         message=f"{turned.path or kind} reads its input as {reads}: the {turned.batch} samples of the batch "
         f"are treated as time steps",
         label=f"input {list(turned.shape)}",
         evidence={"layer": turned.path or kind, "input_shape": list(turned.shape), "batch_first": first},
-        edit=None if first else layers.batch_first(turned.site),
+        edit=None if first else layers.batch_first(site),
         fix="transpose the input: x.transpose(0, 1)" if first else "build it with batch_first=True",
         related=[(crash.site, "it fails here")],
     )
@@ -67,13 +68,14 @@ def _silent(run: Evidence) -> Iterator[Proof]:
         if visit.parent is not None and visit.parent.module.is_a(*KINDS):
             continue
         shape = visit.shapes_in[0]
+        site = layer_copied(run, built_at(run, visit.root.module, visit.path))
         yield Proof(
-            where=built_at(run, visit.root.module, visit.path),
+            where=site,
             message=f"{visit.path or visit.type} reads its input as [time, batch, features]: the {shape[0]} samples of "
             f"the batch are treated as time steps and mixed",
             label=f"input {list(shape)}, {shape[0]} labels",
             evidence={"layer": visit.path or visit.type, "input_shape": list(shape), "batch_first": False},
-            edit=layers.batch_first(built_at(run, visit.root.module, visit.path)),
+            edit=layers.batch_first(site),
             fix="build it with batch_first=True",
             severity="warning",
         )
