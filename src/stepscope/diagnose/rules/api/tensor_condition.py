@@ -14,7 +14,7 @@ from stepscope.evidence.frame_values import HeldItems, HeldTensor
 _COMBINED = {ast.And: "&", ast.Or: "|"}
 
 
-@rule("api.tensor-condition", severity="error", needs="crash", follows=("name.*", "api.wrong-type"))
+@rule("api.tensor-condition", severity="error", needs="crash")
 def tensor_condition(run: Evidence) -> Iterator[Proof]:
     """A tensor of several values stands where one True or False is needed.
 
