@@ -1,12 +1,11 @@
-"""A team's server at size: a catalogue of a million runs in PostgreSQL, and ingest beside viewers.
+"""A team's server at work: ingest beside viewers, and the same work for its peers.
 
-    python bench/team.py catalogue [--runs 1000000]      pages listed, filtered and sorted by SQL (goal: under 100 ms)
     python bench/team.py ingest [--seconds 30] [--viewers 100] [--clients 2] [--rate 11] [--workers 2]
                                                          what viewers wait while so many M points a minute come in;
                                                          --rate 0: as many as come
     python bench/team.py peers [--clients 2]             the same points to MLflow on PostgreSQL and to Aim's server
 
-Needs PostgreSQL (`initdb`, `pg_ctl` on the PATH). The rows of the catalogue are made in the database itself.
+Needs PostgreSQL (`initdb`, `pg_ctl` on the PATH). `team_pages.py` has the pages over a million runs.
 """
 
 from __future__ import annotations
@@ -14,11 +13,9 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import math
 import multiprocessing
 import os
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,132 +27,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-
-QUESTIONS: dict[str, dict[str, Any]] = {
-    "the newest": {},
-    "page 2,000": {"offset": 100_000},
-    "by a metric": {"sort": "loss.min", "descending": False},
-    "by a config value": {"sort": "config.lr"},
-    "by name": {"sort": "name", "descending": False},
-    "status = failed": {"query": "status = failed"},
-    "config.lr < 0.001 (1 in 1,000)": {"query": "config.lr < 0.001"},
-    "loss.min < 0.00001 (1 in 100,000)": {"query": "loss.min < 0.00001"},
-    "config and metric, by the metric": {"query": "config.lr < 0.5 and loss.min < 0.1", "sort": "loss.min"},
-    "tag = best (1 in 1,000)": {"query": "tags = best"},
-    "name ~ run-99999*": {"query": "name ~ run-99999*"},
-    "the word n-12345": {"query": "n-12345"},
-    "name ~ 77 (too short for a trigram)": {"query": "name ~ 77"},
-    "project, not failed, by a metric": {"query": "project = p7 and status != failed", "sort": "acc.max"},
-    "finds nothing": {"query": "config.lr > 2"},
-}
-
-
-def fill(url: str, runs: int) -> float:
-    """So many runs with two config values, a tag for some, and three metrics each; the seconds it took."""
-    import msgspec
-    import psycopg
-
-    from stepscope.runs.catalogue.entry import Head
-    from stepscope.runs.catalogue.metric_stats import pack_stats
-    from stepscope.runs.points.summary import MetricSummary
-
-    head = Head(
-        id="0" * 26, name="run", project="p", status="finished", created=1.0, ended=2.0, duration_s=1.0, tags=[],
-        notes="", group=None, host="gpu-7", user="ann", commit=None, branch=None, config={"lr": 0.1, "opt": "adam"},
-        summary={}, main="loss", spark=[0.5] * 40, findings=0, dropped=0, version=1,
-    )  # fmt: skip
-    names = ("loss", "acc", "lr")
-    values = {
-        "head": msgspec.msgpack.encode(head),
-        "names": msgspec.msgpack.encode(names),
-        "stats": pack_stats([MetricSummary() for _ in names]),
-        "runs": runs,
-    }
-    began = time.perf_counter()
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP INDEX IF EXISTS ix_runs_name_trigrams, ix_runs_words_trigrams")
-        for table, columns in _INDEXES.items():
-            for column in columns:
-                connection.execute(f"DROP INDEX ix_{table}_{_LEADS[table]}_{column}_run".encode())
-        connection.execute(_RUNS, values)
-        for field, kind, number, text in _VALUES:
-            connection.execute(_VALUE.format(field=field, kind=kind, number=number, text=text).encode(), {"runs": runs})
-        connection.execute(_TAGS)
-        for name in names:
-            connection.execute(_METRIC, {"name": name, "runs": runs})
-        for table, columns in _INDEXES.items():
-            lead = _LEADS[table]
-            for column in columns:
-                made = f'CREATE INDEX ix_{table}_{lead}_{column}_run ON {table} ({lead}, "{column}", run)'
-                connection.execute(made.encode())
-        for column in ("(coalesce(name_lower, name))", "words"):
-            name = "words" if column == "words" else "name"
-            connection.execute(
-                f"CREATE INDEX ix_runs_{name}_trigrams ON runs USING gin ({column} gin_trgm_ops)".encode()
-            )
-        connection.execute("VACUUM (ANALYZE)")  # as PostgreSQL does by itself, some time after so many rows
-    return time.perf_counter() - began
-
-
-_INDEXES = {"run_values": ("number", "natural"), "run_metrics": ("last", "min", "max")}
-_LEADS = {"run_values": "field", "run_metrics": "name"}
-_RUNS = """
-INSERT INTO runs (key, store, folder, stamp, id, name, project, status, created, ended, duration, findings, dropped,
-                  archived, words, config, head, names, stats)
-SELECT n, 's', 'f' || n, '=1', lpad(n::text, 26, '0'), 'run-' || n, 'p' || n %% 20,
-       CASE WHEN n %% 10 = 0 THEN 'failed' ELSE 'finished' END, 1.7e9 + n, 1.7e9 + n + 60, 60, 0, 0, FALSE,
-       'run-' || n || chr(1) || 'p' || n %% 20, '{"opt": "adam"}', %(head)s, %(names)s, %(stats)s
-FROM generate_series(1::bigint, %(runs)s) n"""
-_VALUE = """
-INSERT INTO run_values (run, field, place, kind, number, text, lower, "natural")
-SELECT n, '{field}', 0, '{kind}', {number}, {text}, NULL, CASE WHEN '{kind}' = 't' THEN {text} END
-FROM generate_series(1::bigint, %(runs)s) n"""
-_VALUES = (
-    ("config:lr", "n", "(n * 7919 %% 1000003) / 1000003.0", "(n * 7919 %% 1000003)::text"),
-    ("config:opt", "t", "NULL", "'adam'"),
-    ("run:name", "t", "NULL", "'run-' || lpad(n::text, 8, '0')"),
-)
-_TAGS = """
-INSERT INTO run_values (run, field, place, kind, text)
-SELECT key, 'run:tags', place, CASE place WHEN 0 THEN 'l' ELSE 't' END, 'best'
-FROM runs, generate_series(0, 1) place WHERE key % 1000 = 0"""
-_METRIC = """
-INSERT INTO run_metrics (run, name, last, first, min, max, mean, count, nan, inf, last_step)
-SELECT n, %(name)s, v, 1, v, v + 0.1, v, 1000, 0, 0, 1000
-FROM (SELECT n, ((n * 104729) %% 1000003) / 1000003.0 AS v FROM generate_series(1::bigint, %(runs)s) n) made"""
-
-
-def catalogue(runs: int, repeats: int) -> None:
-    from tests.postgres import Postgres
-
-    from stepscope.database.engine import open_database
-    from stepscope.database.migrate import migrate
-    from stepscope.runs.catalogue.selection import Selection
-    from stepscope.server.run_pages import RunPages
-
-    postgres = Postgres()
-    try:
-        with open_database(postgres.new_database()) as database:
-            migrate(database)
-            print(f"{runs:,} runs in the database after {fill(database.url, runs):.0f} s", flush=True)
-            pages = RunPages(database)
-            print(f"| a page of 50 | found | median of {repeats} | 95th percentile | worst |\n|---|---|---|---|---|")
-            for name, asked in QUESTIONS.items():
-                waited, page = [], None
-                for _ in range(repeats):
-                    began = time.perf_counter()
-                    page = pages.page(
-                        Selection(**{key: asked[key] for key in asked if key != "offset"}), asked.get("offset", 0)
-                    )
-                    waited.append(1000 * (time.perf_counter() - began))
-                assert page is not None
-                found = f"{page.matched:,}" if page.exact else f"about {page.matched:,}"
-                p95 = sorted(waited)[math.ceil(0.95 * len(waited)) - 1]
-                times = " | ".join(f"{ms:.0f} ms" for ms in (statistics.median(waited), p95, max(waited)))
-                print(f"| {name} | {found} | {times} |", flush=True)
-    finally:
-        postgres.close()
-
 
 # -- ingest ---------------------------------------------------------------------------------------------------------
 
@@ -376,9 +247,7 @@ def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["catalogue", "ingest", "peers"])
-    parser.add_argument("--runs", type=int, default=1_000_000)
-    parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("what", choices=["ingest", "peers"])
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--viewers", type=int, default=100)
     parser.add_argument("--clients", type=int, default=2)
@@ -386,7 +255,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
     work: Callable[[], None] = {
-        "catalogue": lambda: catalogue(asked.runs, asked.repeats),
         "ingest": lambda: ingest(asked.seconds, asked.viewers, asked.clients, asked.rate, asked.workers),
         "peers": lambda: peers(asked.clients),
     }[asked.what]

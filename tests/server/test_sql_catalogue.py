@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,18 +15,19 @@ from tests.runs.making import make_run
 
 from stepscope.database.engine import Database, open_database
 from stepscope.database.migrate import migrate
-from stepscope.errors import QueryError
+from stepscope.errors import NotFound, QueryError
 from stepscope.records import RunMeta
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.selection import RunPage, Selection
 from stepscope.runs.catalogue.visible import VisibleCatalogue
 from stepscope.runs.format.ids import new_run_id
-from stepscope.runs.format.layout import create_run
+from stepscope.runs.format.layout import create_run, run_folders
 from stepscope.runs.query.query import parse_field
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.run_pages import RunPages
 from stepscope.server.run_table import RunTable
 from stepscope.server.sql_catalogue import SqlCatalogue
+from stepscope.views.edit import EditRequest, changes, write_changes
 
 if TYPE_CHECKING:
     from tests.postgres import Postgres
@@ -71,6 +74,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             tags=luck.sample(["best", "archived", "opt-2"], luck.randrange(3)),
             created=1_700_000_000.0 + luck.randrange(5),
         )
+    for run in run_folders(store):  # a folder that was changed just now may change again within its time's resolution
+        os.utime(run, (1_700_000_000, 1_700_000_000))
     writers = []
     for number in range(4):
         about = RunMeta(
@@ -92,6 +97,7 @@ def both(database: Database, folder: Path) -> Iterator[tuple[Catalogue, SqlCatal
     with Catalogue(folder) as memory, SqlCatalogue(folder, table=table, few=0) as catalogue:
         memory.refresh()
         catalogue.refresh()
+        assert not catalogue.refresh()  # runs that have ended are in the database only from now on
         yield memory, catalogue
 
 
@@ -141,6 +147,57 @@ def test_most_pages_are_made_by_sql(both: tuple[Catalogue, SqlCatalogue], monkey
                 catalogue.page(Selection(query, sort))
     with pytest.raises(AssertionError, match="Python was asked"):
         catalogue.page(Selection("loss ~ 3"))
+
+
+def test_only_runs_that_go_on_are_in_memory(both: tuple[Catalogue, SqlCatalogue]) -> None:
+    memory, catalogue = both
+    assert {entry.status for entry in catalogue._entries.values()} == {"running"}
+    assert len(catalogue) == len(memory.every())
+    for entry in memory.every():
+        if entry.status != "running":  # whose duration grows
+            assert catalogue.entry(entry.id).head == entry.head
+        assert catalogue.get(entry.id).meta == memory.get(entry.id).meta
+
+
+def test_everything_else_is_answered_as_from_memory(both: tuple[Catalogue, SqlCatalogue]) -> None:
+    memory, catalogue = both
+    assert facts_of(catalogue) == facts_of(memory)
+    here = VisibleCatalogue(memory, frozenset("ac"))
+    assert facts_of(VisibleCatalogue(catalogue, frozenset("ac"))) == facts_of(here)
+    for query in QUERIES:
+        assert [one.id for one in catalogue.entries(query, "loss.min")] == [
+            one.id for one in memory.entries(query, "loss.min")
+        ]
+
+
+def test_a_run_that_changes_or_goes_is_counted_anew(both: tuple[Catalogue, SqlCatalogue], folder: Path) -> None:
+    memory, catalogue = both
+    one, other = [entry for entry in memory.every() if entry.status == "finished"][:2]
+    write_changes(one.path, one.id, changes(EditRequest([one.id], add_tags=["new"], name="renamed")))
+    shutil.rmtree(other.path)
+    news = catalogue.refresh()
+    memory.refresh()
+    assert (news.changed, news.gone) == ([one.id], [other.id])
+    assert catalogue.entry(one.id).name == "renamed"
+    assert catalogue.entry(one.id).version > one.version
+    with pytest.raises(NotFound):
+        catalogue.entry(other.id)
+    assert facts_of(catalogue) == facts_of(memory)
+    assert not catalogue.refresh()
+    assert facts_of(catalogue) == facts_of(memory)
+
+
+def facts_of(catalogue: Catalogue) -> dict[str, Any]:
+    """What the app says of all runs."""
+    found: dict[str, Any] = {"runs": len(catalogue), "projects": catalogue.projects()}
+    for query in ("", "project = a", "project in (a, b)", "project = a and loss.min < 3"):
+        columns, default = catalogue.table_columns(Selection(query))
+        found[query] = (sorted(columns, key=lambda one: one.key), sorted(default))
+    found["each"] = {entry.id for entry in catalogue.each()}
+    found["every"] = [entry.id for entry in catalogue.every()]
+    found["running"] = {entry.id for entry in catalogue.running()}
+    found["of a"] = catalogue.count("a")
+    return found
 
 
 def test_people_see_pages_of_their_own_projects(both: tuple[Catalogue, SqlCatalogue]) -> None:

@@ -10,11 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from http.client import HTTPResponse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import httpx
 import pytest
@@ -39,6 +36,7 @@ from stepscope.sync.push import Pushed, patiently, push
 from stepscope.sync.remote import Remote, Unreachable
 from stepscope.views.edit import EditRequest, changes, write_changes
 
+from .bad_servers import liar, lying_server
 from .fault_proxy import FaultProxy
 
 
@@ -262,74 +260,6 @@ def test_a_lying_server_ends_in_an_error_and_nothing_here_is_touched(store: Path
             pass
     assert {path: (path.stat().st_mtime_ns, path.stat().st_mode) for path in (run, *run.rglob("*"))} == before
     assert bytes_of(store) == bytes_before
-
-
-@contextmanager
-def lying_server(answer: bytes) -> Iterator[str]:
-    """Says that it has nothing, and then the same to every piece."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(b'{"files":{}}')
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
-            self._answer(answer)
-
-        def _answer(self, body: bytes) -> None:
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join(10)
-
-
-class _Liar(BaseHTTPRequestHandler):
-    """Answers every request with `head` and then `body`, again and again if it is `endless`."""
-
-    protocol_version = "HTTP/1.1"
-    head, body, endless = b"", b"", False
-    heard: ClassVar[list[str]]
-
-    def do_GET(self) -> None:
-        self.heard.append(self.headers.get("authorization", ""))
-        self.close_connection = True
-        with suppress(OSError):
-            self.wfile.write(self.head + b"\r\n\r\n" + self.body)
-            while self.endless:
-                self.wfile.write(self.body)
-
-    do_POST = do_GET
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def liar(head: bytes, body: bytes = b"", *, endless: bool = False) -> Iterator[tuple[str, list[str]]]:
-    """The address of a server that lies, and the tokens that it was shown."""
-    heard: list[str] = []
-    kind = type("Liar", (_Liar,), {"head": head, "body": body, "endless": endless, "heard": heard})
-    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}", heard
-        finally:
-            server.shutdown()
-            thread.join(10)
 
 
 PAGE = b"<!doctype html><title>Log in to the guest network</title>"

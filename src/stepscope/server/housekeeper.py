@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("stepscope.server")
 
 AGAIN_S = 10.0
+SHARE = 50
+"""After looking for work for t, which takes seconds among a million runs, rest for at least 50 t."""
 
 
 class Housekeeper:
@@ -55,6 +57,7 @@ class Housekeeper:
         self._seen: dict[str, tuple[str, float | None]] = {}
         self._policies = Policies({}, {})
         self._trashed: set[str] = set()
+        self._finding_s = 0.0
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self.failing: str | None = None
@@ -78,20 +81,22 @@ class Housekeeper:
 
     def _run(self) -> None:
         turn = fenced("keeping house")(self.once)
-        while not self._stopping.wait(self._again_s):
+        while not self._stopping.wait(max(self._again_s, SHARE * self._finding_s)):
             turn()
 
     def once(self) -> None:
         """Find what is to be done, and do it until nothing is left."""
         self._fates.note()
+        began = time.thread_time()
         self._find()
+        self._finding_s = time.thread_time() - began
         while not self._stopping.is_set() and (job := self._jobs.take("run", "purge")) is not None:
             self._do(job)
 
     def _find(self) -> None:
         self._policies = read_policies(self._database)
         now = time.time()
-        waiting = [entry for entry in self._catalogue.every() if self._needs_care(entry, now)]
+        waiting = [entry for entry in self._catalogue.each() if self._needs_care(entry, now)]
         if waiting:  # perhaps another process has seen to them
             self._seen = stamps(self._database)
             self._jobs.add("run", (entry.id for entry in waiting if self._needs_care(entry, now)))

@@ -39,13 +39,13 @@ class Notices:
         self._seen: dict[str, Watched] = dict(self._log.running)
         self._stalled = Stalled(runs, clock)
 
-    def about(self, entries: Iterable[RunEntry], everyone: Iterable[RunEntry] = ()) -> list[Notice]:
-        """What is new about runs that changed, and which of `everyone` do not get on."""
+    def about(self, entries: Iterable[RunEntry], running: Iterable[RunEntry] = ()) -> list[Notice]:
+        """What is new about runs that changed, and which of those that go on do not get on."""
         notices: list[Notice] = []
         entries = list(entries)
         for entry in entries:
             notices += self._one(entry, len(entries) <= _MOST_OPENED)
-        notices += [self._no_step(one) for one in self._stalled.look(everyone)]
+        notices += [self._no_step(one) for one in self._stalled.look(running)]
         return self._log.new(notices)[-MAX_NOTICES:]
 
     def _one(self, entry: RunEntry, openly: bool) -> list[Notice]:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,6 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from stepscope.common.metric_direction import Goal
 from stepscope.database.engine import Database
+from stepscope.database.tables import runs
 from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.catalogue.selection import RunPage, Selection
@@ -29,6 +30,7 @@ LARGE = 50_000
 """With fewer runs everything is counted; with more, what takes longer than `BUDGET_MS` is estimated."""
 BUDGET_MS = 40
 ESTIMATE_S = 30.0
+_ENTRIES = sql.select(runs.c.store, runs.c.folder, runs.c.head, runs.c.names, runs.c.stats)
 _head_decoder = msgspec.msgpack.Decoder(Head)
 _names_decoder = msgspec.msgpack.Decoder(tuple[str, ...])
 
@@ -103,6 +105,21 @@ class RunPages:
         with self._database.reading() as connection:
             found = connection.execute(sql.text(text), {**condition.values, "goal": sound(f"goal:{metric}")}).first()
         return None if found is None else (found[0], found[1])
+
+    def entry(self, run: str) -> RunEntry | None:
+        asked = _ENTRIES.where(runs.c.id == run, *self._own())
+        with self._database.reading() as connection:
+            found = connection.execute(asked).first()
+        return None if found is None else _entry(*found)
+
+    def each(self) -> Iterator[RunEntry]:
+        """All runs, in no order."""
+        with self._database.reading() as connection:
+            for row in connection.execution_options(yield_per=2000).execute(_ENTRIES.where(*self._own())):
+                yield _entry(*row)
+
+    def _own(self) -> list[sql.ColumnElement[bool]]:
+        return [runs.c.store.in_(self._stores)] if self._stores else []
 
     def knows(self, field: Field) -> bool:
         """Whether any run has a field of the query language."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
@@ -36,6 +36,11 @@ _MOST_TOLD = 250
 _TRIES = 5
 _head_decoder = msgspec.msgpack.Decoder(Head)
 _names_decoder = msgspec.msgpack.Decoder(tuple[str, ...])
+_ROWS = sql.select(runs.c.folder, runs.c.stamp, runs.c.head, runs.c.names)
+
+
+def _warn(fault: SQLAlchemyError) -> None:
+    log.warning("the catalogue's database does not answer: %s", str(fault).partition("\n")[0])
 
 
 class RunTable:
@@ -52,8 +57,19 @@ class RunTable:
         """Whether the database has everything that was saved."""
         return not any(self._unsaved.values())
 
-    def rows(self, store: str) -> list[Row]:
-        return self._safely(lambda: self._rows(store), [])
+    def rows(self, store: str) -> Iterator[Row]:
+        asked = _ROWS.where(runs.c.store == store)
+        shared: dict[bytes, tuple[str, ...]] = {}
+        try:
+            with self.database.reading() as connection:
+                for folder, stamp, head, names in connection.execution_options(yield_per=2000).execute(asked):
+                    own = shared.setdefault(bytes(names), _names_decoder.decode(names))
+                    yield Row(folder, stamp, bytes(head), own)
+        except SQLAlchemyError as fault:
+            _warn(fault)
+
+    def row(self, store: str, folder: str) -> Row | None:
+        return self._safely(lambda: self._row(store, folder), None)
 
     def stats(self, store: str, folder: str) -> bytes | None:
         return self._safely(lambda: self._stats(store, folder), None)
@@ -78,7 +94,7 @@ class RunTable:
         try:
             return work()
         except SQLAlchemyError as fault:
-            log.warning("the catalogue's database does not answer: %s", str(fault).partition("\n")[0])
+            _warn(fault)
             return otherwise
 
     def _save_again(self, store: str, waiting: dict[str, Row | None]) -> dict[str, Row | None]:
@@ -94,15 +110,13 @@ class RunTable:
         self._save(store, rows, gone)
         return {}
 
-    def _rows(self, store: str) -> list[Row]:
-        asked = sql.select(runs.c.folder, runs.c.stamp, runs.c.head, runs.c.names).where(runs.c.store == store)
+    def _row(self, store: str, folder: str) -> Row | None:
+        asked = _ROWS.where(runs.c.store == store, runs.c.folder == folder)
         with self.database.reading() as connection:
-            found = connection.execute(asked).all()
-        shared: dict[bytes, tuple[str, ...]] = {}
-        return [
-            Row(folder, stamp, bytes(head), shared.setdefault(bytes(names), _names_decoder.decode(names)))
-            for folder, stamp, head, names in found
-        ]
+            found = connection.execute(asked).first()
+        if found is None:
+            return None
+        return Row(found.folder, found.stamp, bytes(found.head), _names_decoder.decode(found.names))
 
     def _stats(self, store: str, folder: str) -> bytes | None:
         asked = sql.select(runs.c.stats).where(runs.c.store == store, runs.c.folder == folder)

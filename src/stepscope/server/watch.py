@@ -28,6 +28,9 @@ IDLE_S = 10.0
 STALE_S = 2.0
 MOST_NAMED = 1000
 """Changed runs that are sent to pages by name; where more change at once, the newest."""
+MANY = 20_000
+QUICK_S = 0.3
+"""Among many runs, looks that take longer are left to the thread: no request waits for one."""
 SHARE = 10
 """After a look that took t, rest for at least 10 t: a slow disk is not kept busy by us."""
 
@@ -54,6 +57,7 @@ class Watch:
         self._wake = threading.Event()
         self._looking = threading.Lock()
         self._looked = float("-inf")
+        self._took = 0.0
         self._thread: threading.Thread | None = None
         hub.on_listener = self._wake.set
         self.on_change: Callable[[], object] = self.wake
@@ -80,15 +84,22 @@ class Watch:
             self._wake.set()
 
     def fresh(self) -> None:
-        """Make sure that what a request sees is at most a moment old, also when nobody was watching."""
-        if time.monotonic() - self._looked > STALE_S and not self._looking.locked():
+        """Make sure that what a request sees is at most a moment old, also when nobody was watching.
+
+        Among very many runs it is as old as the thread's last look.
+        """
+        if time.monotonic() - self._looked <= STALE_S or self._looking.locked():
+            return
+        if self._took <= QUICK_S or len(self._catalogue) <= MANY:
             self.look()
 
     def look(self) -> None:
         """Look once and tell what changed."""
         with self._looking:
+            began = time.monotonic()
             changes = self._catalogue.refresh(self._reading)
             self._looked = time.monotonic()
+            self._took = self._looked - began
             news = self._news(changes)
             if changes or news.notices:
                 self._hub.publish(news)
@@ -107,7 +118,7 @@ class Watch:
             version=changes.version,
             changed=[RunChange(id=entry.id, version=entry.version, status=entry.status) for entry in named],
             gone=changes.gone,
-            notices=self._notices.about(entries, self._catalogue.every()),
+            notices=self._notices.about(entries, self._catalogue.running()),
         )
 
     def _run(self) -> None:

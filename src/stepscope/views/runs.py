@@ -8,7 +8,6 @@ import msgspec
 
 from stepscope.errors import QueryError
 from stepscope.records import Status
-from stepscope.runs.catalogue.columns import default_columns, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.ordering import grouped
 from stepscope.runs.catalogue.selection import Selection
@@ -160,16 +159,13 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
 @route("POST", "/api/columns")
 def columns(ctx: Context, request: ColumnsRequest) -> Columns:
     """The available columns, and the default ones."""
-    entries = ctx.catalogue.entries(request.query)
-    if request.runs:
-        wanted = set(request.runs)
-        entries = [entry for entry in entries if entry.id in wanted]
-    found = run_columns(entries) if request.runs else ctx.catalogue.columns(request.query)
+    asked = Selection(request.query, runs=frozenset(request.runs) if request.runs else None)
+    found, default = ctx.catalogue.table_columns(asked)
     shown = [
         RunColumn(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct)
         for one in found
     ]
-    return Columns(columns=shown, default=default_columns(found, entries))
+    return Columns(columns=shown, default=default)
 
 
 def cell(value: object) -> Cell:

@@ -10,17 +10,18 @@ docs/design/005-catalogue-and-index.md explains how a store of ten thousand runs
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepscope.common.metric_direction import Goal
 from stepscope.errors import NotFound
-from stepscope.runs.catalogue.columns import RunColumn, run_columns
+from stepscope.runs.catalogue.columns import RunColumn, default_columns, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.index import Index, RunIndex
 from stepscope.runs.catalogue.ordering import grouped, ordered
@@ -64,9 +65,16 @@ class Catalogue:
     """The runs of one or more stores. Thread-safe; close it when done."""
 
     def __init__(
-        self, *stores: Path | str, index: RunIndex | None = None, clock: Callable[[], float] = time.time
+        self,
+        *stores: Path | str,
+        index: RunIndex | None = None,
+        clock: Callable[[], float] = time.time,
+        few: float = math.inf,
     ) -> None:
-        """A store is a folder of run folders, a folder of such folders, or one run folder. It may not exist yet."""
+        """A store is a folder of run folders, a folder of such folders, or one run folder. It may not exist yet.
+
+        With more runs than `few`, a subclass may leave those that have ended to the index (`StoreScan.rest`).
+        """
         self.stores = [Path(store) for store in stores]
         self.version = 0
         self.unread = 0
@@ -76,7 +84,7 @@ class Catalogue:
         self._lock = threading.RLock()
         self._refreshing = threading.RLock()  # acquired before _lock; held alone while files are read
         self._ready = threading.Event()
-        self._scans = [StoreScan(store, self._index) for store in self.stores]
+        self._scans = [StoreScan(store, self._index, few) for store in self.stores]
         self._entries: dict[str, RunEntry] = {}
         self._folders: OrderedDict[Path, RunFolder] = OrderedDict()
         self._newest: tuple[dict[str, RunEntry] | None, list[RunEntry]] = (None, [])
@@ -218,6 +226,17 @@ class Catalogue:
         """All runs, the newest first."""
         return list(self._all())
 
+    def each(self) -> Iterator[RunEntry]:
+        """All runs in no order, for a walk over them: they need not be in memory at once."""
+        return iter(self._all())
+
+    def running(self) -> list[RunEntry]:
+        return [entry for entry in self._all() if entry.status == "running"]
+
+    def count(self, projects: Collection[str] | None = None) -> int:
+        """The number of runs in some projects; None for all."""
+        return len(self) if projects is None else sum(entry.project in projects for entry in self._all())
+
     def check_field(self, text: str) -> None:
         """Reject a sort key or column that no run has, and suggest close names."""
         check_field(parse_field(text), self._known_names(self._all()), text)
@@ -271,6 +290,13 @@ class Catalogue:
             columns = run_columns(entries)
             self._columns = (self.version, columns)
         return columns
+
+    def table_columns(self, asked: Selection) -> tuple[list[RunColumn], list[str]]:
+        """The columns of the runs of a selection, and the default ones."""
+        entries = self.selected(asked)
+        unlimited = asked.runs is None and asked.projects is None
+        found = self.columns(asked.query) if unlimited else run_columns(entries)
+        return found, default_columns(found, entries)
 
     def prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
         """Prefetch metric numbers that are about to be read for many runs."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stepscope.common.metric_direction import goal_of
+from stepscope.common.metric_direction import Goal, goal_of
 from stepscope.runs.catalogue.entry import FACTS, RunEntry
+from stepscope.runs.catalogue.selection import newest_goals
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
 
 _LABELS = {"git.commit": "commit", "git.branch": "branch", "id": "run id"}
 _SHOWN_STATS = ("last", "min", "max", "mean")
-_MOST_DISTINCT = 1000
+MOST_DISTINCT = 1000
 """Distinct values are counted up to this number."""
 _MOST_METRICS = 5000
 
@@ -38,22 +39,30 @@ def run_columns(entries: Sequence[RunEntry]) -> list[RunColumn]:
 
 def default_columns(columns: Iterable[RunColumn], entries: Sequence[RunEntry]) -> list[str]:
     """The default columns: config that differs between the runs, and their main metrics."""
-    runs = len(entries)
+    mains = Counter(entry.main for entry in entries if entry.main is not None)
+
+    def goals(names: Collection[str]) -> dict[str, Goal]:
+        return {name: goal for name, (_, goal) in newest_goals(entries, names).items()}
+
+    return best_of(columns, len(entries), mains, goals)
+
+
+def best_of(
+    columns: Iterable[RunColumn],
+    runs: int,
+    mains: Counter[str],
+    goals: Callable[[Collection[str]], dict[str, Goal]],
+) -> list[str]:
+    """The default columns of `runs` runs with these main metrics; `goals` says which way metrics are good."""
     differing = [one for one in columns if one.source == "config" and one.distinct > 1 and one.count * 4 >= runs]
     differing.sort(key=lambda one: -one.count)
-    mains: dict[str, int] = {}
-    for entry in entries:
-        if entry.main is not None:
-            mains[entry.main] = mains.get(entry.main, 0) + 1
-    best = sorted((name for name in mains if mains[name] * 4 >= runs), key=lambda name: -mains[name])[:2]
-    metrics = [field_key(Field("metric", name, stat)) for name in best for stat in ("last", _best_stat(name, entries))]
+    best = [name for name, count in mains.most_common(2) if count * 4 >= runs]
+    said = goals(best) if best else {}
+    metrics = []
+    for name in best:
+        better: Literal["min", "max"] = "max" if (said.get(name) or goal_of(name)) == "max" else "min"
+        metrics += [field_key(Field("metric", name, stat)) for stat in ("last", better)]
     return [one.key for one in differing[:6]] + metrics
-
-
-def _best_stat(name: str, entries: Sequence[RunEntry]) -> Literal["min", "max"]:
-    """Whether lower or higher is better: from the run's definition, else from the name, else lower."""
-    goal = next((entry.goals[name] for entry in entries if name in entry.goals), None) or goal_of(name)
-    return "max" if goal == "max" else "min"
 
 
 def _facts(entries: Sequence[RunEntry]) -> list[RunColumn]:
@@ -62,9 +71,14 @@ def _facts(entries: Sequence[RunEntry]) -> list[RunColumn]:
         fact = FACTS[name]
         found = [value for entry in entries if (value := fact(entry.head, 0.0)) not in (None, "", [])]
         distinct = len({tuple(value) for value in found} if kind == "tags" else set(found))
-        shown: Any = "text" if kind == "tags" else kind
-        columns.append(RunColumn(name, _LABELS.get(name, name), "run", shown, distinct, len(found)))
+        columns.append(fact_column(name, min(distinct, MOST_DISTINCT), len(found)))
     return columns
+
+
+def fact_column(name: str, distinct: int, count: int) -> RunColumn:
+    kind = RUN_FIELDS[name]
+    shown: Any = "text" if kind == "tags" else kind
+    return RunColumn(name, _LABELS.get(name, name), "run", shown, distinct, count)
 
 
 def _config(entries: Sequence[RunEntry]) -> list[RunColumn]:
@@ -72,15 +86,18 @@ def _config(entries: Sequence[RunEntry]) -> list[RunColumn]:
     for entry in entries:
         for key, value in entry.head.config.items():
             found[key].append(value)
-    return [_config_column(key, values) for key, values in sorted(found.items())]
+    return [_column_of(key, values) for key, values in sorted(found.items())]
 
 
-def _config_column(key: str, values: list[Any]) -> RunColumn:
+def _column_of(key: str, values: list[Any]) -> RunColumn:
     kinds = set(map(type, values))
     if not kinds <= _PLAIN:
         values = [value if type(value) in _PLAIN else repr(value) for value in values]
-    distinct = min(len(set(values)), _MOST_DISTINCT)
-    return RunColumn(field_key(Field("config", key)), key, "config", _config_type(kinds), distinct, len(values))
+    return config_column(key, min(len(set(values)), MOST_DISTINCT), len(values), kinds)
+
+
+def config_column(key: str, distinct: int, count: int, kinds: set[type]) -> RunColumn:
+    return RunColumn(field_key(Field("config", key)), key, "config", _config_type(kinds), distinct, count)
 
 
 _PLAIN = {str, int, float, bool, type(None)}
@@ -103,10 +120,15 @@ def _metrics(entries: Sequence[RunEntry]) -> list[RunColumn]:
     for entry in entries:  # runs with the same metrics share one tuple
         names = entry.metrics.names
         runs_by_names[id(names)] = (names, runs_by_names.get(id(names), (names, 0))[1] + 1)
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for names, runs in runs_by_names.values():
         for name in names:
-            counts[name] = counts.get(name, 0) + runs
+            counts[name] += runs
+    return metric_columns(counts)
+
+
+def metric_columns(counts: Counter[str]) -> list[RunColumn]:
+    """The columns of metrics, by the number of runs that have each."""
     return [
         RunColumn(field_key(Field("metric", name, stat)), _metric_label(name, stat), "metric", "number", count, count)
         for name, count in list(counts.items())[:_MOST_METRICS]

@@ -55,21 +55,23 @@ def find_run_folder(store: Path, run_id: str) -> Path | None:
 def _below(path: str, prefix: str, depth: int, left: list[int]) -> Iterator[Found]:
     try:
         with os.scandir(path) as listing:
-            entries = list(listing)
+            for entry in listing:
+                if not entry.name.startswith("."):
+                    yield from _at(entry, prefix, depth, left)
     except _NOT_THERE:
         return
-    for entry in entries:
-        name = entry.name
-        if name.startswith("."):
-            continue
-        try:
-            if is_run_id(name):
+
+
+def _at(entry: os.DirEntry[str], prefix: str, depth: int, left: list[int]) -> Iterator[Found]:
+    name = entry.name
+    try:
+        if is_run_id(name):
+            yield Found(entry.path, prefix + name, entry.stat())
+        elif entry.is_dir() and name not in (BLOBS, COMPACT) and left[0] > 0:
+            left[0] -= 1
+            if os.path.isfile(os.path.join(entry.path, META)):
                 yield Found(entry.path, prefix + name, entry.stat())
-            elif entry.is_dir() and name not in (BLOBS, COMPACT) and left[0] > 0:
-                left[0] -= 1
-                if os.path.isfile(os.path.join(entry.path, META)):
-                    yield Found(entry.path, prefix + name, entry.stat())
-                elif depth:
-                    yield from _below(entry.path, f"{prefix}{name}/", depth - 1, left)
-        except _NOT_THERE:
-            continue
+            elif depth:
+                yield from _below(entry.path, f"{prefix}{name}/", depth - 1, left)
+    except _NOT_THERE:
+        return

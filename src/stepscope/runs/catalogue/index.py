@@ -53,7 +53,9 @@ class Row(NamedTuple):
 class RunIndex(Protocol):
     """The index interface: a file in the user's cache, or a team server's database."""
 
-    def rows(self, store: str) -> list[Row]: ...
+    def rows(self, store: str) -> Iterable[Row]: ...
+
+    def row(self, store: str, folder: str) -> Row | None: ...
 
     def stats(self, store: str, folder: str) -> bytes | None: ...
 
@@ -100,6 +102,10 @@ class Index:
             ]
 
         return self._safely(read, [])
+
+    def row(self, store: str, folder: str) -> Row | None:
+        """The row of one run, without its stats."""
+        return next((row for row in self.rows(store) if row.folder == folder), None)
 
     def stats(self, store: str, folder: str) -> bytes | None:
         """The numbers of one run's metrics, or None if they must be read from the run."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from stepscope.runs.catalogue.discover import Found, find_run_folder, find_run_f
 from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.index import Row, RunIndex
 from stepscope.runs.catalogue.metric_stats import MetricStats, Slot
+from stepscope.runs.catalogue.run_counts import RunCounts
 from stepscope.runs.query.fields import Field
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ log = logging.getLogger("stepscope.runs")
 
 _BATCH = 200
 """Runs saved to the index together: a kill during the first scan loses at most these."""
+_RECOUNT_SHARE = 50
+"""After counting all runs, which takes seconds for a million, rest fifty times as long."""
 _ENDED = frozenset(("finished", "stopped", "preempted", "failed"))
 
 _head_decoder = msgspec.msgpack.Decoder(Head)
@@ -44,11 +49,26 @@ class _Known:
     """Kept while the run is live, to update its status and read only what is new."""
 
 
+def _may_rest(folder: str, known: _Known) -> bool:
+    """Whether a run changes no more by itself and can be asked for by its folder's name."""
+    return known.stamp.startswith("=") and known.reading is None and folder == known.entry.id
+
+
 class StoreScan:
     """The runs of one store, by their path relative to it."""
 
-    def __init__(self, store: Path, index: RunIndex) -> None:
+    def __init__(self, store: Path, index: RunIndex, few: float = math.inf) -> None:
+        """With more than `few` runs, `rest` leaves the facts of settled ones to the index."""
         self.store = store
+        self.counts: RunCounts | None = None
+        """Counts over all runs, since there are more than `few`."""
+        self._few = few
+        self._resting: dict[str, str] = {}
+        """Settled runs whose facts are only in the index: their stamps by folder, which is their id."""
+        self._left: set[str] = set()
+        self._miscounted = False
+        """Whether a run had to be taken from the counts and another process had changed it: all are counted again."""
+        self._recount_at = 0.0
         self._key = os.path.realpath(store)
         self._index = index
         self._known: dict[str, _Known] | None = None
@@ -65,6 +85,31 @@ class StoreScan:
         """The folders and entries of all runs."""
         return [(folder, known.entry) for folder, known in (self._known or {}).items()]
 
+    def __len__(self) -> int:
+        return len(self._known or ()) + len(self._resting)
+
+    def rest(self) -> set[str]:
+        """Forget the facts of settled runs, where there are many; the ids of those that are forgotten now.
+
+        Everything must be in the index. What is about all of these runs has to be asked of it from then on.
+        """
+        if self._known is None or self._unsaved or len(self) <= self._few:
+            return set()
+        if self.counts is None:
+            self.counts = RunCounts()
+            for known in self._known.values():
+                self.counts.add(known.entry.head, known.entry.metrics.names)
+        settled = {folder: known.stamp for folder, known in self._known.items() if _may_rest(folder, known)}
+        for folder in settled:
+            del self._known[folder]
+        self._resting |= settled
+        return set(settled)
+
+    def take_left(self) -> set[str]:
+        """The ids of runs at rest that were deleted since the last call."""
+        left, self._left = self._left, set()
+        return left
+
     @property
     def problems(self) -> dict[Path, str]:
         """Folders that look like runs and cannot be read, and why."""
@@ -74,32 +119,52 @@ class StoreScan:
         """Scan again; returns the folders whose entry is new or changed. `progress(done, total)` is called for each."""
         if self._known is None:
             self._known = self._from_index()
+            if self.counts is not None:
+                progress(0, 0)  # listing very many folders takes a while, too
+        elif self._miscounted and time.monotonic() > self._recount_at:
+            self._recount()
         touched: set[str] = set()
         unread: list[Found] = []
         present: set[str] = set()
         try:
-            listed = list(find_run_folders(self.store))
+            for found in find_run_folders(self.store):
+                present.add(found.folder)
+                if not self._is_known(found, now, touched):
+                    unread.append(found)
         except OSError as fault:  # too many open files, an unresponsive disk: keep the current state
             log.warning("cannot list the runs in %s: %s", self.store, fault)
-            return set()
-        for found in listed:
-            present.add(found.folder)
-            before = self._known.get(found.folder)
-            if before is None or not self._is_same(before, found, now, touched):
-                unread.append(found)
+            return touched
         unread.sort(key=lambda found: found.folder, reverse=True)  # newest first: ids begin with the time
         for done, found in enumerate(unread):
             progress(done, len(unread))
             if self._read(found, now):
                 touched.add(found.folder)
-        gone = (self._known.keys() | self._failed.keys()) - present
-        for folder in gone:
-            self._known.pop(folder, None)
-            self._failed.pop(folder, None)
-        self._save(gone)
+        self._forget((self._known.keys() | self._failed.keys() | self._resting.keys()) - present)
         if len(touched) > _BATCH:
             self._fetched.clear()
         return touched
+
+    def _is_known(self, found: Found, now: float, touched: set[str]) -> bool:
+        """Whether a run is as it was when it was read."""
+        assert self._known is not None
+        stamp = self._resting.get(found.folder)
+        if stamp is not None:
+            return stamp == folder_stamp(found.stat)
+        before = self._known.get(found.folder)
+        return before is not None and self._is_same(before, found, now, touched)
+
+    def _forget(self, gone: Iterable[str]) -> None:
+        assert self._known is not None
+        gone = list(gone)
+        self._miscounted |= len(gone) > _BATCH
+        for folder in gone:
+            if len(gone) <= _BATCH:
+                self._count(self._entry_of(folder), None)
+            self._known.pop(folder, None)
+            self._failed.pop(folder, None)
+            if self._resting.pop(folder, None) is not None:
+                self._left.add(folder)
+        self._save(gone)
 
     def read_now(self, run_id: str) -> RunEntry | None:
         """A run that no scan has read yet, from its folder; None if there is none. Thread-safe."""
@@ -149,16 +214,61 @@ class StoreScan:
     # -- internals -----------------------------------------------------------------------------------------------
 
     def _from_index(self) -> dict[str, _Known]:
-        known: dict[str, _Known] = {}
+        known = self._known = {}
         for row in self._index.rows(self._key):
-            try:
-                head = _head_decoder.decode(row.head)
-            except MALFORMED:
-                continue  # written by a version with a different head
+            entry = self._entry_from(row)
             # A process that could not be queried then may be reachable from here now.
-            if head.status != "lost":
-                known[row.folder] = _Known(row.stamp, self._entry(row.folder, head, row.names))
+            if entry is None or entry.head.status == "lost":
+                continue
+            one = _Known(row.stamp, entry)
+            if self.counts is None:
+                known[row.folder] = one
+                if len(known) > self._few:
+                    self.rest()
+                continue
+            self.counts.add(entry.head, entry.metrics.names)
+            if _may_rest(row.folder, one):
+                self._resting[row.folder] = row.stamp
+            else:
+                known[row.folder] = one
         return known
+
+    def _entry_from(self, row: Row) -> RunEntry | None:
+        try:
+            return self._entry(row.folder, _head_decoder.decode(row.head), row.names)
+        except MALFORMED:
+            return None  # written by a version with a different head
+
+    def _entry_of(self, folder: str) -> RunEntry | None:
+        """A run as it was last read, if it was."""
+        known = (self._known or {}).get(folder)
+        if known is not None:
+            return known.entry
+        if folder not in self._resting:
+            return None
+        row = self._index.row(self._key, folder)
+        self._miscounted |= row is None or row.stamp != self._resting[folder]
+        return None if row is None else self._entry_from(row)
+
+    def _recount(self) -> None:
+        assert self._known is not None
+        began, counts = time.monotonic(), RunCounts()
+        for known in self._known.values():
+            counts.add(known.entry.head, known.entry.metrics.names)
+        for row in self._index.rows(self._key):
+            entry = self._entry_from(row) if row.folder in self._resting else None
+            if entry is not None:
+                counts.add(entry.head, entry.metrics.names)
+        self.counts, self._miscounted = counts, False
+        self._recount_at = time.monotonic() + _RECOUNT_SHARE * (time.monotonic() - began)
+
+    def _count(self, before: RunEntry | None, after: RunEntry | None) -> None:
+        if self.counts is None:
+            return
+        if before is not None:
+            self.counts.remove(before.head, before.metrics.names)
+        if after is not None:
+            self.counts.add(after.head, after.metrics.names)
 
     def _is_same(self, known: _Known, found: Found, now: float, touched: set[str]) -> bool:
         """Whether a run is unchanged since it was read; time-dependent facts are updated."""
@@ -170,7 +280,9 @@ class StoreScan:
             head = known.reading.again()
             if head.status != known.entry.status:
                 touched.add(found.folder)
+            before = RunEntry("", known.entry.head, known.entry.metrics)
             known.entry.head = head
+            self._count(before, known.entry)
             if head.status != "running":
                 known.reading = None
                 self._keep(found.folder, known)
@@ -190,16 +302,23 @@ class StoreScan:
         stamp = listing_stamp(path)  # before reading: later changes are seen next time
         if self._failed.get(found.folder, ("", ""))[0] == stamp:
             return False
-        before = self._known.get(found.folder)
+        known, before = self._known.get(found.folder), self._entry_of(found.folder)
         try:
-            reading = read_run(path) if before is None else read_run(path, before.reading, before.entry.version + 1)
+            reading = (
+                read_run(path)
+                if before is None
+                else read_run(path, None if known is None else known.reading, before.version + 1)
+            )
         except (StepscopeError, OSError) as fault:
             passing = isinstance(fault, OSError) and not isinstance(fault, StepscopeError)
             if passing and os.path.lexists(path):  # possibly readable a moment later: keep the old state and try again
                 self._failed.setdefault(found.folder, ("", str(fault)))
                 return False
             self._failed[found.folder] = (stamp, str(fault))
+            self._count(before, None)
             self._known.pop(found.folder, None)
+            if self._resting.pop(found.folder, None) is not None:
+                self._left.add(found.folder)
             return False
         self._failed.pop(found.folder, None)
         status = reading.head.status
@@ -207,6 +326,8 @@ class StoreScan:
             stamp = folder_stamp(found.stat)
         entry = self._entry(found.folder, reading.head, reading.names)
         entry.metrics.fill(reading.stats)
+        self._count(before, entry)
+        self._resting.pop(found.folder, None)
         known = self._known[found.folder] = _Known(stamp, entry, reading if status == "running" else None)
         if status != "running":
             self._keep(found.folder, known)

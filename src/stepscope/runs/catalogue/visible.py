@@ -5,7 +5,7 @@ A test compares it with `Catalogue`: every query method must be restricted here,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stepscope.common.metric_direction import Goal
 from stepscope.errors import NotFound
 from stepscope.runs.catalogue.catalogue import Catalogue, Changes
-from stepscope.runs.catalogue.columns import RunColumn, run_columns
+from stepscope.runs.catalogue.columns import RunColumn
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import choose
 from stepscope.runs.catalogue.selection import RunPage, Selection
@@ -57,7 +57,12 @@ class VisibleCatalogue(Catalogue):
         return entry.id == self._run if self._run is not None else entry.project in self._projects
 
     def __len__(self) -> int:
-        return len(self.every())
+        return self.count()
+
+    def count(self, projects: Collection[str] | None = None) -> int:
+        if self._run is not None:
+            return len(self.every())
+        return self._inner.count(self._projects if projects is None else self._projects.intersection(projects))
 
     def entries(
         self, query: str | Query = "", sort: str = "created", descending: bool = True, group_by: str | None = None
@@ -84,7 +89,18 @@ class VisibleCatalogue(Catalogue):
         return replace(asked, runs=own if asked.runs is None else asked.runs & own)
 
     def every(self) -> list[RunEntry]:
-        return [entry for entry in self._inner.every() if self.shows(entry)]
+        if self._run is None:
+            return self._inner.selected(Selection(projects=self._projects))
+        try:
+            return [self.entry(self._run)]
+        except NotFound:
+            return []
+
+    def each(self) -> Iterator[RunEntry]:
+        return (entry for entry in self._inner.each() if self.shows(entry))
+
+    def running(self) -> list[RunEntry]:
+        return [entry for entry in self._inner.running() if self.shows(entry)]
 
     def check_field(self, text: str) -> None:
         self._inner.check_field(text)
@@ -96,15 +112,21 @@ class VisibleCatalogue(Catalogue):
         return found
 
     def get(self, ref: str) -> RunFolder:
-        known = {entry.id: entry for entry in self.every()}
-        entry = known.get(ref) or choose(ref, list(known.values()))
-        return self._inner.get(entry.id)
+        try:
+            return self._inner.get(self.entry(ref).id)
+        except NotFound:
+            return self._inner.get(choose(ref, self.every()).id)
 
     def columns(self, query: str = "") -> list[RunColumn]:
-        return run_columns(self.entries(query))
+        return self.table_columns(Selection(query))[0]
+
+    def table_columns(self, asked: Selection) -> tuple[list[RunColumn], list[str]]:
+        return self._inner.table_columns(self._limited(asked))
 
     def prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
         self._inner.prefetch(entries, fields)
 
     def projects(self) -> list[str]:
-        return sorted({entry.project for entry in self.every()})
+        if self._run is not None:
+            return sorted({entry.project for entry in self.every()})
+        return [project for project in self._inner.projects() if project in self._projects]
