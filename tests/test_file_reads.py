@@ -11,6 +11,8 @@ SOURCE = ROOT / "src" / "stepscope"
 
 # file -> the calls it may make, and why these need no room of their own
 MAY_READ: dict[str, dict[str, str]] = {
+    "common/own_time.py": {"open": "what the kernel says of this process, under /proc"},
+    "launch/flight_recorder.py": {"pickle.loads": "the dump that torch has just made in this process"},
     "launch/open_files.py": {"open": "what the kernel says of this process, under /proc"},
     "database/engine.py": {"os.open": "the server's own database file, made with its mode"},
     "diagnose/catalogue.py": {".read_text": "the source of our own rules, from our own package"},

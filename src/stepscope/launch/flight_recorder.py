@@ -6,7 +6,6 @@ stack then shows the wrong line. The recorder is a buffer that torch keeps anywa
 
 from __future__ import annotations
 
-import pickle
 import sys
 import zlib
 from array import array
@@ -56,10 +55,17 @@ def read_sent() -> tuple[Call, ...]:
     for name in _PICKLED:
         dump = getattr(bindings, name, None)
         if dump is not None:
-            found = fence.call("reading torch's flight recorder", lambda dump=dump: sent_in(pickle.loads(dump())))
+            found = fence.call("reading torch's flight recorder", lambda dump=dump: sent_in(_unpickled(dump())))
             if found:
                 return found
     return ()
+
+
+def _unpickled(dump: bytes) -> dict[str, Any]:
+    import pickle  # here: every run imports this module, and torch has imported pickle by now
+
+    found: dict[str, Any] = pickle.loads(dump)
+    return found
 
 
 def sent_in(told: dict[str, Any]) -> tuple[Call, ...]:
