@@ -24,8 +24,8 @@ def masked_labels(run: Evidence) -> Iterator[Proof]:
 
     What to do: keep a copy before masking: `labels = ids.clone()`.
 
-    How it is found: the targets are picked from the same tensor that the model was given, and in each of at least three
-    calls all of them are one and the same class, out of three or more.
+    How it is found: the targets are picked from the same tensor that the model was given, this tensor was written to in
+    place, and in each of at least three calls all targets are one and the same class, out of three or more.
 
     Bad:
         labels = ids
@@ -65,12 +65,12 @@ def _only(call: LossCall) -> int | None:
 
 
 def _is_given(call: LossCall) -> bool:
-    """Whether the targets were picked from a tensor that the model was given."""
+    """Whether the targets were picked from a tensor that the model was given, and that was written to in place."""
     if call.input is None or call.target is None:
         return False
     visits = {id(one.visit.root): one.visit.root for one in call.input.ancestors(400) if one.visit is not None}
     given = {id(one.back_through(CASTS)) for visit in visits.values() for one in visit.inputs}
-    return any(id(one) in given for one in _picked_from(call.target, _FAR))
+    return any(one.op.endswith("_") and id(one) in given for one in _picked_from(call.target, _FAR))
 
 
 def _picked_from(origin: Origin, depth: int) -> Iterator[Origin]:
@@ -88,7 +88,8 @@ def _aliases(file: SourceFile) -> Iterator[Site]:
         scope = file.enclosing(node, ast.FunctionDef, ast.Module)
         names = {node.value.id, node.targets[0].id}
         for part in ast.walk(scope) if scope is not None else ():
-            is_store = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
-            if is_store and part.lineno > node.lineno and isinstance(part.value, ast.Name) and part.value.id in names:
+            if not isinstance(part, ast.Subscript) or not isinstance(part.ctx, ast.Store):
+                continue
+            if part.lineno > node.lineno and isinstance(part.value, ast.Name) and part.value.id in names:
                 yield file.site(node)
                 break
