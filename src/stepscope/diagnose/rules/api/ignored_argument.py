@@ -115,10 +115,12 @@ def _is_only_for_it(run: Evidence, one: IgnoredArgument, function: Any) -> bool:
         return False
     if function.name != "forward" and called_name(call) != function.name:
         return False  # a variable that may hold one of several functions
+    scope = file.enclosing(call, *_FUNCTIONS, ast.Module)
+    if isinstance(call.func, ast.Name) and not isinstance(scope, ast.Module) and call.func.id in _names(scope):
+        return False  # an argument of the caller, which may be given several
     passed = _passed(call, function, one.name)
     if passed is None or isinstance(passed, ast.Constant):
         return False
-    scope = file.enclosing(call, *_FUNCTIONS, ast.Module)
     wanted = _text(passed)
     callee = _text(call.func)
     for node in ast.walk(scope):
