@@ -69,7 +69,7 @@ class BoxArithmeticObserver(Observer, BoxArithmetic):
         if _are_corners(first, second, known.shape) and not first.tags & (PARAMETER | OUTPUT):
             self._looks[call.place] = self._looks.get(call.place, 0) + 1
             with quietly():
-                self._kept[id(known)] = known, float(raw.item((here(call.outputs[0]) < 0).float().mean()))
+                self._kept[id(known)] = known, raw.item(raw.mean(raw.float(here(call.outputs[0]) < 0)))
         elif first.op in _LOW and second.op in _HIGH:
             self._kept[id(known)] = known, -1.0
 
@@ -143,4 +143,4 @@ def _both_negative(factors: list[Any]) -> float:
     with quietly():
         near = [here(one) for one in factors]
         one, other = (near[0][..., 0], near[0][..., 1]) if len(near) == 1 else near
-        return float(raw.item(((one < 0) & (other < 0)).float().mean()))
+        return float(raw.item(raw.mean(raw.float((one < 0) & (other < 0)))))

@@ -51,4 +51,4 @@ class EqualPairObserver(Observer, EqualPairs):
         if pair.looks < _LOOKS and can_look(one) and can_look(other):
             pair.looks += 1
             with quietly():
-                pair.equal += float(raw.item((here(one) == here(other)).all(1).float().mean())) >= _SHARE
+                pair.equal += raw.item(raw.mean(raw.float((here(one) == here(other)).all(1)))) >= _SHARE
