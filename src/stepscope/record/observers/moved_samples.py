@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.common.own_time import own_time
 from stepscope.events.quiet import quietly
 from stepscope.events.unpatched_torch import raw
 from stepscope.evidence.moved_samples import MovedSamples, SamplesMoved
@@ -46,12 +45,10 @@ class MovedSampleObserver(Observer, SamplesMoved):
             if dataset is None or not fact.is_training or not may_be_asked(fact) or not _has_masks(delivery.shapes):
                 continue
             found = MovedSamples(fact)
-            until = own_time() + _SECONDS
-            for draws in again.drawn(dataset, _DRAWS):
-                with quietly():
+            drawn = again.drawn(dataset, _DRAWS, _SECONDS)
+            with quietly():
+                for draws in drawn:
                     _compare(draws, found)
-                if own_time() > until:
-                    break
             if found.left or found.together:
                 self.all.append(found)
 

@@ -7,7 +7,7 @@ numbers of its own or write to its data.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from stepscope.record.observers.watcher import Watcher
 
 _SLOW_S = 0.05
+_BUSY = 5
+"""How many times as long a loader may take on a busy machine."""
+_MOST_SLOW = 2
 _SAMPLES = 8
 _COUNTED, _COUNTING_S = 400, 1.0
 _MOST_HELD = 10**6
@@ -33,7 +36,7 @@ def may_be_asked(fact: Loader) -> bool:
     """Only where this process has taken samples before, quickly."""
     if fact.workers or not fact.batches:
         return False
-    return fact.wait_s / (fact.batches * (fact.batch_size or 1)) < _SLOW_S
+    return fact.wait_s / (fact.batches * (fact.batch_size or 1)) < _BUSY * _SLOW_S
 
 
 class SamplesAgain:
@@ -43,6 +46,7 @@ class SamplesAgain:
         self._watcher = watcher
         self.not_checked: dict[str, str] = {}
         """Group of rules -> what the user's own code raised."""
+        self._slow: Counter[int] = Counter()
 
     def varying(self, dataset: Any) -> int:
         """How many of a few samples come with another first tensor, but the same rest, when they are taken twice."""
@@ -56,12 +60,17 @@ class SamplesAgain:
             differ += same_rest and not _same(first[0], second[0])
         return differ
 
-    def drawn(self, dataset: Any, times: int) -> Iterator[list[list[Any]]]:
-        """A few samples, each of them taken so many times."""
-        for number in self._numbers(dataset):
-            with undisturbed(self._watcher):
+    def drawn(self, dataset: Any, times: int, seconds: float) -> list[list[list[Any]]]:
+        """A few samples, each of them taken so many times; fewer when the time is over."""
+        found: list[list[list[Any]]] = []
+        until = own_time() + seconds
+        with undisturbed(self._watcher):  # once: the generators are put back after it, and each draw is another one
+            for number in self._numbers(dataset):
                 draws = [self._taken(dataset, number) for _ in range(times)]
-            yield [one for one in draws if one is not None]
+                found.append([one for one in draws if one is not None])
+                if own_time() > until:
+                    break
+        return found
 
     def labels(self, dataset: Any) -> dict[int, int] | None:
         """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""
@@ -103,9 +112,12 @@ class SamplesAgain:
 
     def _taken(self, dataset: Any, number: int) -> list[Any] | None:
         """A sample as a list of its parts; None when it cannot be had quickly."""
+        if self._slow[id(dataset)] >= _MOST_SLOW:
+            return None
         clock = own_time()
         sample = self._asked(dataset.__getitem__, number)
         if sample is None or own_time() - clock > _SLOW_S:
+            self._slow[id(dataset)] += sample is not None
             return None
         parts = list(sample.values()) if isinstance(sample, dict) else list(sample) if _is_row(sample) else [sample]
         return [raw.clone(part) if isinstance(part, torch.Tensor) else part for part in parts]
