@@ -24,7 +24,7 @@ def test_names_the_flattened_size_from_the_autograd_graph(crash: Run) -> None:
         Net()(torch.randn(4, 1, 8, 8))
     """)
     assert done.findings[0].rule == "shape.flatten"
-    assert done.findings[0].fix == "in_features should be 288"
+    assert done.findings[0].fix == "set in_features to 288"
 
 
 def test_names_the_concatenation_from_the_autograd_graph(crash: Run) -> None:

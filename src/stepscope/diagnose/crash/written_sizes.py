@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from stepscope.diagnose.source import Source, SourceFile
     from stepscope.records.step import Site
 
+_PLAIN = (ast.Name, ast.Attribute, ast.BinOp, ast.Constant, ast.operator, ast.expr_context)
+
 
 def size_written(
     source: Source, built: Site | None, name: str, value: int, *, counted: bool = False, alone: bool = False
@@ -35,6 +37,34 @@ def size_written(
     if counted and (isinstance(end, ast.Constant) or (isinstance(given, ast.Name) and not _is_argument(file, given))):
         return built
     return file.site(end)
+
+
+def size_beside(source: Source, built: Site | None, other: Site | None, names: tuple[str, ...], value: int) -> str:
+    """How the code that builds a layer can write the size of another one: `hidden`, where both stand in one function.
+
+    The number itself where the other layer's size has no name there, or the name may have changed in between.
+    """
+    here, there = find(source, built), find(source, other)
+    if here is None or there is None or here[0] is not there[0] or not isinstance(there[1], ast.Call):
+        return str(value)
+    file, call = there
+    positions = ((name, size_position(call, name)) for name in names)
+    given = next((found for name, at in positions if (found := given_argument(call, at, name)) is not None), None)
+    scope = file.enclosing(call, ast.FunctionDef)
+    is_shared = scope is not None and scope is file.enclosing(here[1], ast.FunctionDef)
+    if given is None or not is_shared or not _is_stable(scope, given):
+        return str(value)
+    return ast.unparse(given)
+
+
+def _is_stable(scope: ast.AST, size: ast.expr) -> bool:
+    """Whether an expression is a name, or a computation with names, that a function binds at most once."""
+    parts = list(ast.walk(size))
+    if not all(isinstance(one, _PLAIN) for one in parts):
+        return False
+    names = {one.id for one in parts if isinstance(one, ast.Name)}
+    bound = [one.id for one in ast.walk(scope) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    return bool(names) and not names & set(bound)
 
 
 def _is_argument(file: SourceFile, name: ast.Name) -> bool:

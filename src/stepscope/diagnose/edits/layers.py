@@ -34,7 +34,7 @@ def size_position(call: ast.Call, name: str) -> int | None:
     return names.index(name) if name in names else None
 
 
-def sized(where: Where, name: str, value: int, *, at_source: bool = False) -> Plan:
+def sized(where: Where, name: str, value: int | str, *, at_source: bool = False) -> Plan:
     """`in_features` of a layer, where one of torch's own layers is built at the place.
 
     `at_source`: changed where the number is written, be it a constant at the top of the file.

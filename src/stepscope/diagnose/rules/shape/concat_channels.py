@@ -36,6 +36,6 @@ def concat_channels(run: Evidence) -> Iterator[Proof]:
         label=f"{expected.argument} should be {fault.given}",
         evidence={"layer": layer.name, expected.argument: expected.size, "input_shape": list(fault.tensor.shape)},
         edit=layers.sized(layer.site, expected.argument, fault.given),
-        fix=f"{expected.argument} should be {fault.given}",
+        fix=f"set {expected.argument} to {fault.given}",
         related=[(link.site, f"concatenated to {fault.given} here")] if link.site is not None else [],
     )

@@ -77,7 +77,7 @@ def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: HeldTensor, siz
         label=f"in_features should be {right}",
         evidence={**evidence, "right": right},
         edit=layers.sized(layer.site, "in_features", right) if not rows else None,
-        fix=f"in_features should be {right}" + ("; and flatten with x.flatten(1)" if rows else ""),
+        fix=f"set in_features to {right}" + ("; and flatten with x.flatten(1)" if rows else ""),
         related=related,
     )
 

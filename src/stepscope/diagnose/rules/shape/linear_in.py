@@ -10,12 +10,16 @@ from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
 from stepscope.diagnose.crash.turning_point import own_site, turning_point
-from stepscope.diagnose.crash.written_sizes import size_written
+from stepscope.diagnose.crash.written_sizes import size_beside, size_written
 from stepscope.diagnose.edits import layers
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
+
+_GIVES = ("out_features", "out_channels", "hidden_size", "embedding_dim", "num_features")
+_TAKES = ("in_features", "in_channels", "input_size", "num_features")
+"""The arguments of layers that say how wide their output and their input are."""
 
 
 @rule("shape.linear-in", severity="error", needs="crash", follows=("api.endless-recursion",))
@@ -98,13 +102,14 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
     blamed, other = layer.site, source
     if made is not None and _is_the_odd_one(layer.root, made[1], expected.size, fault.given):
         width = "out_channels" if made[1].is_a("_ConvNd") else "out_features"
+        size = size_beside(run.source, source, layer.site, _sizes(layer.module, _TAKES, expected.size), expected.size)
         yield Proof(
             where=source,
             message=f"{made[0]} gives {fault.given} values where every layer after it expects {expected.size}",
             label=f"{width} should be {expected.size}",
             evidence={**evidence, "producer": made[0]},
-            edit=layers.sized(source, width, expected.size),
-            fix=f"{width} should be {expected.size}",
+            edit=layers.sized(source, width, size),
+            fix=f"set {width} to {size}",
             related=[(layer.site, f"{expected.argument} is {expected.size} here")],
         )
         return
@@ -113,13 +118,16 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
     written = size_written(run.source, blamed, expected.argument, expected.size, alone=True) if made is None else blamed
     if written != blamed:
         other = blamed
+    size = str(fault.given)
+    if made is not None:
+        size = size_beside(run.source, blamed, source, _sizes(made[1], _GIVES, fault.given), fault.given)
     yield Proof(
         where=written or crash.site,
         message=f"{layer.name} is built for {expected.size} values, but {gives} {fault.given}",
         label=f"{expected.argument} should be {fault.given}",
         evidence=evidence if made is None else {**evidence, "producer": made[0]},
-        edit=layers.sized(blamed, expected.argument, fault.given, at_source=written != blamed),
-        fix=f"{expected.argument} should be {fault.given}",
+        edit=layers.sized(blamed, expected.argument, size, at_source=written != blamed),
+        fix=f"set {expected.argument} to {size}",
         related=[]
         if other is None
         else [(other, "the layer is built here" if made is None else f"this layer gives {fault.given}")],
@@ -153,6 +161,10 @@ def _width(made: Module) -> int | None:
     """How many values a layer gives on the axis it writes to."""
     held = made.attributes
     return next((held[name] for name in ("out_features", "out_channels") if name in held), None)
+
+
+def _sizes(module: Module, names: tuple[str, ...], size: int) -> tuple[str, ...]:
+    return tuple(name for name in names if module.attributes.get(name) == size)
 
 
 def _lacks_channels(layer: Module, shape: tuple[int, ...], size: int) -> bool:
@@ -198,7 +210,7 @@ def _output(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
             label=f"{width} should be {wanted}",
             evidence={"layer": made[0], "output_shape": list(tensor.shape), "target_shape": list(target.shape)},
             edit=layers.sized(site, width, wanted),
-            fix=f"{width} should be {wanted}",
+            fix=f"set {width} to {wanted}",
             related=[(crash.site, f"{list(tensor.shape)} meets {list(target.shape)} here")],
         )
         return
