@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 import pytest
 
+from stepscope.errors import MissingExtra
 from stepscope.sweep.divergence import diverged
 from stepscope.sweep.early_stop import EarlyStop
 from stepscope.sweep.pruning import Pruner, make_pruner
@@ -64,26 +67,36 @@ def feed(pruner: Pruner, number: int, values: list[float], steps: list[int] | No
     return pruner.seen(number, at, np.array(values))
 
 
-def median(**how: int) -> Pruner:
-    pruner = make_pruner(EarlyStop(pruner="median", **how), "min")  # type: ignore[arg-type]
+def finished(pruner: Pruner, number: int, values: list[float], steps: list[int] | None = None) -> None:
+    assert feed(pruner, number, values, steps) is None
+    pruner.ended(number, False)
+
+
+def made(goal: Literal["min", "max"] = "min", **how: Any) -> Pruner:
+    pytest.importorskip("optuna")
+    pruner = make_pruner(EarlyStop(**how), goal)
     assert pruner is not None
     return pruner
 
 
+def median(goal: Literal["min", "max"] = "min", **how: int) -> Pruner:
+    return made(goal, pruner="median", **how)
+
+
 def test_median_stops_who_is_worse_than_half_of_the_others_at_that_step() -> None:
     pruner = median(after_runs=3)
-    for number, level in enumerate((1.0, 2.0, 3.0)):
-        assert feed(pruner, number, [level + 1, level + 0.5, level]) is None
-    assert feed(pruner, 3, [9, 8, 2.5]) == "2.5 by step 2; the median of 3 others is 2"
+    for number, level in enumerate((3.0, 2.0, 1.0)):
+        finished(pruner, number, [level + 1, level + 0.5, level])
+    assert feed(pruner, 3, [9, 8, 2.5]) == "2.5 at step 2, by Optuna's MedianPruner"
     assert feed(pruner, 4, [9, 8, 1.9]) is None
     assert feed(pruner, 5, [9, 8]) is None  # two readings say little
-    assert feed(pruner, 6, [9, 8, 7, 6]) is None  # nobody else has come so far
+    assert feed(pruner, 6, [1, 1, 1, 6]) is None  # nobody else has come so far
 
 
 def test_one_bad_reading_ends_nothing() -> None:
     pruner = median(after_runs=3)
     for number in range(3):
-        feed(pruner, number, [3, 2, 1])
+        finished(pruner, number, [3, 2, 1])
     assert feed(pruner, 3, [0.9, 50, 50]) is None
     assert feed(pruner, 4, [NAN, NAN, NAN]) is None
 
@@ -91,36 +104,47 @@ def test_one_bad_reading_ends_nothing() -> None:
 def test_median_waits_for_runs_and_steps() -> None:
     pruner = median(after_runs=4, after_steps=3)
     for number in range(4):
-        feed(pruner, number, [1, 1, 1, 1])
+        finished(pruner, number, [1, 1, 1, 1])
     assert feed(pruner, 4, [9, 9, 9]) is None
     assert feed(pruner, 4, [9, 9, 9, 9]) is not None
     assert feed(median(after_runs=4), 0, [9, 9, 9]) is None
 
 
 def test_for_a_score_large_is_good() -> None:
-    pruner = make_pruner(EarlyStop(pruner="median", after_runs=1), "max")
-    assert pruner is not None
-    feed(pruner, 0, [0.5, 0.6, 0.7])
-    assert feed(pruner, 1, [0.1, 0.2, 0.3]) == "0.3 by step 2; the median of 1 others is 0.7"
+    pruner = median("max", after_runs=1)
+    finished(pruner, 0, [0.5, 0.6, 0.7])
+    assert feed(pruner, 1, [0.1, 0.2, 0.3]) == "0.3 at step 2, by Optuna's MedianPruner"
     assert feed(pruner, 2, [0.1, 0.2, 0.8]) is None
 
 
 def test_asha_lets_the_best_third_pass_each_rung() -> None:
-    pruner = make_pruner(EarlyStop(pruner="asha", min_steps=2, eta=3), "min")
-    assert pruner is not None
-    assert feed(pruner, 0, [5, 5, 5], [0, 1, 2]) is None  # nobody to compare with
-    assert feed(pruner, 1, [4, 4, 4], [0, 1, 2]) is None
-    said = feed(pruner, 2, [6, 6, 6], [0, 1, 2])
-    assert said == "6 by step 2; place 3 of 3, and the best 1 go on"
-    assert feed(pruner, 3, [3, 3, 3], [0, 1, 2]) is None
+    pruner = made(pruner="asha", min_steps=2, eta=3)
+    for number, level in enumerate((5, 4, 3)):  # each the best so far
+        assert feed(pruner, number, [level] * 3) is None
+    assert feed(pruner, 3, [6, 6, 6]) == "6 at step 2, by Optuna's SuccessiveHalvingPruner"
+    assert feed(pruner, 4, [2, 2, 2]) is None
     # the rung is behind it: at step 5 nothing is asked, at 6 the next one
-    assert feed(pruner, 3, [3, 3, 3, 9, 9], [0, 1, 2, 4, 5]) is None
+    assert feed(pruner, 4, [2, 2, 2, 9, 9, 9]) is None
 
 
 def test_wandb_counts_readings_and_not_steps() -> None:
-    how = EarlyStop(pruner="asha", min_steps=2, eta=2, by="readings")
-    pruner = make_pruner(how, "min")
-    assert pruner is not None
+    pruner = made(pruner="asha", min_steps=2, eta=2, by="readings")
     feed(pruner, 0, [1, 1], [100, 900])
     assert feed(pruner, 1, [2], [5000]) is None
-    assert feed(pruner, 1, [2, 2], [5000, 6000]) == "2 by reading 2; place 2 of 2, and the best 1 go on"
+    assert feed(pruner, 1, [2, 2], [5000, 6000]) == "2 at reading 2, by Optuna's SuccessiveHalvingPruner"
+
+
+def test_runs_of_an_earlier_start_count_with_all_their_readings() -> None:
+    pruner = median(after_runs=2)
+    for number, values in enumerate(([1, 1, 1, 1, 1], [1, 1, 1, 1, 1], [9, 9, 9, 9, 0.5])):
+        pruner.past(number, np.arange(5), np.array(values, float), was_pruned=False)
+    assert feed(pruner, 3, [2, 2, 2, 2, 0.9]) is not None
+    third = pruner.study.trials[2]
+    assert (third.value, len(third.intermediate_values)) == (0.5, 5)
+
+
+def test_without_optuna_the_install_line_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.sweep.samplers.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"early_stop: {pruner: median} needs optuna.*'stepscope\[sweep\]'"):
+        make_pruner(EarlyStop(pruner="median"), "min")
+    assert make_pruner(EarlyStop(), "min") is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,55 +12,86 @@ import numpy as np
 import pytest
 
 from stepscope.views.context import Context
-from stepscope.views.parameters.forest import grow, importances, partial
+from stepscope.views.parameters.columns import ParameterColumn
 from stepscope.views.parameters.importance import importance
+from stepscope.views.parameters.model import fit
 from stepscope.views.parameters.parameters import ParametersRequest
 from stepscope.views.parameters.rank import draws, ranks, relation
 
 from .conftest import write_run
 
+needs_optuna = pytest.mark.skipif(find_spec("optuna") is None, reason="Optuna is not installed")
 
-def planted(count: int, noise: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
-    """Four columns: a strong number, a weak one, names that matter, and one that does not."""
+
+def column(values: list[float | None], names: str = "") -> ParameterColumn:
+    """A parameter's values; with `names`, indices into them."""
+    kind: Any = "text" if names else "number"
+    return ParameterColumn("config.x", "x", "config", kind, False, values, list(names), [], 2)
+
+
+def planted(count: int) -> tuple[list[ParameterColumn], np.ndarray]:
+    """Four parameters: a strong one on a log scale, a weak one, names that matter, and one that does not."""
     rng = np.random.default_rng(3)
     rows = rng.uniform(0, 1, (count, 4))
     rows[:, 2] = rng.integers(0, 3, count)
     target = 3 * rows[:, 0] + 0.8 * rows[:, 1] + np.array([0.0, 1.5, 0.2])[rows[:, 2].astype(int)]
-    return rows, target + noise * rng.standard_normal(count)
+    strong, weak, names, none = rows.T.tolist()
+    columns = [column([10 ** (6 * x) for x in strong]), column(weak), column(names, "abc"), column(none)]
+    return columns, target + 0.1 * rng.standard_normal(count)
 
 
-def test_a_forest_orders_planted_effects_and_measures_itself() -> None:
-    rows, target = planted(300)
-    forest = grow(rows, target, {2: 3})
-    assert forest.r2 > 0.9
-    found = importances(forest)
-    assert np.argsort(-found.mean).tolist() == [0, 2, 1, 3]
-    # Shuffling a parameter that adds its own variance to the metric costs about twice that variance.
-    share = np.var(3 * rows[:, 0]) / target.var()
-    assert found.mean[0] == pytest.approx(2 * share, rel=0.25)
-    assert abs(found.mean[3]) < 0.01
-    assert (found.error < 0.1 * found.mean[0]).all()
+@needs_optuna
+def test_planted_effects_have_the_share_of_the_variance_that_they_make() -> None:
+    columns, target = planted(300)
+    model = fit(columns, target)
+    assert model.r2 > 0.9
+    shares = np.array([9 / 12, 0.64 / 12, np.var([0.0, 1.5, 0.2]), 0.0])
+    assert model.importances == pytest.approx(shares / shares.sum(), abs=0.06)
+    assert model.importances[3] < 0.005
 
 
-def test_a_forest_explains_nothing_of_noise() -> None:
+def test_a_model_explains_nothing_of_noise() -> None:
     rng = np.random.default_rng(1)
-    assert grow(rng.uniform(size=(150, 5)), rng.standard_normal(150), {}).r2 < 0.05
+    columns = [column(values) for values in rng.uniform(size=(5, 150)).tolist()]
+    model = fit(columns, rng.standard_normal(150))
+    assert (model.r2 < 0, model.importances, model.effects) == (True, [], [])
 
 
-def test_partial_dependence_follows_the_effect() -> None:
-    rows, target = planted(300)
-    forest = grow(rows, target, {2: 3})
-    grid, names = np.array([0.1, 0.5, 0.9]), np.array([0.0, 1.0, 2.0])
-    line, _, by_name, flat = partial(forest, [grid, grid, names, grid])
-    assert line[2] - line[0] == pytest.approx(0.8 * 3, rel=0.15)
-    assert by_name - by_name[0] == pytest.approx([0.0, 1.5, 0.2], abs=0.2)
-    assert np.ptp(flat) < 0.1
+@needs_optuna
+def test_an_effect_is_what_the_model_expects_at_each_value() -> None:
+    columns, target = planted(300)
+    strong, _, names, none = fit(columns, target).effects
+    low, high = np.interp([10**0.6, 10**5.4], *strong)
+    assert high - low == pytest.approx(0.8 * 3, rel=0.15)
+    assert names[0].tolist() == [0, 1, 2]
+    assert names[1] - names[1][0] == pytest.approx([0.0, 1.5, 0.2], abs=0.25)
+    assert np.ptp(none[1]) < 0.2
+    assert len(none[0]) == 24
 
 
+@needs_optuna
+def test_a_parameter_that_only_some_runs_have_counts() -> None:
+    rng = np.random.default_rng(2)
+    momentum: list[float | None] = [rng.uniform() if number % 2 else None for number in range(80)]
+    target = np.array([3.0 if value is None else value for value in momentum]) + 0.05 * rng.standard_normal(80)
+    found = fit([column(momentum), column(rng.uniform(size=80).tolist())], target)
+    assert found.importances[0] > 0.8
+    assert len(found.effects[0][0]) == 24
+
+
+@needs_optuna
 def test_the_same_runs_give_the_same_numbers() -> None:
-    rows, target = planted(60)
-    one, two = (importances(grow(rows, target, {2: 3})) for _ in range(2))
-    assert (one.mean == two.mean).all()
+    one, two = (fit(*planted(60)) for _ in range(2))
+    assert (one.r2, one.importances) == (two.r2, two.importances)
+
+
+def test_without_the_packages_correlations_are_left(ctx: Context, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.views.parameters.model.find_spec", lambda name: None)
+    sweep(store, 20)
+    found = importance(ctx, ParametersRequest())
+    assert (found.verdict, found.needed, found.r2) == ("missing", ["Optuna", "scikit-learn"], None)
+    assert found.parameters[0].correlation is not None
+    assert found.parameters[0].importance is None
 
 
 def slow_spearman(x: list[float], y: list[float]) -> float:
@@ -130,6 +162,7 @@ def sweep(store: Path, count: int, effect: bool = True) -> None:
         write_run(store, f"r{number}", {"val/loss": series}, config=config, created=1000.0 + number)
 
 
+@needs_optuna
 def test_the_view_names_what_matters_first(ctx: Context, store: Path) -> None:
     sweep(store, 40)
     found = importance(ctx, ParametersRequest(stat="last"))

@@ -101,7 +101,7 @@ class StepscopeCallback:
             as_ever(value, step)
             fence.call("recording an intermediate value", reports.take, value, step)
 
-        trial.report = report  # for this one trial: values are seen as they come
+        trial.__dict__["report"] = report  # for this one trial: values are seen as they come
 
     def _end(self, trial: optuna.Trial, result: Any, error: BaseException | None) -> None:
         run: Run | None = self.run

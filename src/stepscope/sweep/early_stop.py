@@ -8,7 +8,8 @@ from typing import Any
 from stepscope.sweep.fields import Fields
 
 PRUNERS = ("none", "median", "asha", "percentile", "hyperband", "patient", "threshold", "wilcoxon")
-OURS = ("none", "median", "asha")
+_BY_FIELDS = ("none", "median", "asha")
+"""Their arguments are fields of the sweep file."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class EarlyStop:
     eta: int = 3
     """asha: rungs are at min_steps, min_steps * eta, min_steps * eta² ..."""
     options: tuple[tuple[str, Any], ...] = ()
-    """For Optuna's own pruners: their arguments, by their names."""
+    """Arguments of the other pruners, by Optuna's names."""
 
 
 def early_stop_from(raw: Any, where: str) -> EarlyStop:
@@ -54,8 +55,8 @@ def early_stop_from(raw: Any, where: str) -> EarlyStop:
         raise fields.wrong("diverged", diverged, "a number of readings, or false")
     pruner = fields.one_of("pruner", PRUNERS, "none")
     options = fields.take("options", default={})
-    if not isinstance(options, dict) or (options and pruner in OURS):
-        raise fields.wrong("options", options, "arguments of one of Optuna's pruners")
+    if not isinstance(options, dict) or (options and pruner in _BY_FIELDS):
+        raise fields.wrong("options", options, "arguments of another pruner of Optuna's")
     made = EarlyStop(
         diverged=diverged,
         explodes=_above_one(fields, "explodes", 100.0),

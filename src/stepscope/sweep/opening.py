@@ -11,6 +11,7 @@ from stepscope.sweep.commands import command_of
 from stepscope.sweep.journal import Journal, folder_of
 from stepscope.sweep.past import Past
 from stepscope.sweep.pausing import set_paused
+from stepscope.sweep.pruning import make_pruner
 from stepscope.sweep.runner import Runner
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import make_strategy
@@ -25,6 +26,8 @@ def store_of(sweep: Sweep, given: Path | None) -> Path:
 def open_sweep(sweep: Sweep, store: Path, *, fresh: bool = False, retry_failed: bool = False) -> Runner:
     """Take the sweep's journal and everything it says; nothing is started yet."""
     make_strategy(sweep, seed=0)  # errors in the sweep are reported before anything is written
+    if sweep.metric is not None:
+        make_pruner(sweep.early_stop, sweep.metric.goal)
     command_of(sweep, sweep.space.sample(Random(0)))
     journal = Journal(folder_of(store, sweep.name))
     if fresh:

@@ -106,8 +106,7 @@ class Runner:
             self.strategy.tell(outcome)
         if self._pruner is not None:
             for number, curve in self.past.curves():
-                self._pruner.seen(number, *curve)
-                self._pruner.ended(number, self.trials[number].state == "pruned")
+                self._pruner.past(number, *curve, was_pruned=self.trials[number].state == "pruned")
         for trial, process in self.past.unfinished():
             self.strategy.taken(trial.number, trial.params)
             if process is not None:

@@ -18,8 +18,8 @@ from typing import Any
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.sweep.distributions import Distributions
-from stepscope.sweep.optuna_pruner import pruner_of
 from stepscope.sweep.pausing import Pause
+from stepscope.sweep.pruning import optunas_pruner
 from stepscope.sweep.samplers import make_sampler, need_optuna, state_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.strategies import Outcome
@@ -84,7 +84,7 @@ class SharedStudy:
         named: dict[str, Any] = {"study_name": sweep.name, "storage": self._storage}
         made: dict[str, Any] = {
             "sampler": make_sampler(optuna, method, None, parallel=2),
-            "pruner": pruner_of(optuna, sweep.early_stop),
+            "pruner": optunas_pruner(optuna, sweep.early_stop),
         }
         goal = "min" if sweep.metric is None else sweep.metric.goal
         try:

@@ -14,9 +14,9 @@ from stepscope.errors import Conflict
 from stepscope.runs.format.writer_identity import host_name
 from stepscope.sweep.journal import WORKER, Journal, folder_of
 from stepscope.sweep.live import Live, Verdict
-from stepscope.sweep.optuna_pruner import OptunaPruner
 from stepscope.sweep.past import Past
 from stepscope.sweep.pausing import pause_of
+from stepscope.sweep.pruning import Pruner
 from stepscope.sweep.runner import Runner
 from stepscope.sweep.shared_study import SharedStudy
 from stepscope.sweep.spec import Sweep
@@ -99,23 +99,19 @@ class Worker(Runner):
             fence.call("giving settings back", self.study.release, trial.number)
 
 
-class _Pruner(OptunaPruner):
+class _Pruner(Pruner):
     """Optuna's pruner over the trials of all workers."""
 
     def __init__(self, sweep: Sweep, study: SharedStudy) -> None:
-        how = sweep.early_stop
-        self._study = study.study
+        self._how, self.study = sweep.early_stop, study.study
         self._trials = study.trials
         self._reported: dict[int, int] = {}
-        self._by_readings, self._after = how.by == "readings", how.after_steps
-        self._is_on = how.pruner != "none"
 
     def seen(self, number: int, steps: npt.NDArray[np.int64], values: npt.NDArray[np.float64]) -> str | None:
         if number not in self._trials:
             return None
-        self._reported.setdefault(number, -1)
         why: Any = fence.call("reporting to the sweep", super().seen, number, steps, values)
-        return why if self._is_on else None
+        return None if self._how.pruner == "none" else why
 
     def ended(self, number: int, was_pruned: bool) -> None:
         self._reported.pop(number, None)

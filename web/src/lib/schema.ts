@@ -1103,8 +1103,13 @@ export interface Importance {
   left_out: number;
   /** Runs that are excluded because they did not finish. */
   unfinished: number;
-  /** few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs. */
-  verdict: "few" | "none" | "nothing" | "sound";
+  /**
+   * few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs;
+   * missing: a package that the model needs is not installed.
+   */
+  verdict: "few" | "missing" | "none" | "nothing" | "sound";
+  /** The packages that are missing. */
+  needed: string[];
   /** R² of the model on out-of-bag runs. */
   r2: number | null;
   /** Most important first; without a model by the size of the correlation. */
@@ -1711,10 +1716,8 @@ export interface ParameterImportance {
   /** The 95% interval of `correlation`, from resampled runs. */
   low: number | null;
   high: number | null;
-  /** How much the model's error grows when this parameter is shuffled, as a fraction of the metric's variance. */
+  /** The fraction of the metric's variance that this parameter explains alone, by Optuna's fANOVA. */
   importance: number | null;
-  /** The standard error of `importance` over the trees. */
-  error: number | null;
   effect: Effect | null;
 }
 

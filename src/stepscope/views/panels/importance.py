@@ -14,6 +14,7 @@ _VERDICTS = {
     "sound": "",
     "few": "Too few runs for a model: only correlations are given.",
     "nothing": "The model explains nothing of the metric: only correlations are given.",
+    "missing": "Only correlations are given: importance needs Optuna and scikit-learn, pip install 'stepscope[sweep]'.",
     "none": "The runs have no common metric, or no parameter differs between them.",
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.views.context import Context
 from stepscope.views.parameters.columns import ParameterColumn, column_of, is_log, parameter_columns
-from stepscope.views.parameters.forest import Floats, grow, importances, partial
+from stepscope.views.parameters.model import Floats, fit, missing_packages
 from stepscope.views.parameters.parameters import Chosen, ParametersRequest, chosen_runs
 from stepscope.views.parameters.rank import draws, relation
 from stepscope.views.route import route
@@ -23,7 +23,6 @@ FEWEST = 10
 """With fewer runs no model is fitted."""
 MAX_RUNS = 5000
 MAX_PARAMETERS = 40
-_GRID = 24
 _KEPT = 32
 
 _kept: weakref.WeakKeyDictionary[Catalogue, OrderedDict[Hashable, Importance]] = weakref.WeakKeyDictionary()
@@ -54,9 +53,7 @@ class ParameterImportance(msgspec.Struct):
     """The 95% interval of `correlation`, from resampled runs."""
     high: float | None
     importance: float | None
-    """How much the model's error grows when this parameter is shuffled, as a fraction of the metric's variance."""
-    error: float | None
-    """The standard error of `importance` over the trees."""
+    """The fraction of the metric's variance that this parameter explains alone, by Optuna's fANOVA."""
     effect: Effect | None
 
 
@@ -71,8 +68,12 @@ class Importance(msgspec.Struct):
     """Runs whose metric is NaN or infinite."""
     unfinished: int
     """Runs that are excluded because they did not finish."""
-    verdict: Literal["sound", "few", "nothing", "none"]
-    """few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs."""
+    verdict: Literal["sound", "few", "nothing", "none", "missing"]
+    """few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs;
+    missing: a package that the model needs is not installed.
+    """
+    needed: list[str]
+    """The packages that are missing."""
     r2: float | None
     """R² of the model on out-of-bag runs."""
     parameters: list[ParameterImportance]
@@ -97,7 +98,7 @@ def importance(ctx: Context, request: ParametersRequest) -> Importance:
 
 
 def _importance(ctx: Context, chosen: Chosen) -> Importance:
-    answer = Importance(chosen.metric, chosen.stat, False, 0, 0, chosen.unfinished, "none", None, [])
+    answer = Importance(chosen.metric, chosen.stat, False, 0, 0, chosen.unfinished, "none", [], None, [])
     if chosen.field is None:
         return answer
     entries = chosen.entries[:MAX_RUNS]
@@ -117,6 +118,8 @@ def _importance(ctx: Context, chosen: Chosen) -> Importance:
         answer.verdict = "few"
     elif np.ptp(truth) == 0:
         answer.verdict = "nothing"
+    elif needed := missing_packages():
+        answer.verdict, answer.needed = "missing", needed
     else:
         _model(answer, columns, np.log10(truth) if answer.log else truth)
     answer.parameters.sort(key=lambda one: (-(one.importance or 0.0), -abs(one.correlation or 0.0)))
@@ -138,39 +141,17 @@ def _related(column: ParameterColumn, truth: Floats, weights: Floats) -> Paramet
         low=None if found is None else found.low,
         high=None if found is None else found.high,
         importance=None,
-        error=None,
         effect=None,
     )
 
 
 def _model(answer: Importance, columns: Sequence[ParameterColumn], target: Floats) -> None:
-    """A forest of all parameters; a missing or broken value becomes one below all others, or an extra category."""
-    rows = np.column_stack([_numbers(column) for column in columns])
-    names = {at: len(column.names) + 1 for at, column in enumerate(columns) if column.kind == "text"}
-    forest = grow(rows, target, names)
-    answer.r2 = forest.r2
-    answer.verdict = "sound" if forest.r2 > 0 else "nothing"
-    if forest.r2 <= 0:
+    model = fit(columns, target)
+    answer.r2 = model.r2
+    if not model.importances:
+        answer.verdict = "nothing"
         return
-    found = importances(forest)
-    grids = [_grid(column) for column in columns]
-    expected = partial(forest, grids)
-    for at, one in enumerate(answer.parameters):
-        one.importance, one.error = float(found.mean[at]), float(found.error[at])
-        height = 10 ** expected[at] if answer.log else expected[at]
-        one.effect = Effect(x=grids[at].tolist(), y=height.tolist())
-
-
-def _numbers(column: ParameterColumn) -> Floats:
-    known = [value for value in column.values if value is not None]
-    instead = len(column.names) if column.kind == "text" else min(known, default=0.0) - 1.0
-    return np.array([instead if value is None else value for value in column.values], np.float64)
-
-
-def _grid(column: ParameterColumn) -> Floats:
-    """The values to evaluate the model at: all categories, and quantiles of many numbers."""
-    known = np.array([value for value in column.values if value is not None], np.float64)
-    grid = np.unique(known)
-    if len(grid) > _GRID and column.kind == "number":
-        grid = np.unique(np.quantile(known, np.linspace(0, 1, _GRID), method="nearest"))
-    return grid
+    answer.verdict = "sound"
+    for one, share, (values, expected) in zip(answer.parameters, model.importances, model.effects, strict=True):
+        one.importance = share
+        one.effect = Effect(x=values.tolist(), y=(10**expected if answer.log else expected).tolist())

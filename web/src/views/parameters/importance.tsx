@@ -96,7 +96,7 @@ export function ImportanceBody({
               <th scope="col">Parameter</th>
               <th
                 scope="col"
-                title="By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance; the line is the standard error"
+                title="The fraction of the metric's variance that this parameter explains alone, by Optuna's fANOVA"
               >
                 Importance
               </th>
@@ -147,6 +147,13 @@ function Verdict({ found }: { found: Importance }) {
         10 are needed. Only correlations are shown.{left}
       </p>
     );
+  if (found.verdict === "missing")
+    return (
+      <p class="importance-verdict" data-kind="warn">
+        <b>Importance needs {found.needed.join(" and ")}.</b> Install {found.needed.length === 1 ? "it" : "them"} where
+        this server runs and restart it: <code>pip install 'stepscope[sweep]'</code>. Only correlations are shown.{left}
+      </p>
+    );
   if (found.verdict === "nothing")
     return (
       <p class="importance-verdict" data-kind="warn">
@@ -178,9 +185,8 @@ function Row({
   chosen: boolean;
   onChoose(): void;
 }) {
-  const { importance, error } = parameter;
-  const part = Math.max(0, importance ?? 0) / most;
-  const far = (error ?? 0) / most;
+  const { importance } = parameter;
+  const part = (importance ?? 0) / most;
   return (
     <tr data-chosen={chosen || undefined} onClick={onChoose}>
       <th scope="row">
@@ -197,17 +203,8 @@ function Row({
         {importance === null ? (
           <span class="quiet">–</span>
         ) : (
-          <span
-            class="anchor block importance-bar"
-            title={`${formatNumber(importance, 3)} ± ${formatNumber(error ?? 0, 2)}`}
-          >
+          <span class="anchor block importance-bar" title={formatNumber(importance, 3)}>
             <i style={{ width: `${part * 100}%` }} />
-            <em
-              style={{
-                left: `${Math.max(0, part - far) * 100}%`,
-                width: `${(Math.min(1, part + far) - Math.max(0, part - far)) * 100}%`,
-              }}
-            />
             <b>{importance < 0.0005 ? "0" : importance.toFixed(importance < 0.1 ? 3 : 2)}</b>
           </span>
         )}
@@ -247,11 +244,14 @@ function Method({ found }: { found: Importance }) {
     <details class="soft small importance-method">
       <summary>How this is computed</summary>
       <p>
-        <b>Importance</b>: a forest of extremely randomized trees is fitted to the metric
-        {found.log ? "’s logarithm" : ""}, each tree on a bootstrap sample of the runs. A parameter’s importance is how
-        much the error on the runs a tree has not seen grows when that parameter is shuffled among them, as a share of
-        the metric’s variance. The whisker is one standard error over the trees. A value that is not set counts as a
+        <b>Importance</b>: the fraction of the variance of the metric{found.log ? "’s logarithm" : ""} that the
+        parameter explains alone, by Optuna’s fANOVA. What parameters explain only together belongs to none of them, so
+        the fractions add up to less than 1. Numbers are replaced by their ranks. A value that is not set counts as a
         value of its own. Parameters that go together share their importance.
+      </p>
+      <p>
+        <b>R²</b>: how much of the variance a random forest of scikit-learn explains on runs that its trees have not
+        seen.
       </p>
       <p>
         <b>Correlation</b>: Spearman’s, of ranks, with the 95% interval of resampled runs. For text with more than two
@@ -259,7 +259,7 @@ function Method({ found }: { found: Importance }) {
         put there. It has no sign.
       </p>
       <p>
-        <b>Effect</b>: what the model expects on average when all runs have this value and keep the rest (partial
+        <b>Effect</b>: what that forest expects on average when all runs have this value and keep the rest (partial
         dependence). None of this proves a cause: runs were not set at random, unless you did so.
       </p>
     </details>
