@@ -50,7 +50,7 @@ def test_an_error_in_the_query_points_at_the_character(cli: Cli) -> None:
 
 
 def test_no_match_says_how_many_there_are(cli: Cli, small_store: Path) -> None:
-    assert "none of the 3 runs" in cli("runs", "loss.min < -1").stdout
+    assert "has 3 runs" in cli("runs", "loss.min < -1").stdout
 
 
 def test_an_empty_store_teaches(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_an_aborted_rank_is_named_with_the_first_call_that_differs() -> None:
     )
     assert parted_finding([own, other]).message == (
         "the ranks do not call the same collectives: rank 0 waits in backward (train.py:38); "
-        "rank 1 was ended by C++ code (Aborted) in all_gather (train.py:16): they part at collective #18, which is "
+        "rank 1 was ended by C++ code (Aborted) in all_gather (train.py:16): they diverge at collective #18, which is "
         "all_reduce (train.py:38) on rank 0 and broadcast (train.py:16) on rank 1"
     )
 

@@ -46,7 +46,7 @@ def test_the_first_collective_that_differs_is_named_however_late() -> None:
     one = waits(0, calls=calls("all_reduce", "all_reduce", "barrier"))
     other = waits(1, 12, 1001, calls=calls("all_reduce", "broadcast"))
     assert explain(hang(one, other)).endswith(
-        "they part at collective #1001, which is all_reduce of [3] (train.py:11) on rank 0 "
+        "they diverge at collective #1001, which is all_reduce of [3] (train.py:11) on rank 0 "
         "and broadcast of [3] (train.py:11) on rank 1"
     )
 
@@ -57,7 +57,7 @@ def _window(first: int, chains: str, name: str = "all_reduce") -> tuple[Call, ..
 
 def test_no_number_is_named_where_the_first_difference_is_older_than_what_is_known() -> None:
     one, other = waits(0, calls=_window(40, "abc")), waits(1, calls=_window(41, "xyz"))
-    assert explain(hang(one, other)).endswith(": they parted at least 3 collectives ago")
+    assert explain(hang(one, other)).endswith(": they diverged at least 3 collectives ago")
     assert "#0, which is" in explain(hang(waits(0, calls=_window(0, "a")), waits(1, calls=_window(0, "b"))))
 
 
@@ -65,7 +65,7 @@ def test_a_later_call_of_the_script_is_not_taken_for_the_first_difference() -> N
     one = waits(0, calls=_window(4, "ab", "barrier"), sent=_window(100, "mno"))
     other = waits(1, calls=_window(4, "ac", "barrier"), sent=_window(100, "pqr"))
     assert (
-        ": they parted at least 3 collectives ago; of those that the script itself calls, the first is collective #5"
+        ": they diverged at least 3 collectives ago; of those that the script itself calls, the first is collective #5"
         in (explain(hang(one, other)))
     )
 
@@ -73,7 +73,7 @@ def test_a_later_call_of_the_script_is_not_taken_for_the_first_difference() -> N
 def test_the_earliest_difference_of_all_ranks_is_named_also_where_the_first_rank_said_nothing() -> None:
     states = [waits(rank, calls=_window(7, calls)) for rank, calls in enumerate(("abcd", "abcx", "axyz"), 1)]
     said = explain(hang(RankState(rank=0, kind="silent"), *states))
-    assert "they part at collective #8, which is all_reduce (train.py:10) on rank 1" in said
+    assert "they diverge at collective #8, which is all_reduce (train.py:10) on rank 1" in said
     assert said.endswith("on rank 3")
 
 

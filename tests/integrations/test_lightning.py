@@ -185,7 +185,7 @@ def test_check_takes_one_batch_of_each_pass_after_two_epochs(tmp_path: Path) -> 
     outcome = forked.stepscope(tmp_path, "check", script)
     assert outcome.code == 0, outcome.text
     assert "nothing suspicious was found" in outcome.text
-    assert "after 2 epochs one batch of each pass, and the script came to its end" in outcome.text
+    assert "after 2 epochs one batch of each pass, and the script finished" in outcome.text
 
 
 def test_profile_finds_the_steps_of_a_lightning_script(tmp_path: Path) -> None:

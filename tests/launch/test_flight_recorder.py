@@ -111,11 +111,11 @@ def test_calls_that_are_equal_again_do_not_hide_an_older_difference() -> None:
         return sent_in({"entries": [entry(n, name=kinds[one]) for n, one in enumerate(names, 1)][forgotten:]})
 
     same = "bbr" * 20
-    parts = f"they part at collective #{len(same)}, which is all_reduce"
+    parts = f"they diverge at collective #{len(same)}, which is all_reduce"
     one, other = (RankState(rank=rank, sent=sent(same[:-1] + last)) for rank, last in enumerate("rb"))
     assert parts in explain(Hang(time=0.0, ranks=(one, other)))
     shifted = RankState(rank=1, sent=sent("r" + same))
-    assert explain(Hang(time=0.0, ranks=(one, shifted))).endswith(": they parted at least 32 collectives ago")
+    assert explain(Hang(time=0.0, ranks=(one, shifted))).endswith(": they diverged at least 32 collectives ago")
     assert sent(same, forgotten=1) == ()
     long = "bbr" * 100
     assert sent(long, forgotten=3) == sent(long)

@@ -301,17 +301,19 @@ def test_check_gives_a_verdict(done: dict[str, Done], folder: Path) -> None:
     assert done["check"].code == 0
     assert "stepscope check train.py: " in done["check"].err
     assert "tried        11 training steps, 3 epochs" in done["check"].err
-    assert "after 2 epochs one batch of each pass, and the script came to its end" in done["check"].err
+    assert "after 2 epochs one batch of each pass, and the script finished" in done["check"].err
     assert [path.name for path in (folder / "check").iterdir()] == ["train.py"]
     passed = done["check"].err.split("passed")[1]
     assert "the model can overfit one batch (loss " in passed
-    assert "evaluation gives the same answer twice" in passed
+    assert "evaluation is deterministic" in passed
 
 
 def test_a_verdict_says_what_is_suspicious_and_what_was_not_tried(done: dict[str, Done]) -> None:
     verdict = done["check stale"].err.split("stepscope check train.py: ")[1]
-    assert "  suspicious   gradients are cleared, steps are taken, in the right order (opt.no-zero-grad)" in verdict
-    assert "training and evaluation data are apart (nothing ran without gradients)" in verdict.split("not checked")[1]
+    assert "  suspicious   gradients are cleared and steps taken in the right order (opt.no-zero-grad)" in verdict
+    assert (
+        "training and evaluation data do not overlap (nothing ran without gradients)" in verdict.split("not checked")[1]
+    )
     crashed = done["check crash"].err.split("stepscope check train.py: ")[1]
     assert crashed.startswith("it does not run")
     assert "not checked  the rest: fix this and check again" in crashed

@@ -60,25 +60,25 @@ def test_what_was_watched_closely_passes_and_the_rules_that_saw_too_little_are_n
     done: dict[str, tuple[Done, Path]],
 ) -> None:
     given = states(done["plain"][0])
-    assert given["gradients reach all that should learn"][0] == "passed"
-    state, said = given["inputs are finite, scaled and in a sound order"]
+    assert given["gradients reach every trainable parameter"][0] == "passed"
+    state, said = given["inputs are finite, scaled and well shuffled"]
     assert state == "passed"
     assert "data.label-noise" in said
-    assert "not looked at long enough: passes over the training data were cut short" in said
-    assert given["checkpoints hold what they should"] == ("not checked", "nothing was saved or loaded")
+    assert "did not see enough: passes over the training data were cut short" in said
+    assert given["checkpoints contain what they should"] == ("not checked", "nothing was saved or loaded")
 
 
 def test_nothing_passes_of_a_compiled_model_but_what_was_seen(done: dict[str, tuple[Done, Path]]) -> None:
     given = states(done["compiled"][0])
-    for question in ("gradients reach all that should learn", "the loss fits the output it is given"):
+    for question in ("gradients reach every trainable parameter", "the loss matches the model's output"):
         state, said = given[question]
         assert (state, said) == ("not checked", "none of 7 steps were watched in detail: the script compiles its model")
-    assert given["gradients are cleared, steps are taken, in the right order"][0] == "not checked"
+    assert given["gradients are cleared and steps taken in the right order"][0] == "not checked"
 
 
 def test_two_steps_are_too_few_for_rules_on_their_order(done: dict[str, tuple[Done, Path]]) -> None:
     given = states(done["short"][0])
-    question = "gradients are cleared, steps are taken, in the right order"
+    question = "gradients are cleared and steps taken in the right order"
     assert given[question] == ("not checked", "only 2 optimizer steps of at least 3")
 
 

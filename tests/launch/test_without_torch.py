@@ -79,7 +79,7 @@ def test_check_says_that_nothing_could_be_checked(launched) -> None:
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
         "stepscope check script.py: nothing could be checked",
-        "  tried        0 training steps; the script came to its end",
+        "  tried        0 training steps; the script finished",
         "  not checked  script.py does not use PyTorch; all checks look at PyTorch's tensors, models and steps",
     ]
 
@@ -95,9 +95,9 @@ def test_data_says_that_it_saw_none(launched) -> None:
 def test_profile_samples_the_python_of_a_script_without_steps(launched) -> None:
     done = launched(SLOW, "profile")
     assert done.returncode == 0
-    rows = [line.split() for line in done.stdout.splitlines() if "script.py:" in line]
-    assert rows[0][0] == "slow.<locals>.<genexpr>"
-    assert float(rows[0][-1].rstrip("%")) > 80
+    rows = [line.split() for line in done.stdout.splitlines() if "%" in line]
+    assert rows[0][0] == "slow.<locals>.<genexpr>"  # by own time, the most first
+    assert "script.py:" in rows[0][1]
     assert "its Python code was sampled from start to end" in " ".join(done.stdout.split())
 
 

@@ -45,7 +45,7 @@ def test_a_name_of_two_runs_lists_both(store: Path, runs: dict[str, Path]) -> No
     [
         ("base lin", "did you mean 'base line'"),
         ("TWI", "did you mean 'twin'"),
-        ("zzz", "there is 'last one' and 'twin' and 'base line'"),
+        ("zzz", "the store has 'last one' and 'twin' and 'base line'"),
         ("@5", "@1 is the newest, @4 the oldest"),
         ("@0", "@1 is the newest"),
         ("01", "there is no run '01'"),

@@ -32,7 +32,7 @@ _OURS = re.compile(
     r"|  (tried|passed|suspicious|not checked|hints|watched)\b| {15}\S)"
 )
 
-_STORY = re.compile(r"^(what failed: |in the layer |the way through the layers:|tensors at )")
+_STORY = re.compile(r"^(what failed: |in the layer |the path through the layers:|tensors at )")
 _CLOCKS = re.compile(
     r"^USDT:.*\n|(?<=^\[W)[\d:. ]+|(?<=^[IWE])\d{4} [\d:. ]+ \d+ (?=torch/)|(?<=^STAGE:|^ERROR:)[\d: -]+(?= \w+\.cpp)",
     re.MULTILINE,

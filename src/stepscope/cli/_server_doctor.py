@@ -13,7 +13,7 @@ from stepscope.cli._terminal import clean
 _MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 
 
-@click.command(name="doctor")
+@click.command(name="doctor", short_help="Check the folder, the database and the object store.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))
 @database_option
 @click.option("--objects", metavar="PLACE", help="The object store, if not the one the server was started with.")

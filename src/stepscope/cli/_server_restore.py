@@ -10,7 +10,7 @@ from stepscope.cli._json import json_option, print_json
 from stepscope.cli._terminal import clean
 
 
-@click.command(name="restore")
+@click.command(name="restore", short_help="Recreate run folders from the object store.")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("runs", nargs=-1)
 @click.option("--objects", metavar="PLACE", help="The object store; needed if the folder no longer records it.")

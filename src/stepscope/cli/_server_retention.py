@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NONE = "none"
 
 
-@click.command(name="retention")
+@click.command(name="retention", short_help="Show or change how long projects keep data.")
 @database_options
 @click.option("--project", metavar="NAME", help="The project to change; * for all projects without their own settings.")
 @click.option("--user", metavar="NAME", help="The user whose --quota to change; * for all users without their own.")

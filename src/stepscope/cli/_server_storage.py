@@ -14,7 +14,7 @@ from stepscope.common.units import bytes_text
 _SIZES = ("points", "media", "artifacts", "other", "incoming", "trash", "on_disk")
 
 
-@click.command(name="storage")
+@click.command(name="storage", short_help="Show what uses the server's disk space.")
 @database_options
 @click.option("--project", metavar="NAME", help="List the largest runs of this project instead.")
 @json_option

@@ -10,7 +10,7 @@ from stepscope.cli._json import json_option, print_json
 from stepscope.cli._terminal import clean
 
 
-@click.command(name="verify")
+@click.command(name="verify", short_help="Check every run and its copies in the object store.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("stepscope-server"))
 @click.option("--objects", metavar="PLACE", help="The object store, if not the one the server was started with.")
 @click.option("--deep", is_flag=True, help="Read every byte of the object store too.")

@@ -49,9 +49,7 @@ def _print(found: dict[str, Any], with_all: bool) -> None:
     out.print(clean(f"stepscope {found['stepscope']} · Python {found['python']} · {found['platform']}"), style="bold")
     rows = {
         "packages": ", ".join(others) or "none that Stepscope supports",
-        "compiled": ", ".join(
-            f"{name}: {'there' if is_there else 'no'}" for name, is_there in found["compiled"].items()
-        ),
+        "compiled": ", ".join(f"{name}: {'yes' if is_there else 'no'}" for name, is_there in found["compiled"].items()),
         "runs": _runs(found["runs"]),
         "GPU": _cuda(found["cuda"]),
     }
@@ -91,9 +89,9 @@ def _print_points(out: Console, points: list[dict[str, str]], with_all: bool) ->
         if point["group"] != group:
             group = point["group"]
             counts = Counter(one["presence"] for one in points if one["group"] == group)
-            out.print(f"    {group:<10}{', '.join(f'{number} {what}' for what, number in counts.most_common())}")
+            out.print(f"    {group:<12}{', '.join(f'{number} {what}' for what, number in counts.most_common())}")
         if with_all:
-            lacks = "" if point["presence"] == "there" else f" ({point['presence']})"
+            lacks = "" if point["presence"] == "found" else f" ({point['presence']})"
             out.print(clean(f"      {point['address']}: {point['why']}{lacks}"))
 
 

@@ -71,8 +71,8 @@ class ProfileCommand(LaunchCommand):
     "try_advice",
     default=None,
     help=(
-        "Advice is tried in the running training if it can be switched there. --try: rerun the "
-        "script for the rest; --no-try: only estimate."
+        "By default, advice that can be switched on in the running training is measured there. "
+        "--try: also rerun the script to measure the rest; --no-try: only estimate."
     ),
 )
 @click.option("--select", multiple=True, metavar="RULE", help="Give only this advice (perf.tensor-loop, perf.*).")

@@ -11,7 +11,7 @@ import click
 
 from stepscope.cli._options import catalogue_of, json_option, print_json, store_option
 from stepscope.cli._terminal import STATUS_STYLE, clean, console, number, sparkline
-from stepscope.common.units import ago, duration
+from stepscope.common.units import ago, counted, duration
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -131,7 +131,7 @@ def _as_json(entry: RunEntry) -> dict[str, Any]:
 
 def _say_why_empty(out: Any, total: int, query: tuple[str, ...], store: Path) -> None:
     if total:
-        out.print(f"none of the {total} runs in {store} matches {clean(' '.join(query))!r}")
+        out.print(f"no run matches {clean(' '.join(query))!r}; {store} has {counted(total, 'run')}")
         return
     out.print(f"no runs in {store} yet. A first one:\n")
     out.print("    import stepscope")

@@ -9,6 +9,7 @@ import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean
+from stepscope.common.units import counted
 
 
 @click.command(name="scrub", short_help="Remove a secret from everything a run recorded.")
@@ -29,16 +30,16 @@ def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bo
     Without PATTERN you are prompted, so the secret stays out of the shell's history.
 
     \b
-    stepscope scrub last                          # asks for the secret
+    stepscope scrub last                          # prompts for the secret
     stepscope scrub 01JCQ4 hunter2 --dry-run
     stepscope scrub last 'sk-[A-Za-z0-9]+' --regex
     """
     from stepscope.runs.scrub.needle import Needle
     from stepscope.runs.scrub.scrub import scrub_beside, scrub_run
 
+    path = open_named(run, store).path
     wanted = pattern if pattern is not None else click.prompt("The text to remove", hide_input=True, err=True)
     needle = Needle(wanted, regex)
-    path = open_named(run, store).path
     result = scrub_run(path, needle, dry_run=dry_run, force=force)
     scrub_beside(_reports(path.parent), needle, result, dry_run=dry_run, disposable=False)
     scrub_beside(_caches(), needle, result, dry_run=dry_run, disposable=True)
@@ -55,10 +56,10 @@ def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bo
 def _summary(files: int, matches: int, dry_run: bool) -> str:
     if not files:
         return "it does not occur in this run"
-    counted = f"{matches} matches in {files} {'file' if files == 1 else 'files'}"
+    found = f"{counted(matches, 'match', 'matches')} in {counted(files, 'file')}"
     if dry_run:
-        return f"{counted}; nothing was changed (--dry-run)"
-    return f"{counted} replaced by ***, and verified. Change the secret all the same: copies may be elsewhere."
+        return f"{found}; nothing was changed (--dry-run)"
+    return f"{found} replaced by ***, and verified. Change the secret all the same: copies may be elsewhere."
 
 
 def _reports(store: Path) -> Iterator[Path]:

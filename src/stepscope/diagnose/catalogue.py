@@ -194,10 +194,10 @@ _TITLES = {
     "crash": "Crashes",
     "data": "Data",
     "device": "Devices",
-    "dist": "Several processes",
+    "dist": "Distributed training",
     "dtype": "Data types",
     "eval": "Evaluation",
-    "grad": "What gradients do",
+    "grad": "Gradient flow",
     "hw": "Hardware",
     "index": "Indices and labels",
     "init": "Initial values",
@@ -208,7 +208,7 @@ _TITLES = {
     "metric": "Metrics",
     "mode": "Training and evaluation mode",
     "model": "The model",
-    "num": "Numbers that break",
+    "num": "Numerical problems",
     "opt": "Optimization",
     "perf": "Speed",
     "repro": "Repeatability",
@@ -216,7 +216,7 @@ _TITLES = {
     "rl": "Reinforcement learning",
     "sched": "Learning-rate schedules",
     "shape": "Shapes",
-    "stop": "When training stops",
+    "stop": "Early stopping",
 }
 
 

@@ -11,11 +11,11 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 NEEDS = {
-    "steps": "optimizer steps that were watched in detail",
+    "steps": "optimizer steps observed in detail",
     "operations": "single operations of a model",
     "loader": "batches of a DataLoader",
-    "epoch": "a pass over the training data that came to its end",
-    "evaluation": "a model that ran without gradients",
+    "epoch": "a complete pass over the training data",
+    "evaluation": "a model run without gradients",
     "files": "something saved or loaded",
     "ranks": "more than one process",
 }

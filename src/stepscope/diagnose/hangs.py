@@ -113,8 +113,8 @@ def parting(ranks: Iterable[RankState]) -> str:
     long_ago = max(0 if one is None else one.at_least for one in (sent, called))
     if not long_ago:
         known = sent or called
-        return "" if known is None else f"they part at {known.said}"
-    said = f"they parted at least {long_ago} collectives ago"
+        return "" if known is None else f"they diverge at {known.said}"
+    said = f"they diverged at least {long_ago} collectives ago"
     return (
         f"{said}; of those that the script itself calls, the first is {called.said}" if called and called.said else said
     )

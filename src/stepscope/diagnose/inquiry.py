@@ -115,7 +115,7 @@ class Inquiry:
         self.proofs.append(proof)
         self.subject.found.append(finding.rule)
         if self._on_finding is not None:
-            fence.fenced("telling of a finding")(self._on_finding)(finding)
+            fence.fenced("reporting a finding")(self._on_finding)(finding)
 
     def _is_new(self, finding: Finding) -> bool:
         key = (finding.rule, finding.file, finding.line)

@@ -1,6 +1,6 @@
 """What the profiler, trials of its advice, dry runs and replays may touch, beside the table of `points.py`.
 
-Points of `profiling` only look. Those of `asked for` change what the script does, because the user asked for exactly
+Points of `profiling` only look. Those of `on request` change what the script does, because the user asked for exactly
 that: `--try`, `tune-data`, `--max-steps`, `--eager`, `--no-workers`, a dry run, a replay.
 """
 
@@ -34,7 +34,7 @@ PROFILING: dict[str, dict[str, str]] = {
         f"{_WORKER}:ExceptionWrapper": "an error in a timed worker has the traceback it would have without us",
         "multiprocessing.queues:_ForkingPickler": "time a worker spends packing a batch",
     },
-    "asked for": {
+    "on request": {
         f"{_DATA}.dataloader:DataLoader.__init__": "--no-workers, and trials of other settings",
         f"{_DATA}.dataloader:DataLoader.__iter__": "a replay hands out the saved batch",
         f"{_DATA}.dataloader:DataLoader._index_sampler": "limits shorten a pass, and len(loader) agrees",

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-Presence = Literal["there", "missing", "not installed", "unknown"]
+Presence = Literal["found", "missing", "not installed", "unknown"]
 """`unknown`: compiled code, or a name that only running the package would tell."""
 
 _NAMES = {"lightning.pytorch": "pytorch_lightning", "lightning.fabric": "lightning_fabric"}
@@ -23,7 +23,7 @@ def presence(address: str) -> Presence:
     """Whether `module:path` is there.
 
     >>> presence("argparse:ArgumentParser.parse_known_args"), presence("argparse:ArgumentParser.no_such_method")
-    ('there', 'missing')
+    ('found', 'missing')
     >>> presence("no_such_package:Thing.method")
     'not installed'
     """
@@ -34,7 +34,7 @@ def presence(address: str) -> Presence:
     if not is_installed(module.split(".")[0]):
         return "not installed"
     if module in sys.modules:
-        return "there" if _is_in(sys.modules[module], path) else "missing"
+        return "found" if _is_in(sys.modules[module], path) else "missing"
     return _in_module(module, tuple(path.split(".")), _DEEPEST)
 
 
@@ -95,38 +95,38 @@ def _in_module(module: str, path: tuple[str, ...], depth: int) -> Presence:
     if found is not None:
         return found
     answers = [_in_module(star, path, depth - 1) for star in stars]
-    return "there" if "there" in answers else "unknown" if "unknown" in answers else "missing"
+    return "found" if "found" in answers else "unknown" if "unknown" in answers else "missing"
 
 
 def _in_statement(module: str, node: ast.stmt, path: tuple[str, ...], depth: int) -> Presence | None:
     """What a statement says of the name; None if it is about others."""
     name, *rest = path
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-        return "there"
+        return "found"
     if isinstance(node, ast.ClassDef) and node.name == name:
-        return _in_class(module, node, tuple(rest), depth) if rest else "there"
+        return _in_class(module, node, tuple(rest), depth) if rest else "found"
     if isinstance(node, ast.ImportFrom):
         for alias in node.names:
             if (alias.asname or alias.name) == name:
                 return _in_module(_absolute(module, node), (alias.name, *rest), depth - 1)
     if name in _assigned(node):
-        return "unknown" if rest else "there"
+        return "unknown" if rest else "found"
     return None
 
 
 def _in_class(module: str, node: ast.ClassDef, path: tuple[str, ...], depth: int) -> Presence:
     for inner in _statements(node.body):
         if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and inner.name == path[0]:
-            return "there"
+            return "found"
         if path[0] in _assigned(inner):
-            return "there"
+            return "found"
     if path[0] == "__init__":
-        return "there"  # every class has one
+        return "found"  # every class has one
     bases = [base for base in node.bases if isinstance(base, ast.Name)]
     answers = [_in_module(module, (base.id, *path), depth - 1) for base in bases if base.id != "object"]
     if len(bases) < len(node.bases) or "unknown" in answers:
         return "unknown"
-    return "there" if "there" in answers else "missing"
+    return "found" if "found" in answers else "missing"
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

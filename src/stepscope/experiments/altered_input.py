@@ -30,7 +30,7 @@ def instance_independence(trial: trying.Trial) -> Outcome:
         raise NotChecked("the answers have no row for each sample")
     change = max(one.mixing for one in found if one.mixing is not None)
     if change <= _ENOUGH:
-        return Outcome.passed(f"replacing one of {found[0].rows} samples leaves the answers for the others as they are")
+        return Outcome.passed(f"replacing one of {found[0].rows} samples leaves the outputs for the others unchanged")
     return Outcome.passed(f"samples see each other: replacing one changes the others by {change:.1%}", change=change)
 
 

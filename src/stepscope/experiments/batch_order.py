@@ -43,7 +43,7 @@ def batch_order(trial: Trial) -> Outcome:
         return Outcome.suspicious(
             f"answers change by up to {worst:.1%} when the batch is put in another order", gap=worst, samples=size
         )
-    return Outcome.passed(f"{size} samples in reverse order gave the same answers")
+    return Outcome.passed(f"{size} samples in reverse order gave the same outputs")
 
 
 def _batch_size(trial: Trial, node: Node) -> int:

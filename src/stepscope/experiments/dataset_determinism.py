@@ -52,7 +52,9 @@ def dataset_determinism(trial: Trial) -> Outcome:
                 loader=fact.number,
                 kind="random",
             )
-        said.append(f"{_name(fact)} {'is random, as augmented data is' if is_random else 'gives the same twice'}")
+        said.append(
+            f"{_name(fact)} {'is random, as augmented data is' if is_random else 'gives the same sample twice'}"
+        )
     if all(": " in one for one in said):
         raise NotChecked(said[0])
     return Outcome.passed("; ".join(dict.fromkeys(said)))

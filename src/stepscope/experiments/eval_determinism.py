@@ -47,7 +47,7 @@ def eval_determinism(trial: Trial) -> Outcome:
         second = model(*args, **kwargs)
     gap = differing(tensors_in(first), tensors_in(second))
     if not gap:
-        return Outcome.passed(f"{type(model).__name__} gave the same answer twice")
+        return Outcome.passed(f"{type(model).__name__} gave the same output twice")
     stays_on = [name for name, part in model.named_modules() if part.training]
     if stays_on:
         return Outcome.passed(f"not the same, but {stays_on[0]} stays in training mode by its own choice")

@@ -88,14 +88,14 @@ def unproven_text(coverage: Coverage) -> list[str]:
     """A line for each thing that rules need and the watch did not see; what the script never does is not among them.
 
     >>> from stepscope.records.run import Unproven
-    >>> cut = Unproven(need="epoch", why="no pass over the training data came to its end", rules=["data.label-noise"])
+    >>> cut = Unproven(need="epoch", why="no complete pass over the training data", rules=["data.label-noise"])
     >>> unproven_text(Coverage(time=0.0, steps=9, unproven=[cut]))
-    ['data.label-noise was not looked at long enough: no pass over the training data came to its end']
+    ['data.label-noise did not see enough: no complete pass over the training data']
     """
     unseen = [one for one in coverage.unproven if one.need in _OF_THE_WATCH]
-    return [f"{_rules_text(one.rules)} not looked at long enough: {one.why}" for one in unseen]
+    return [f"{_rules_text(one.rules)} did not see enough: {one.why}" for one in unseen]
 
 
 def _rules_text(rules: list[str]) -> str:
     groups = ", ".join(dict.fromkeys(f"{rule.split('.')[0]}.*" for rule in rules))
-    return f"{rules[0]} was" if len(rules) == 1 else f"{len(rules)} rules ({groups}) were"
+    return rules[0] if len(rules) == 1 else f"{len(rules)} rules ({groups})"

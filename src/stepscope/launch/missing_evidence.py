@@ -28,7 +28,7 @@ def missing_evidence(case: Case) -> dict[str, str]:
         "epoch": "passes over the training data were cut short" if case.limiter.shortened else _epoch(watcher),
         "evaluation": _evaluation(watcher),
         "files": "" if _touched_files(watcher) else "nothing was saved or loaded",
-        "ranks": "" if ranks.place().world_size > 1 else "there is one process only",
+        "ranks": "" if ranks.place().world_size > 1 else "there is only one process",
     }
     return {need: why for need, why in found.items() if why}
 
@@ -60,7 +60,7 @@ def _steps(made: int, watcher: Watcher, *, by_hand: bool) -> str:
     if not made:
         return "no optimizer step was seen"
     if by_hand:
-        return "the script updates its weights by hand: there is no optimizer to look at"
+        return "the script updates its weights by hand: there is no optimizer to observe"
     if made < _FEWEST_STEPS:
         return f"only {made} optimizer step{'s' * (made > 1)} of at least {_FEWEST_STEPS}"
     return "" if seen >= _FEWEST_STEPS else _too_few(seen, made, watcher)
@@ -78,7 +78,7 @@ def _too_few(seen: int, made: int, watcher: Watcher) -> str:
 
 def _epoch(watcher: Watcher) -> str:
     finished = any(one.finished for one in watcher.loaders.all if one.is_training)
-    return "" if finished else "no pass over the training data came to its end"
+    return "" if finished else "no complete pass over the training data"
 
 
 def _evaluation(watcher: Watcher) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ended:
-    """How the script came to its end."""
+    """How the script ended."""
 
     error: BaseException | None
 

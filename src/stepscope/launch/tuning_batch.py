@@ -127,7 +127,7 @@ def _child(
                 last = (ended.stderr.strip().splitlines() or [""])[-1][:300]
                 killed = f"signal {-ended.returncode}" if ended.returncode < 0 else last or f"exit {ended.returncode}"
         except subprocess.TimeoutExpired:
-            killed = "it did not come to its end in time"
+            killed = "it did not finish in time"
         found = _events(answer)
     for event in found:
         _say(event, say)

@@ -36,25 +36,25 @@ class _Question:
     probe: str = ""
 
 
-_REACH = "gradients reach all that should learn"
+_REACH = "gradients reach every trainable parameter"
 _RECIPE = (
     _Question("shapes, types and indices fit, on first and last batches", ("shape.*", "dtype.*", "index.*", "api.*")),
-    _Question("every tensor goes to the chosen device", ("device.*",)),
-    _Question("the loss starts where chance would put it", ("init.*",), "loss-at-start"),
+    _Question("every tensor is moved to the chosen device", ("device.*",)),
+    _Question("the first loss is at chance level", ("init.*",), "loss-at-start"),
     _Question("the model can overfit one batch", ("probe.overfit*",), "overfit-one-batch"),
-    _Question("the loss fits the output it is given", ("loss.*", "model.output*", "model.final*")),
-    _Question("samples of a batch do not mix", ("math.*",), "batch-order"),
+    _Question("the loss matches the model's output", ("loss.*", "model.output*", "model.final*")),
+    _Question("samples of a batch do not influence each other", ("math.*",), "batch-order"),
     _Question(_REACH, ("grad.*", "autograd.*", "opt.*-params", "model.*")),
-    _Question("gradients are cleared, steps are taken, in the right order", ("opt.*", "amp.*", "stop.*")),
-    _Question("training and evaluation data are apart", ("data.test-*", "data.overlap*")),
-    _Question("a dataset gives the same sample twice", ("data.inplace-dataset",), "dataset-determinism"),
+    _Question("gradients are cleared and steps taken in the right order", ("opt.*", "amp.*", "stop.*")),
+    _Question("training and evaluation data do not overlap", ("data.test-*", "data.overlap*")),
+    _Question("samples of a dataset are repeatable", ("data.inplace-dataset",), "dataset-determinism"),
     _Question("targets are not part of the inputs", ("data.target-*",)),
-    _Question("inputs are finite, scaled and in a sound order", ("data.*",)),
-    _Question("evaluation gives the same answer twice", ("mode.*",), "eval-determinism"),
+    _Question("inputs are finite, scaled and well shuffled", ("data.*",)),
+    _Question("evaluation is deterministic", ("mode.*",), "eval-determinism"),
     _Question("all numbers stay finite", ("num.*",)),
-    _Question("metrics measure what they say", ("metric.*", "eval.*")),
-    _Question("checkpoints hold what they should", ("io.*",)),
-    _Question("memory, speed and random numbers are in order", ("mem.*", "perf.*", "repro.*")),
+    _Question("metrics measure what their names say", ("metric.*", "eval.*")),
+    _Question("checkpoints contain what they should", ("io.*",)),
+    _Question("memory, speed and random numbers look right", ("mem.*", "perf.*", "repro.*")),
     _Question("processes work together", ("dist.*",)),
 )
 
@@ -91,11 +91,11 @@ def answers(case: Case) -> list[Answer]:
 
 def _after_the_loop(case: Case) -> Answer:
     """Whether what follows the training was tried: saving, plotting, testing, exporting."""
-    question = "what comes after the training loop runs"
+    question = "the code after the training loop runs"
     if case.limiter.stopped is not None:
         why = f"the loop went on for more than {CHECK_FINISH_S:.0f} s with one batch of each pass"
         return Answer(question, "not checked", why)
-    return Answer(question, "passed", "the script came to its end; its folder is as it was")
+    return Answer(question, "passed", "the script finished; its folder is unchanged")
 
 
 def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str) -> Answer:
@@ -106,7 +106,7 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     engine = case.engine
     asked = [] if engine is None else [rule for rule in engine.rules if _fits(rule.id, question.rules)]
     if not asked:
-        unasked = "no rule that answers it was asked"
+        unasked = "the rules for it are not selected"
         return Answer(question.text, "not checked", why or (missing.get("steps") if question.probe else "") or unasked)
     looking = [rule.id for rule in asked if rule.needs != "crash" and needs_of(rule.id)]
     unproven = incomplete(looking, missing)
@@ -118,44 +118,42 @@ def _by_rules(case: Case, question: _Question, missing: dict[str, str], why: str
     reasons += [why] if why else []
     reasons += _short_of(unproven, missing)
     count = counted(len(asked) - len(unproven), "rule")
-    said = f"{count}; not all of it: {'; '.join(reasons)}" if reasons else count
+    said = f"{count}; not covered: {'; '.join(reasons)}" if reasons else count
     if question.text == _REACH and engine is not None:
         return _reach(learning(engine.evidence), said)
     return Answer(question.text, "passed", said)
 
 
 def _reach(seen: Learning, said: str) -> Answer:
-    """Whether gradients reach all that should learn: claimed only where every tensor was looked at and holds it.
+    """Whether gradients reach every trainable parameter: claimed only where every tensor was looked at and holds it.
 
     >>> _reach(Learning(12, []), "9 rules").said
     'all 12 tensors; 9 rules'
     >>> _reach(Learning(12, ["pooler.weight"]), "9 rules").question
-    'gradients reach 11 of 12 tensors that should learn'
+    'gradients reach 11 of 12 trainable parameters'
     >>> _reach(Learning(2, ["weight", "bias"]), "9 rules").state
     'suspicious'
     """
     if not seen.looked:
-        return Answer(_REACH, "not checked", "no parameter that is trained was looked at")
+        return Answer(_REACH, "not checked", "no trained parameter was checked")
     if not seen.lost:
         return Answer(_REACH, "passed", f"all {counted(seen.looked, 'tensor')}; {said}")
     names = f"{', '.join(seen.lost[:3])}{' ...' if len(seen.lost) > 3 else ''} got none and did not change"
     state: State = "suspicious" if 2 * len(seen.lost) >= seen.looked else "passed"
-    return Answer(
-        f"gradients reach {seen.reached} of {seen.looked} tensors that should learn", state, f"{names}; {said}"
-    )
+    return Answer(f"gradients reach {seen.reached} of {seen.looked} trainable parameters", state, f"{names}; {said}")
 
 
 def _short_of(unproven: dict[str, str], missing: dict[str, str]) -> list[str]:
     """Which rules did not see enough, and why.
 
-    >>> _short_of({"data.label-noise": "epoch"}, {"epoch": "no pass over the training data came to its end"})
-    ['data.label-noise was not looked at long enough: no pass over the training data came to its end']
+    >>> _short_of({"data.label-noise": "epoch"}, {"epoch": "no complete pass over the training data"})
+    ['data.label-noise did not see enough: no complete pass over the training data']
     """
     texts = []
     for need in dict.fromkeys(unproven.values()):
         rules = [rule for rule, unmet in unproven.items() if unmet == need]
         listed = ", ".join(rules) if len(rules) <= 3 else f"{rules[0]} and {len(rules) - 1} others"
-        texts.append(f"{listed} {'was' if len(rules) == 1 else 'were'} not looked at long enough: {missing[need]}")
+        texts.append(f"{listed} did not see enough: {missing[need]}")
     return texts
 
 
@@ -193,7 +191,7 @@ def judge(case: Case, error: BaseException | None) -> ScriptVerdict:
 
 
 def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding], quiet: bool = False) -> str:
-    """The whole verdict of a check, for people; `quiet` leaves out what is in order, for hooks and logs."""
+    """The whole verdict of a check, for people; `quiet` hides what passed, for hooks and logs."""
     lines = [f"stepscope check {name}: {judged.headline}", f"  tried        {judged.tried}"]
     lines += [f"  watched      {judged.watched.removeprefix('watched ')}"] if judged.watched else []
     for state in ("suspicious",) if quiet else ("passed", "suspicious", "not checked"):
@@ -203,7 +201,7 @@ def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding], quie
     hidden = [one for one in findings if one.severity == "info"]
     if hidden and not quiet:
         names = ", ".join(dict.fromkeys(one.rule for one in hidden))
-        lines.append(f"  hints        {names}; stepscope explain RULE tells more")
+        lines.append(f"  hints        {names}; stepscope explain RULE has the details")
     return "\n".join(lines)
 
 
@@ -238,7 +236,7 @@ def _tried(case: Case, ended: str) -> str:
     if stopped:
         return f"{', '.join(parts)}; ended {stopped}"
     short = f"{finishing} one batch of each pass, and " if finishing else ""
-    return f"{', '.join(parts)}; {short}the script came to its end"
+    return f"{', '.join(parts)}; {short}the script finished"
 
 
 def _loaders(case: Case) -> int:

@@ -179,7 +179,7 @@ def test_reads_as_a_person_would_say_it(only: Any, tmp_path: Path) -> None:
         "  2              something\n"
         "                 do it: 3.1x, measured on 180 steps (3.0x to 3.2x)\n"
         "together: a step of about 11 ms instead of 49 ms (4.3x)\n"
-        "stepscope explain perf.a says more about the first"
+        "stepscope explain perf.a explains the first"
     )
 
 

@@ -140,7 +140,7 @@ def _lines(told: Explanation, root: Path) -> Iterator[str]:
     if told.layer:
         yield f"in the layer {clean(told.layer)}"
     if told.layers:
-        yield "the way through the layers:"
+        yield "the path through the layers:"
         wide = max(len(row.path) for row in told.layers)
         kinds = max(len(row.type) for row in told.layers)
         for row in told.layers:

@@ -82,7 +82,7 @@ def _told_apart(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _rule(rule: str, doc: RuleDoc | None) -> dict[str, Any]:
     described: dict[str, Any] = {"id": rule, "name": _pascal(rule), "helpUri": f"{DOCS}/rules/{rule}.md"}
     if doc is None:  # a rule of somebody else's
-        said = {"text": f"`stepscope explain {rule}` tells what is known of it."}
+        said = {"text": f"`stepscope explain {rule}` has the details."}
         return {**described, "shortDescription": {"text": rule}, "fullDescription": said, "help": said}
     text = doc.text
     prose = [words for words in (text.why, text.fix) if words]

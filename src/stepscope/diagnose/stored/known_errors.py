@@ -123,7 +123,7 @@ ERRORS = (
     ),
     _known(
         r"a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted",
-        "a single number was asked of a tensor that has several",
+        "a tensor with several values was converted to a single number",
         "use .tolist(), index one of them, or reduce first: .mean().item()",
     ),
     _known(
@@ -133,7 +133,7 @@ ERRORS = (
     ),
     _known(
         r"cannot assign '.*' as parameter",
-        "a plain tensor was assigned where a parameter is",
+        "a plain tensor was assigned in place of a parameter",
         "wrap it: nn.Parameter(...), or write into it under no_grad: weight.copy_(...)",
     ),
     _known(

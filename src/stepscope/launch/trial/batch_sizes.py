@@ -65,7 +65,7 @@ class _Child:
         raise stop
 
     def ended(self, error: BaseException | None) -> None:
-        """The last line: how the script came to its end."""
+        """The last line: how the script ended."""
         stopped = error is None or is_stop(error) or (isinstance(error, SystemExit) and error.code in (None, 0))
         self._tell(
             {

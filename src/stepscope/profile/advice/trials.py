@@ -130,7 +130,7 @@ def try_advice(
             findings[number] = replace(findings[number], evidence={**findings[number].evidence, **basis})
     contradicted = [number for (number, _), one in zip(chosen, tried, strict=True) if one.contradicts]
     for number in contradicted:
-        say(f"{number + 1:3}  is withdrawn: it gains nothing here")
+        say(f"{number + 1:3}  withdrawn: it gains nothing here")
     return [one for number, one in enumerate(findings) if number not in contradicted]
 
 
@@ -190,7 +190,7 @@ def time_steps(
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return {"steps": 0, "ns": 0, "error": "it did not come to its steps in time"}
+            return {"steps": 0, "ns": 0, "error": "it did not reach its steps in time"}
         if not answer.exists():
             last = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
             return {"steps": 0, "ns": 0, "error": last[:300]}

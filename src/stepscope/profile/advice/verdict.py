@@ -82,7 +82,7 @@ class Verdict:
             )
         found += self.notes
         if self.findings:
-            found.append(f"stepscope explain {self.findings[0].rule} says more about the first")
+            found.append(f"stepscope explain {self.findings[0].rule} explains the first")
         return [line for one in found for line in textwrap.wrap(one, max(40, width))]
 
 
@@ -106,7 +106,7 @@ def _slow_lines(run: Measured) -> list[str]:
 
 def _notes(run: Measured) -> list[str]:
     why = str(run.facts.get("look", {}).get("why_not", ""))
-    notes = [f"single lines were not looked at: {why}"] if why else []
+    notes = [f"single lines were not measured: {why}"] if why else []
     notes += [f"tried and withdrawn: {one}" for one in run.withdrawn]
     notes += run.damaged
     if not run.facts and run.trace is not None and run.trace.events.header.fields.get("with_stack"):
@@ -159,7 +159,7 @@ def gain_in_words(evidence: dict[str, Any], step_ns: int) -> str:
         return f"{_factor(gain)}, measured on {tried['steps']} steps ({between})"
     if evidence.get("basis") == "bound":
         way = str(evidence.get("try_with") or "")
-        return f"at most {_factor(high)}; only trying tells" + (f" ({way})" if way else "")
+        return f"at most {_factor(high)}; only a trial can tell" + (f" ({way})" if way else "")
     saving = float(evidence.get("saving_ms", 0)) * 1e6
     if not saving:
         return "gain not known" if not evidence.get("gain") else str(evidence["gain"])

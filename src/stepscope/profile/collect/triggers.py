@@ -119,7 +119,7 @@ class RequestFile:
             self._sweep(path, now)
             return None
         self._seen, self._remove_at = key, now + KEEP_S  # the other ranks look for it too
-        return Request(why="asked for while it ran", steps=_steps_in(path))
+        return Request(why="requested while it ran", steps=_steps_in(path))
 
     def _sweep(self, path: Path, now: float) -> None:
         if self._rank == 0 and self._remove_at is not None and now >= self._remove_at:

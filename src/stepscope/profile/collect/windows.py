@@ -302,5 +302,5 @@ def _inflated(walls_s: list[float], usual_s: float | None) -> list[str]:
     if not walls_s or not usual_s or (factor := statistics.median(walls_s) / usual_s) < 1.15:
         return []
     took, usual = (cell_text(round(1e9 * seconds), "ns") for seconds in (statistics.median(walls_s), usual_s))
-    slower = f"steps in the window took {factor:.1f}x as long ({took}, else {usual})"
+    slower = f"steps in the window took {factor:.1f}x as long ({took} instead of {usual})"
     return [f"{slower}: host times are inflated, device times are not"]

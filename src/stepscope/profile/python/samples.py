@@ -127,12 +127,12 @@ class Samples:
 
     def _notes(self, idle: set[str]) -> list[str]:
         if not self.looks:
-            return ["Nothing was sampled: it was stopped before the first look."]
+            return ["Nothing was sampled: it ended before the first sample."]
         every_ms = self.wall_ns / self.looks * 1e-6
         notes = [
-            f"{self.looks} looks at the stacks, one every {every_ms:.1f} ms; "
-            f"looking took about {self.cost * 100:.1f}% of the time."
+            f"{self.looks} stack samples, one every {every_ms:.1f} ms; "
+            f"sampling took about {self.cost * 100:.1f}% of the time."
         ]
         if idle:
-            notes.append(f"Threads that only waited are left out: {', '.join(sorted(idle))}.")
+            notes.append(f"Threads that only waited are not shown: {', '.join(sorted(idle))}.")
         return notes

@@ -83,7 +83,7 @@ def _suggestion(ref: str, runs: Iterable[Choosable]) -> str:
     close = contained or get_close_matches(ref, names, n=3)
     if close:
         return f"; did you mean {' or '.join(repr(name) for name in close[:3])}?"
-    return f"; `stepscope runs` lists all {len(names)}" if len(names) > 3 else f"; there is {_and(names)}"
+    return f"; `stepscope runs` lists all {len(names)}" if len(names) > 3 else f"; the store has {_and(names)}"
 
 
 def _and(names: list[str]) -> str:

@@ -14,7 +14,7 @@ _TIMES = 3
 
 @rule("amp.clip-scaled-grads", severity="error")
 def clip_scaled_grads(run: Evidence) -> Iterator[Proof]:
-    """Gradients are clipped while they still carry the scaler's factor.
+    """Gradients are clipped before they are unscaled.
 
     Why it matters: they are tens of thousands of times too large, so clipping shrinks every update to almost nothing.
 

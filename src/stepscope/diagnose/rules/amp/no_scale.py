@@ -14,7 +14,7 @@ from stepscope.diagnose.source import Source, SourceFile
 
 @rule("amp.no-scale", severity="error", needs="crash", follows=("amp.no-update",))
 def no_scale(run: Evidence) -> Iterator[Proof]:
-    """A GradScaler's steps come in the wrong order, or one is missing.
+    """A GradScaler's methods are called in the wrong order, or one call is missing.
 
     Why it matters: the scaler needs `scale(loss).backward()`, then at most one `unscale_`, then `step`, then `update`.
 

@@ -15,7 +15,7 @@ _MANY = 10
 
 @rule("api.endless-recursion", severity="error", needs="crash")
 def endless_recursion(run: Evidence) -> Iterator[Proof]:
-    """A function calls itself without end.
+    """A function calls itself endlessly.
 
     Why it matters: Python stops after about a thousand calls; in a model the wrong sizes may stop it earlier.
 

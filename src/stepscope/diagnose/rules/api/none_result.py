@@ -127,7 +127,7 @@ def _part_of(suspect: Suspect, held: Made) -> Proof:
         evidence={"name": suspect.text, "made_by": held.text, "not_given": optional},
         fix=f"pass `{optional[0]}=` here, so that it is computed"
         if optional
-        else "give this call what it needs for it",
+        else "pass what this call needs to compute it",
         related=[(suspect.frame.site, "None is used here")],
     )
 
@@ -145,7 +145,7 @@ def _not_given(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.AST) 
 
 
 def _use(suspect: Suspect) -> str:
-    return f"`.{suspect.name}` is asked of it" if suspect.name else f"line {suspect.frame.line} uses it"
+    return f"its `.{suspect.name}` is used" if suspect.name else f"line {suspect.frame.line} uses it"
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -30,7 +30,7 @@ _IN_SEQUENTIAL = (
 
 @rule("api.return-tuple", severity="error", needs="crash")
 def return_tuple(run: Evidence) -> Iterator[Proof]:
-    """Several values that a layer returns together were used as if they were one tensor.
+    """A layer returns several values, which were used as if they were one tensor.
 
     Why it matters: `nn.LSTM` gives `(output, (h, c))`, attention gives `(output, weights)`, models of libraries give an
     object with named parts.

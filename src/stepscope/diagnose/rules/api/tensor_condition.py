@@ -16,7 +16,7 @@ _COMBINED = {ast.And: "&", ast.Or: "|"}
 
 @rule("api.tensor-condition", severity="error", needs="crash")
 def tensor_condition(run: Evidence) -> Iterator[Proof]:
-    """A tensor of several values stands where one True or False is needed.
+    """A tensor of several values is used where one True or False is needed.
 
     Why it matters: `if`, `and`, `or`, `not` and `in` ask for one answer, and a comparison of tensors gives one for each
     value.
@@ -117,12 +117,12 @@ def _fix(holder: ast.AST, test: ast.expr, frame: Frame) -> str:
             else "combine masks with " + " | ".join(f"({said(one)})" for one in holder.values)
         )
     if isinstance(holder, ast.UnaryOp):
-        return f"turn a mask around with ~: ~{said(test)}"
+        return f"invert a mask with ~: ~{said(test)}"
     if isinstance(holder, ast.Compare):
         return _in_list(holder, frame)
     if isinstance(test, ast.Name):
-        return f"ask what is meant: `{test.id} is not None`, `len({test.id})`, or .any() or .all()"
-    return f"say what is meant: {text}.all() or {text}.any(); to choose value by value, torch.where"
+        return f"write what you mean: `{test.id} is not None`, `len({test.id})`, or .any() or .all()"
+    return f"write what you mean: {text}.all() or {text}.any(); to choose value by value, torch.where"
 
 
 def _in_list(node: ast.Compare, frame: Frame) -> str:

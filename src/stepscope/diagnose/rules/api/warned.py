@@ -27,12 +27,12 @@ def warned(run: Evidence | StoredRun) -> Iterator[Proof]:
     Why it matters: a warning scrolls by, often in the first second of a run of hours. Some say that a number is NaN,
     that a setting does nothing, or that shapes were stretched to fit.
 
-    What to do: what the finding says for the warning at hand. If a warning is known to be harmless, filter it:
+    What to do: follow the finding's advice for this warning. If a warning is known to be harmless, filter it:
     `warnings.filterwarnings("ignore", message=...)`.
 
     How it is found: the warnings shown while the script ran, each with the line of the script that led to it. It is a
-    hint: where another rule has found the cause, only the cause is shown. Deprecations are left out. In the folder of a
-    run that nobody watched, the console is searched for warnings whose meaning is known.
+    hint: where another rule has found the cause, only the cause is shown. Deprecations are left out. In the folder of
+    a run recorded without `stepscope run`, the console is searched for warnings whose meaning is known.
 
     Bad:
         nn.LSTM(8, 16, num_layers=1, dropout=0.5)

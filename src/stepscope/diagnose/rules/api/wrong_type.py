@@ -17,7 +17,7 @@ _USES = {
     "is not callable": "called like a function",
     "is not iterable": "looped over",
     "is not subscriptable": "indexed",
-    "has no len": "asked for its length",
+    "has no len": "used as if it had a length",
     "cannot be interpreted as an integer": "used as an integer",
     "does not support item": "written into",
     "must be": "passed where a tensor is needed",
@@ -71,7 +71,7 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     if crash is None or suspect is None or suspect.kind == "NoneType":
         return
     made = origin_of(crash, suspect.frame, suspect.node)
-    use = f"asked for `.{suspect.name}`" if suspect.name else _USES.get(suspect.what, "used here")
+    use = f"used as if it had `.{suspect.name}`" if suspect.name else _USES.get(suspect.what, "used here")
     is_value = suspect.value is not MISSING
     kind = describe(suspect.value) if is_value else f"a {suspect.kind}"
     same = made.site.file == suspect.frame.file and made.site.line == suspect.frame.line

@@ -10,7 +10,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("autograd.inplace-modified", severity="error", needs="crash", follows=("opt.stepped-twice",))
 def inplace_modified(run: Evidence) -> Iterator[Proof]:
-    """A value that backward needs was written over: by an operation in place, or by an optimizer's step.
+    """A value that backward needs was overwritten by an in-place operation or an optimizer step.
 
     Why it matters: backward computes with the values of the forward pass. When they are changed in between, the
     gradients would be wrong, so torch refuses.

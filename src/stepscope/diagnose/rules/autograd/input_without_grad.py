@@ -20,7 +20,7 @@ _UNUSED = re.compile(r"differentiated tensor(?: at index (\d+))?s? appears to no
 
 @rule("autograd.input-without-grad", severity="error", needs="crash")
 def input_without_grad(run: Evidence) -> Iterator[Proof]:
-    """`autograd.grad` is asked for the gradient of a tensor that records none, or that the output was not made from.
+    """`autograd.grad` is called for a tensor that records no gradient, or that the output was not computed from.
 
     Why it matters: a gradient penalty, a saliency map or the residual of a differential equation needs the gradient of
     an input. Data and detached tensors record none until `requires_grad_(True)` is called, before the model is.

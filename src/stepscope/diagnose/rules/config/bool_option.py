@@ -13,7 +13,7 @@ def bool_option(run: Evidence) -> Iterator[Proof]:
     """An option with `type=bool` was given `False` and came out as True.
 
     Why it matters: argparse calls `bool("False")`, and every string that is not empty is True. The switch cannot be
-    turned off, and the run is not the one that was asked for.
+    turned off, and the run is not the intended one.
 
     What to do: use `action=argparse.BooleanOptionalAction` (`--freeze`, `--no-freeze`), or `action="store_true"`.
 

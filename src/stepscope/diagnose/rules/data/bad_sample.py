@@ -24,7 +24,7 @@ _FIXES = {
 
 @rule("data.bad-sample", severity="error", needs="crash")
 def bad_sample(run: Evidence) -> Iterator[Proof]:
-    """The dataset returns something that cannot be put into a batch: None, a picture of PIL, an object.
+    """The dataset returns something that cannot be put into a batch: None, a PIL image, an object.
 
     Why it matters: the loader's `default_collate` joins tensors, arrays, numbers and text, in tuples and dicts. The
     error comes from inside the loader and does not name the dataset.

@@ -36,7 +36,7 @@ def box_format(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=one.around,
             message=f"{one.negative:.0%} of the widths and heights of these boxes are negative: they are read as "
-            "corners, and are something else",
+            "corners, but are in another format",
             label="boxes in another format than the function reads",
             evidence={"negative": round(one.negative, 3), "looks": one.looks},
             fix="convert the boxes to corners (x1, y1, x2, y2) before they are passed",

@@ -11,7 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
 def drop_last_tiny(run: Evidence) -> Iterator[Proof]:
     """A loader yields no batch at all, so its loop does nothing.
 
-    Why it matters: the loop runs, nothing is trained (or nothing is evaluated), and no error says so.
+    Why it matters: the loop runs, nothing is trained (or evaluated), and there is no error.
 
     What to do: make `batch_size` smaller than the dataset, or leave out `drop_last=True`.
 

@@ -17,8 +17,8 @@ from stepscope.evidence.frame_values import Held, HeldItems, HeldLoader
 def empty(run: Evidence) -> Iterator[Proof]:
     """A dataset, a loader or a list is empty, and what follows cannot work with nothing.
 
-    Why it matters: the error (a division by zero, a variable without a value, `num_samples=0`) comes later and says
-    nothing of it. Mostly a path or a pattern matched no file, or a filter left nothing.
+    Why it matters: the error (a division by zero, a variable without a value, `num_samples=0`) comes later and does
+    not mention it. Usually a path or a pattern matched no file, or a filter left nothing.
 
     What to do: check the path, the pattern or the filter that made it, and raise an error there when nothing is found.
 

@@ -11,7 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
 
 _ONCE = frozenset(("iter", "zip", "map", "filter", "enumerate", "islice", "chain", "reversed"))
-"""Calls whose result can be gone through once."""
+"""Calls whose result can be iterated once."""
 _EPOCHS = 2
 
 
@@ -19,8 +19,8 @@ _EPOCHS = 2
 def exhausted_iterator(run: Evidence) -> Iterator[Proof]:
     """The batches come from an iterator that is empty after the first epoch, so later epochs train on nothing.
 
-    Why it matters: a generator, `zip`, `map` or `iter` can be gone through once. The loop over it in the second epoch
-    ends at once, without an error: the model has trained one epoch, whatever the number of epochs says.
+    Why it matters: a generator, `zip`, `map` or `iter` can be iterated once. The loop over it in the second epoch ends
+    at once, without an error: the model has trained one epoch, whatever the number of epochs says.
 
     What to do: make the iterator again inside the loop over the epochs, or use a list or a DataLoader.
 
@@ -75,7 +75,7 @@ def _stopped(crash: Crash) -> Iterator[Proof]:
         message=f"`{found.name}` {gives}{more}",
         label="asks for more than there is",
         evidence={"iterator": found.name, "items": found.holds, "wanted": found.wanted},
-        fix=f"start again when it ends: catch StopIteration, make it anew with `{again}`, and take the next from that",
+        fix=f"start again when it ends: on StopIteration, `{again}`, and take the next item from that",
         related=[(found.made.site, f"`{found.name}` is made here, for one pass")],
     )
 

@@ -21,7 +21,7 @@ def inplace_dataset(run: Evidence) -> Iterator[Proof]:
 
     What to do: make a new tensor (`row = self.data[i] - mean`), or copy first (`self.data[i].clone()`, `.copy()`).
 
-    How it is found: the arrays the dataset holds are looked at between batches; rows that were just handed out have
+    How it is found: the arrays of the dataset are compared between batches; rows that were just handed out have
     changed, and again in the next epoch, also where a loader is made for each. A cache that is filled once is fine.
 
     Bad:

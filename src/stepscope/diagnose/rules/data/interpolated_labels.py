@@ -10,7 +10,7 @@ _TIMES = 3
 
 @rule("data.interpolated-labels", severity="error")
 def interpolated_labels(run: Evidence) -> Iterator[Proof]:
-    """Class labels are resized as if they were a picture: between class 1 and class 5 appears a class 3.
+    """Class labels are resized like an image: between class 1 and class 5 a class 3 appears.
 
     Why it matters: bilinear interpolation averages the ids of neighboring classes and cuts the result off, so borders
     get labels of classes that are not there.

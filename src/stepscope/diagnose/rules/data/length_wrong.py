@@ -54,7 +54,7 @@ def length_wrong(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=node_site(found.file, returned[-1] if returned else length),
-        message=f"`__len__` promises more samples than `{held}` has: index {index} was asked of {size}",
+        message=f"`__len__` promises more samples than `{held}` has: index {index} was requested, but there are {size}",
         label=f"`{held}` has {size}",
         evidence={"index": index, "samples": size, "container": held},
         fix=f"return len({held})" + (f" - {_ahead(node.slice, frame.arguments[1]) or ahead}" if ahead else ""),

@@ -16,7 +16,7 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
 
     Why it matters: the script stops there. The keys that are there usually show the slip.
 
-    What to do: use the key that is there; for words that may be new, use `.get(word, unknown)`.
+    What to do: use the existing key; for words that may be new, use `.get(word, unknown)`.
 
     How it is found: the key is compared with the keys of the dict (or the columns of the table) on that line.
 
@@ -30,7 +30,7 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
     if crash is None or crash.last is None or missing is None or not crash.is_a("KeyError"):
         return
     node = crash.last.running
-    owner = said(node.value) if isinstance(node, ast.Subscript) else "what was asked"
+    owner = said(node.value) if isinstance(node, ast.Subscript) else "the container"
     made = origin_of(crash, crash.last, node.value) if isinstance(node, ast.Subscript) else None
     near = missing.near
     exact = near == [missing.name]

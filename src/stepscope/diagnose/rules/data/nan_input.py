@@ -21,7 +21,7 @@ def nan_input(run: Evidence) -> Iterator[Proof]:
 
     What to do: drop or fill those rows before training (`torch.nan_to_num`, `df.dropna()`), or mask them in the loss.
 
-    How it is found: what the model is given is looked at; the finding counts once a loss is NaN too. NaN that a mask
+    How it is found: the model's inputs are checked; the finding counts only if a loss is NaN too. NaN that a mask
     keeps away from the loss is fine.
 
     Bad:

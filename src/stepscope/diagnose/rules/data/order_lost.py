@@ -17,7 +17,7 @@ def order_lost(run: Evidence) -> Iterator[Proof]:
     """Predictions are collected from a loader that shuffles, without the labels of the same batches.
 
     Why it matters: the predictions come out in a random order. Compared with labels in the order of the file, or
-    written beside its ids, each one is in somebody else's row: the score is that of guessing.
+    written beside its ids, each one is in the wrong row: the score is at chance level.
 
     What to do: `shuffle=False` for loaders that are only evaluated, or collect the labels in the same loop.
 
@@ -41,13 +41,13 @@ def order_lost(run: Evidence) -> Iterator[Proof]:
         where = _built(run, loader)
         yield Proof(
             where=where,
-            message="this loader shuffles, and the loop over it keeps the answers but not the labels: which answer "
-            "belongs to which sample is lost",
+            message="this loader shuffles, and the loop over it keeps the predictions but not the labels: which "
+            "prediction belongs to which sample is lost",
             label="a new order in every pass",
             evidence={"sampler": loader.sampler, "passes": loader.epochs},
             edit=edits.keyword(where, "shuffle", "False") if where is loader.made else None,
             fix="shuffle=False for a loader that is only evaluated",
-            related=[(loader.iterated, "the answers are collected here")],
+            related=[(loader.iterated, "the predictions are collected here")],
         )
 
 

@@ -16,7 +16,7 @@ _SPLITS = ("random_split", "train_test_split", "SubsetRandomSampler", "randperm"
 
 @rule("data.overlapping-split", severity="error", follows=("data.test-in-train",))
 def overlapping_split(run: Evidence) -> Iterator[Proof]:
-    """Windows of one series are split at random, so those of the test overlap those of the training.
+    """Windows of one series are split at random, so test windows overlap training windows.
 
     Why it matters: each window of the test shares most of its values with a neighbor that was trained on. The result
     says how well the model remembers, not how well it predicts later values.

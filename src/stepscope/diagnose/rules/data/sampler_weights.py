@@ -15,7 +15,7 @@ from stepscope.records.step import Site
 
 @rule("data.sampler-weights", severity="warning", needs="steps, end")
 def sampler_weights(run: Evidence) -> Iterator[Proof]:
-    """The sampler draws frequent classes even more often than they are, or only a few rows of the data.
+    """The sampler draws frequent classes even more often, or draws only a few rows of the data.
 
     Why it matters: weights are meant to bring rare classes up. Weighted by their frequency instead of its inverse, rare
     classes are all but gone from training. With one weight per class instead of one per sample, only the first few rows

@@ -18,7 +18,7 @@ def shared_transform(run: Evidence) -> Iterator[Proof]:
     """Setting the transform of one part of a split sets it for the other parts too: they share one dataset.
 
     Why it matters: `random_split` and `Subset` only keep lists of indices. `val_set.dataset` is the very object behind
-    `train_set`, so switching augmentation off for validation switches it off for training, or the other way round.
+    `train_set`, so switching augmentation off for validation switches it off for training, or vice versa.
 
     What to do: make two datasets, one with each transform, and take the same split of both.
 

@@ -18,8 +18,8 @@ _FEWEST_ROWS = 48
 def target_leak(run: Evidence) -> Iterator[Proof]:
     """The target is among the model's input features.
 
-    Why it matters: the model reads the answer off its input. The loss looks excellent, and in use, where nobody knows
-    the answer, the model is worthless.
+    Why it matters: the model reads the target off its input. The loss looks excellent, but in use, where the target is
+    unknown, the model is worthless.
 
     What to do: take the target's column out of the features; end the window one step before the value to predict.
 
@@ -43,7 +43,7 @@ def target_leak(run: Evidence) -> Iterator[Proof]:
         same = "is the target itself" if how == "same" else "is the target, only scaled"
         yield Proof(
             where=where or target.place,
-            message=f"the target is among the inputs: {what} {same} in all {target.leak_rows} rows looked at",
+            message=f"the target is among the inputs: {what} {same} in all {target.leak_rows} rows checked",
             label=f"{what} {same}",
             evidence={"column": column, "rows": target.leak_rows, "batches": target.leak_calls, "how": how},
             fix=f"remove {what} from the model's inputs",

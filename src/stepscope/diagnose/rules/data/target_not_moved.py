@@ -18,15 +18,15 @@ _MOVES = frozenset({"flip", "fliplr", "flipud", "hflip", "vflip", "rot90", "rota
 
 @rule("data.target-not-moved", severity="warning", needs="end")
 def target_not_moved(run: Evidence) -> Iterator[Proof]:
-    """Pictures are flipped or turned at random, and their masks are not, or by a draw of their own.
+    """Images are flipped or rotated at random, but their masks are not, or by another random draw.
 
     Why it matters: in half of the samples the mask then marks the wrong pixels, and the model learns a mixture of the
     object and its mirror image.
 
-    What to do: draw once, and do the same to the picture and to its mask (boxes and key points as well).
+    What to do: draw once, and do the same to the image and to its mask (boxes and key points as well).
 
     How it is found: when the script is over, a few samples of the training data are taken several times. In at least
-    three of them the picture was the mirror image of an earlier one, or turned, while its mask was the same as before,
+    three of them the image was the mirror image of an earlier one, or rotated, while its mask was the same as before,
     though a flipped mask would have been another one; and never did both move together. If now and then they did, the
     losses say whether the second picture is a mask (few classes, a target for every pixel) or another view.
 
@@ -46,8 +46,8 @@ def target_not_moved(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=_line(run, one.loader),
-            message=f"the picture is {one.move} at random, and its mask stays as it is",
-            label="only the picture moves",
+            message=f"the image is {one.move} at random, and its mask stays as it is",
+            label="only the image moves",
             evidence={"left": one.left, "move": one.move},
             fix="do the same to the mask: draw once, and apply the move to both",
         )
@@ -56,10 +56,10 @@ def target_not_moved(run: Evidence) -> Iterator[Proof]:
 def _apart(run: Evidence, one: MovedSamples) -> Proof:
     return Proof(
         where=_called_twice(run, one.loader) or _line(run, one.loader),
-        message=f"the picture is {one.move} at random, and its mask by a draw of its own",
+        message=f"the image is {one.move} at random, and its mask by a draw of its own",
         label="two draws: often only one of the two moves",
         evidence={"left": one.left, "together": one.together, "move": one.move},
-        fix="draw once, and apply the same move to the picture and to its mask",
+        fix="draw once, and apply the same move to the image and to its mask",
     )
 
 

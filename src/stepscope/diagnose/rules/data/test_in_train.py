@@ -27,7 +27,7 @@ _FOLD = re.compile(r"fold(?!er)", re.I)
 def test_in_train(run: Evidence) -> Iterator[Proof]:
     """Rows the model is tested on were trained on before.
 
-    Why it matters: the test result is that of data the model knows, so it is too good and says nothing about new data.
+    Why it matters: the test measures data the model knows, so the result is too good and says nothing about new data.
 
     What to do: split once, train on one part, test on the other; make both parts from the same split.
 

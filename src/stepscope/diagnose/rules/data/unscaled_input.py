@@ -14,7 +14,7 @@ _RATIO = 1000.0
 
 @rule("data.unscaled-input", severity="warning", follows=("num.*", "data.nan-input"))
 def unscaled_input(run: Evidence) -> Iterator[Proof]:
-    """Raw numbers, far from the order of one, go straight into the first layer.
+    """Raw numbers of very different magnitude than 1 go straight into the first layer.
 
     Why it matters: the first layer's outputs and gradients are as large as its inputs, so that one learning rate cannot
     fit all weights: training is slow, or blows up. Large columns drown the small ones.
@@ -23,7 +23,7 @@ def unscaled_input(run: Evidence) -> Iterator[Proof]:
     normalization layer first.
 
     How it is found: the values with which data meets the first weights, after every scaling the script does. Integers
-    for an embedding are not looked at, and neither is data that a normalization follows.
+    for an embedding are not checked, and neither is data that is normalized next.
 
     Bad:
         x = torch.tensor(pixels, dtype=torch.float32)           # 0 ... 255

@@ -32,7 +32,7 @@ def worker_error(run: Evidence) -> Iterator[Proof]:
             where=(None if loader is None else made_at(crash, loader)) or crash.site,
             message="a worker of the loader was killed, usually because memory (or /dev/shm) ran out",
             evidence={"error": crash.message[:200], "workers": None if loader is None else loader.workers},
-            fix="use fewer workers, smaller batches or more shared memory; with num_workers=0 the error shows itself",
+            fix="use fewer workers, smaller batches or more shared memory; with num_workers=0 the error appears there",
         )
         return
     own = [frame for frame in crash.worker or () if frame.own]

@@ -19,8 +19,8 @@ _FEWEST_STEPS = 5
 def grads_not_averaged(run: Evidence) -> Iterator[Proof]:
     """The ranks begin with the same model and train it on different data, but never average their gradients.
 
-    Why it matters: each rank trains a model of its own on a part of the data. The one that is saved has seen only that
-    part, as if the other ranks were not there.
+    Why it matters: each rank trains its own model on a part of the data. The one that is saved has seen only that
+    part, as if the other ranks did not exist.
 
     What to do: wrap the model with DistributedDataParallel, or average each gradient with `dist.all_reduce` between
     `backward()` and `step()`.

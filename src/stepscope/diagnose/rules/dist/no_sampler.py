@@ -12,7 +12,7 @@ _BATCHES = 2
 
 @rule("dist.no-sampler", severity="warning", needs="steps, end, crash")
 def no_sampler(run: Evidence) -> Iterator[Proof]:
-    """Ranks train on the same batches, because nothing shares the data out among all of them.
+    """Ranks train on the same batches, because nothing splits the data among them.
 
     Why it matters: the ranks compute the same gradients, and their average is that of one rank: all the work of the
     others is for nothing, and the batch is as small as on one.

@@ -10,7 +10,7 @@ from stepscope.evidence.ranks import Sampled
 
 @rule("dist.seeds-differ", severity="error", needs="steps, end, crash")
 def seeds_differ(run: Evidence) -> Iterator[Proof]:
-    """The ranks share out the data by different seeds: some samples are trained on twice, others never.
+    """The ranks split the data with different seeds: some samples are trained on twice, others never.
 
     Why it matters: each DistributedSampler shuffles the whole dataset and takes every n-th sample. The parts fit
     together only if all ranks shuffle the same dataset in the same order. A `random_split` with another seed on each

@@ -21,7 +21,7 @@ _WAYS = (
 
 @rule("dtype.to-numpy", severity="error", needs="crash", follows=("api.*",))
 def to_numpy(run: Evidence) -> Iterator[Proof]:
-    """A tensor was to become a NumPy array (or be plotted), and NumPy cannot take it as it is.
+    """A tensor was to be converted to NumPy (or plotted), and NumPy cannot convert it.
 
     Why it matters: NumPy knows neither gradients, nor GPUs, nor bfloat16.
 

@@ -12,8 +12,8 @@ from stepscope.diagnose.rule import Proof, rule
 def uint8_wrap(run: Evidence) -> Iterator[Proof]:
     """Arithmetic on bytes wrapped around: 3 - 5 came out as 254.
 
-    Why it matters: uint8 holds 0 to 255. Differences below 0 and sums above 255 start over at the other end, without a
-    word, so pictures get bright spots where they should be dark.
+    Why it matters: uint8 holds 0 to 255. Differences below 0 and sums above 255 wrap around silently, so images get
+    bright spots where they should be dark.
 
     What to do: convert to float before computing: `(image.float() - mean)`, not `(image - mean).float()`.
 

@@ -24,7 +24,7 @@ def cut_in_time(run: Evidence) -> Iterator[Proof]:
     Why it matters: the loss at the end of a sequence must reach the steps that came before it. With `detach()` or
     `.data` on the state inside the loop only the last step gets a gradient, and the model cannot learn to remember.
 
-    What to do: hand the state on as it is. Cut it between batches if the sequence is too long, not between steps.
+    What to do: pass the state on unchanged. Detach it between batches if the sequence is too long, not between steps.
 
     How it is found: in at least three backwards the loss was computed from a chain of states that one module made one
     after the other, each cut from the graph on the same line, and no gradient reaches any but the last of them.

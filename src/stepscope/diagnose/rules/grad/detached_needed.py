@@ -35,12 +35,12 @@ _FIXES = {
     follows=("opt.wrong-params", "opt.stale-params", "opt.step-before-backward", "autograd.*"),
 )
 def detached_needed(run: Evidence) -> Iterator[Proof]:
-    """The way of the gradient is cut before a part of the model that the optimizer should train.
+    """The gradient is cut off before a part of the model that the optimizer should train.
 
     Why it matters: that part stays at its random start while the rest trains on top of it, and no error is raised.
 
-    What to do: remove the `detach()`, `.data`, `no_grad()` or the way through numpy; if the part is meant to stay as it
-    is, leave it out of the optimizer.
+    What to do: remove the `detach()`, `.data`, `no_grad()` or the round trip through NumPy; if the part is meant to
+    stay as it is, leave it out of the optimizer.
 
     How it is found: parameters of an optimizer never got a gradient and never changed, though the loss was computed
     from them; on the way between lies an op that read something with a gradient and gave something without. Or a term

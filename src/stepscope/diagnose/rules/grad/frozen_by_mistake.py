@@ -16,7 +16,7 @@ _FRESH = 4
 
 @rule("grad.frozen-by-mistake", severity="warning")
 def frozen_by_mistake(run: Evidence) -> Iterator[Proof]:
-    """The output layer is frozen at its random start, and hardly anything is left to train.
+    """The output layer is frozen with its random initial weights, and hardly anything is left to train.
 
     Why it matters: fine-tuning needs at least a head that learns. Here only normalization layers or biases move, and
     the loss stays where it is.

@@ -11,7 +11,7 @@ _SHARE = 0.8
 
 @rule("grad.saturated", severity="info", follows=("num.*", "data.unscaled-input", "grad.vanishing"))
 def saturated(run: Evidence) -> Iterator[Proof]:
-    """A hidden tanh or sigmoid is at its ends nearly all the time, where its slope is next to nothing.
+    """A hidden tanh or sigmoid is saturated nearly all the time, where its slope is almost zero.
 
     Why it matters: hardly any gradient passes, so the layers before it learn very slowly.
 

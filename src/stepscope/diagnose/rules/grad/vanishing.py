@@ -15,11 +15,11 @@ _ENOUGH = 8
 def vanishing(run: Evidence) -> Iterator[Proof]:
     """The gradient shrinks from layer to layer until nothing is left for the first ones.
 
-    Why it matters: the first layers get a millionth of the last layer's gradient, and stay as they were initialized.
+    Why it matters: the first layers get a millionth of the last layer's gradient, and keep their initial weights.
 
     What to do: ReLU or GELU instead of sigmoid or tanh, residual connections, normalization, a matching initialization.
 
-    How it is found: in every backward looked at, the gradient of the first layer was less than a millionth of that of
+    How it is found: in every observed backward, the gradient of the first layer was less than a millionth of that of
     the last one, relative to the weights, and it shrank over several layers in between.
 
     Bad:

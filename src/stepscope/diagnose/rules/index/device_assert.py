@@ -40,7 +40,7 @@ def device_assert(run: Evidence) -> Iterator[Proof]:
         return
     yield Proof(
         where=crash.site if seen.place is None else seen.place.site,
-        message=f"{seen.op} was given indices {seen.low:.0f} to {seen.high:.0f} for a side of {seen.size}",
+        message=f"{seen.op} was given indices {seen.low:.0f} to {seen.high:.0f} for an axis of size {seen.size}",
         label=f"indices must be 0 to {seen.size - 1}",
         evidence={"op": seen.op, "smallest": seen.low, "largest": seen.high, "size": seen.size},
         fix=f"keep the indices between 0 and {seen.size - 1}",

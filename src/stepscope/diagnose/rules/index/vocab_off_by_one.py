@@ -19,7 +19,7 @@ _MAKERS = frozenset(
 
 @rule("index.vocab-off-by-one", severity="error", needs="crash")
 def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
-    """Ids run up to and including the size of the vocabulary, one further than the table goes.
+    """Ids go up to and including the size of the vocabulary, one past the end of the table.
 
     Why it matters: a table of n rows has ids 0 to n-1. Counting from 1, or an inclusive upper bound, gives the id n.
 

@@ -12,7 +12,7 @@ from stepscope.records.place import Place
 
 @rule("init.bias-prior", severity="info", needs="end")
 def bias_prior(run: Evidence) -> Iterator[Proof]:
-    """The classes are very uneven, and the last bias does not start there.
+    """The classes are very imbalanced, and the last bias does not start at their log-odds.
 
     Why it matters: the first steps only learn that almost everything is negative; the rare class drowns in them.
 

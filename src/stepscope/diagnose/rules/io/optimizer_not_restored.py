@@ -13,7 +13,7 @@ from stepscope.evidence.optimizers import Made
 
 @rule("io.optimizer-not-restored", severity="warning", needs="steps, end")
 def optimizer_not_restored(run: Evidence) -> Iterator[Proof]:
-    """A training is resumed from a checkpoint, but its optimizer starts from nothing.
+    """A training is resumed from a checkpoint, but its optimizer starts with no state.
 
     Why it matters: Adam's moments and SGD's momentum are gone, so the first steps are too large or point elsewhere: the
     loss jumps after every resume.

@@ -12,7 +12,7 @@ _STEPS = 2
 
 @rule("io.scheduler-not-restored", severity="warning", needs="steps, end")
 def scheduler_not_restored(run: Evidence) -> Iterator[Proof]:
-    """A training is resumed from a checkpoint, but its learning rate schedule starts again from the beginning.
+    """A training is resumed from a checkpoint, but its learning rate schedule restarts from the beginning.
 
     Why it matters: warm-up and decay are run through a second time, or never reach their end: the learning rate after
     a resume is not the one the training would have had.

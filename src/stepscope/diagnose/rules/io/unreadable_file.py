@@ -36,7 +36,7 @@ _SIGNS = (
 
 @rule("io.unreadable-file", severity="error", needs="crash", follows=("io.no-file", "io.weights-only"))
 def unreadable_file(run: Evidence) -> Iterator[Proof]:
-    """A file does not hold what the line that reads it expects: it is empty, cut off or of another format.
+    """A file does not contain what the line that reads it expects: it is empty, truncated or in another format.
 
     Why it matters: the messages of pickle, zip and JSON readers name bytes and columns, not the reason.
 

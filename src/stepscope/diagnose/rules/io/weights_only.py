@@ -11,7 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("io.weights-only", severity="error", needs="crash")
 def weights_only(run: Evidence) -> Iterator[Proof]:
-    """A file with more than tensors in it was loaded, and `torch.load` refuses by default.
+    """A file with more than tensors in it was loaded, which `torch.load` refuses by default.
 
     Why it matters: a pickled object runs code when it is loaded, so torch 2.6 and later load only tensors unless told.
 

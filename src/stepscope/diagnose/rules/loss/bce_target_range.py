@@ -19,8 +19,8 @@ def bce_target_range(run: Evidence) -> Iterator[Proof]:
     What to do: scale the targets: divide a mask by 255 (or compare it, `mask > 0`), turn labels of -1 and 1 into 0
     and 1.
 
-    How it is found: the first targets of each loss are looked at; in at least three calls they leave 0 to 1 by more
-    than a quarter. A loss for each element (`reduction="none"`) or with weights may mask them later, and is let pass.
+    How it is found: the first targets of each loss are checked; in at least three calls they leave 0 to 1 by more than
+    a quarter. A loss for each element (`reduction="none"`) or with weights may mask them later, and is not reported.
 
     Bad:
         loss = F.binary_cross_entropy_with_logits(model(x), mask)            # 0 and 255

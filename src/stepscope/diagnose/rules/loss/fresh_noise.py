@@ -17,7 +17,7 @@ _LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 @rule("loss.fresh-noise", severity="error")
 def fresh_noise(run: Evidence) -> Iterator[Proof]:
-    """The model is asked for noise that it has never seen: not the noise that was added to its input.
+    """The model has to predict noise that it has never seen: not the noise that was added to its input.
 
     Why it matters: a denoising model learns to tell the noise in its input. Noise drawn again for the loss has nothing
     to do with that input, so the best answer is zero everywhere and nothing is learned.

@@ -13,7 +13,7 @@ _PROBABILITIES = ("softmax", "sigmoid")
 
 @rule("loss.from-logits", severity="error")
 def from_logits(run: Evidence) -> Iterator[Proof]:
-    """A Keras loss takes raw scores for probabilities, or probabilities for raw scores.
+    """A Keras loss treats raw scores as probabilities, or probabilities as raw scores.
 
     Why it matters: with `from_logits=True` the loss applies the softmax itself, so that one in the last layer is
     applied twice and the loss cannot fall far. Without it the loss takes the logarithm of what it is given, and raw

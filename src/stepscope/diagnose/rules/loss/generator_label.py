@@ -17,7 +17,7 @@ _STEPS = 40
 
 @rule("loss.generator-label", severity="error", follows=("loss.sign",))
 def generator_label(run: Evidence) -> Iterator[Proof]:
-    """The generator is trained to be recognized: its loss wants the same verdict as the discriminator's.
+    """The generator is trained to be recognized: its loss rewards the same verdict as the discriminator's.
 
     Why it matters: a generator learns by making the discriminator take its samples for real. When both losses push the
     discriminator's score of the generated samples the same way, the generator learns to be told apart.
@@ -49,7 +49,7 @@ def generator_label(run: Evidence) -> Iterator[Proof]:
                 where=others[0].place,
                 message="the generator's loss pushes the score of its samples the way the discriminator's does: it "
                 "learns to be recognized",
-                label="this asks for the verdict 'generated'",
+                label="this rewards the verdict 'generated'",
                 evidence={"steps": len(others)},
                 fix="label the samples as real in the generator's loss (or flip the sign of the score)",
                 related=[(own[0].place, "the discriminator learns here")] if own[0].place is not None else (),

@@ -20,8 +20,8 @@ def ignored_class(run: Evidence) -> Iterator[Proof]:
 
     What to do: remove `ignore_index`, or give it a number that is not a class (-100 is the default).
 
-    How it is found: the loss has one label per sample (no sequence, no picture), `ignore_index` is a class the model
-    has an output for, and labels of that class keep coming.
+    How it is found: the loss has one label per sample (no sequence, no image), `ignore_index` is a class the model has
+    an output for, and labels of that class keep coming.
 
     Bad:
         criterion = nn.CrossEntropyLoss(ignore_index=0)      # digits 0 to 9

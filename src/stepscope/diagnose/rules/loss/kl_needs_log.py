@@ -19,7 +19,7 @@ def kl_needs_log(run: Evidence) -> Iterator[Proof]:
     What to do: pass `log_softmax(...)` as the first argument and probabilities as the second (or log-probabilities with
     `log_target=True`).
 
-    How it is found: at each call the values are looked at: the rows of the input are all between 0 and 1 and add up to
+    How it is found: the values of each call are checked: the rows of the input are all between 0 and 1 and add up to
     1, or come straight from a layer; or the target holds logarithms though `log_target` is False.
 
     Bad:

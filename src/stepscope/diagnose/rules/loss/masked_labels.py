@@ -18,7 +18,7 @@ _FAR = 6
 
 @rule("loss.masked-labels", severity="error")
 def masked_labels(run: Evidence) -> Iterator[Proof]:
-    """The labels of a masked language model are the very tensor that was masked in place, so all of them are the mask.
+    """The labels of a masked language model are the same tensor that was masked in place, so all of them are the mask.
 
     Why it matters: the loss falls to zero at once, and the model learns nothing but to answer with the mask token.
 

@@ -21,7 +21,7 @@ def no_valid_target(run: Evidence) -> Iterator[Proof]:
 
     What to do: look at how labels are masked; leave out rows without any label, or divide by `count.clamp_min(1)`.
 
-    How it is found: in every batch looked at, all targets of a cross entropy were its `ignore_index`.
+    How it is found: in every observed batch, all targets of a cross entropy were its `ignore_index`.
 
     Bad:
         labels = torch.full_like(input_ids, -100)

@@ -13,7 +13,7 @@ _SIGN = re.compile(r"'(float|int|numpy\.\w+|ndarray)' object has no attribute '(
 
 @rule("loss.not-a-tensor", severity="error", needs="crash")
 def not_a_tensor(run: Evidence) -> Iterator[Proof]:
-    """The loss has been made a plain number before backward: it has no graph any more.
+    """The loss was converted to a plain number before backward: it no longer has a graph.
 
     Why it matters: `.item()`, `float()` and `.numpy()` give a number that knows nothing of the model. A trainer calls
     `backward` on what `training_step` or `compute_loss` returns, so that has to be the tensor.

@@ -19,7 +19,7 @@ def pair_labels(run: Evidence) -> Iterator[Proof]:
 
     What to do: turn 0 into -1: `2 * label - 1`.
 
-    How it is found: in every call that was looked at the labels are 0 and 1 only, and there are zeros among them.
+    How it is found: in every observed call the labels are only 0 and 1, and some are 0.
 
     Bad:
         F.cosine_embedding_loss(a, b, same.float())

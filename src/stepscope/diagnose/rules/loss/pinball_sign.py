@@ -19,7 +19,7 @@ def pinball_sign(run: Evidence) -> Iterator[Proof]:
     """The error of a pinball loss has the wrong sign, so the opposite quantile is learned.
 
     Why it matters: `max(q * e, (q - 1) * e)` punishes a positive error by q. With `e = prediction - target` that is
-    predicting too much, and the model settles at the quantile 1 - q: 10% where 90% was asked for.
+    predicting too much, and the model settles at the quantile 1 - q: 10% instead of 90%.
 
     What to do: take the error as target minus prediction.
 

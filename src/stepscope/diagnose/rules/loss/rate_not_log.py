@@ -13,7 +13,7 @@ _UNBOUNDED = frozenset({"linear", "addmm", "tanh", "conv1d", "conv2d"})
 
 @rule("loss.rate-not-log", severity="error", follows=("loss.swapped-args",))
 def rate_not_log(run: Evidence) -> Iterator[Proof]:
-    """`poisson_nll_loss` gets a rate where it expects its logarithm, or the other way round.
+    """`poisson_nll_loss` gets a rate where it expects its logarithm, or vice versa.
 
     Why it matters: with `log_input=True`, the default, the input is exponentiated. A model that ends in softplus or exp
     gives the rate itself, so the loss fits the exponential of it; every prediction is far off, and no rate below 1 can

@@ -14,7 +14,7 @@ from stepscope.evidence.losses import LossCall
     follows=("model.final-softmax-1col", "loss.double-sigmoid", "loss.swapped-args"),
 )
 def softmax_multilabel(run: Evidence) -> Iterator[Proof]:
-    """Labels that may hold several at once are compared with a softmax, whose scores add up to 1.
+    """Samples with several labels are compared with a softmax, whose scores add up to 1.
 
     Why it matters: a softmax makes the classes compete. A sample with three labels can give each at most a third, and
     one with none must still give all of it away, so the binary loss has a floor that no training lowers.

@@ -22,8 +22,8 @@ _CLEAN = re.compile(r"clean|orig|(^|_)x_?0$|(^|_)x_?start$|signal", re.I)
 def wrong_target(run: Evidence) -> Iterator[Proof]:
     """The loss compares the prediction with the wrong tensor.
 
-    Why it matters: the loss falls, but the model learns something else: to copy its noisy input instead of cleaning it,
-    or the picture where the sampler expects the noise.
+    Why it matters: the loss falls, but the model learns something else: to copy its noisy input instead of cleaning
+    it, or the image where the sampler expects the noise.
 
     What to do: compare with the clean sample (denoising) or with the noise that was added (diffusion).
 

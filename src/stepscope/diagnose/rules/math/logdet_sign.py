@@ -15,8 +15,8 @@ from stepscope.evidence.origins import Origin
 def logdet_sign(run: Evidence) -> Iterator[Proof]:
     """The logarithm of a scale (a flow's log-determinant, a log-variance) enters the loss with the wrong sign.
 
-    Why it matters: scaling values down lowers the loss; the logarithm of the scale is there to make that cost
-    something. With the wrong sign both pull the same way: the scale collapses and the loss falls without end.
+    Why it matters: scaling values down lowers the loss; the logarithm of the scale is the penalty for that. With the
+    wrong sign both pull in the same direction: the scale collapses and the loss falls without end.
 
     What to do: `log_prob = base.log_prob(z) + logdet` where `z = x * exp(s)` and `logdet = s.sum(1)`.
 

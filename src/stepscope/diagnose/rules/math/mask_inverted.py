@@ -27,7 +27,7 @@ def mask_inverted(run: Evidence) -> Iterator[Proof]:
     `nn.MultiheadAttention` and `nn.Transformer` take one in which True means "must not", and `masked_fill` hides where
     its mask is True.
 
-    How it is found: the masks that attention really gets are looked at. One hides exactly the past and nothing of the
+    How it is found: the masks that attention receives are checked. One hides exactly the past and nothing of the
     future; or the adjacency of a graph is what is filled with minus infinity.
 
     Bad:

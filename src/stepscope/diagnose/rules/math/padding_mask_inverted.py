@@ -14,7 +14,8 @@ from stepscope.records.place import Place
 def padding_mask_inverted(run: Evidence) -> Iterator[Proof]:
     """A padding mask hides the real tokens and shows the padding.
 
-    Why it matters: attention then reads only padding, which says nothing; a row without padding has nothing to look at.
+    Why it matters: attention then reads only padding, which has no information; a row without padding has nothing to
+    attend to.
 
     What to do: `key_padding_mask` is True where there is padding; `masked_fill` fills where its mask is True, so give
     it the padding (`~valid`).

@@ -23,7 +23,7 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
     What to do: collect `loss.item()` or `output.detach().cpu()`.
 
     How it is found: the number of tensors from earlier steps that are still alive with their graph grows by one with
-    every step, for a dozen steps and more; or a dozen earlier steps were looked at, and all of them are still alive.
+    every step, for a dozen steps and more; or the graphs of a dozen earlier steps are all still alive.
 
     Bad:
         losses.append(loss)

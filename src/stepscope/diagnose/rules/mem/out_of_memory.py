@@ -14,7 +14,7 @@ from stepscope.diagnose.rule import Proof, rule
 def out_of_memory(run: Evidence) -> Iterator[Proof]:
     """The memory ran out.
 
-    Why it matters: the run ends. The line that asked for the last bytes need not be the one that took the most.
+    Why it matters: the run ends. The line that requested the last bytes need not be the one that uses the most.
 
     What to do: a smaller batch, gradient accumulation, mixed precision or checkpointing; and look for graphs that are
     kept (`total += loss` instead of `loss.item()`).
@@ -30,11 +30,11 @@ def out_of_memory(run: Evidence) -> Iterator[Proof]:
     wanted = _wanted(crash)
     held = sorted(_held(crash).items(), key=lambda item: -item[1][1])[:5]
     largest = ", ".join(f"{name} {shape} {bytes_text(count)}" for name, (shape, count) in held[:3])
-    asked = f"asking for {bytes_text(wanted)}" if wanted else "asking for more"
+    asked = f"with a request for {bytes_text(wanted)}" if wanted else "with a request for more"
     yield Proof(
         where=crash.site,
-        message=f"the memory ran out, {asked} here",
-        label=f"the largest tensors in sight: {largest}" if largest else "",
+        message=f"memory ran out here, {asked}",
+        label=f"the largest tensors in these frames: {largest}" if largest else "",
         evidence={"bytes_wanted": wanted, "largest": {name: count for name, (_, count) in held}},
         fix="use a smaller batch (with gradient accumulation), mixed precision, or checkpointing",
     )

@@ -28,11 +28,11 @@ def printed_disagrees(run: Evidence) -> Iterator[Proof]:
     What to do: compare the printed value with its definition: divide by the samples that were counted, and print the
     loss that `backward` is called on.
 
-    How it is found: one of these, in three evaluations or over many steps. A printed accuracy is, always by the
-    same factor, not the accuracy in the whole pass (a hint only, where the factor could be a mask's).
-    An accuracy, or a loss that is called a mean, is as many times too large as the pass has batches: it is a sum. A
-    printed training loss clearly rises while the loss that backward was called on clearly falls, or the other way
-    round. Running means, other units and smoothing do none of this.
+    How it is found: one of these, in three evaluations or over many steps. A printed accuracy is, always by the same
+    factor, not the accuracy in the whole pass (a hint only, where the factor could be a mask's). An accuracy, or a
+    loss that is called a mean, is as many times too large as the pass has batches: it is a sum. A printed training
+    loss clearly rises while the loss that backward was called on clearly falls, or vice versa. Running means, other
+    units and smoothing do none of this.
 
     Bad:
         print("accuracy:", correct / (len(loader) * batch_size))    # the last batch is smaller

@@ -13,15 +13,15 @@ _FAR, _NEAR = 3.0, 0.2
 
 @rule("metric.target-scale", severity="warning")
 def target_scale(run: Evidence) -> Iterator[Proof]:
-    """The evaluation compares answers on the scale of the training with targets on another scale.
+    """The evaluation compares predictions on the scale of the training targets with targets on another scale.
 
-    Why it matters: a model trained on normalized or logarithmic targets answers on that scale. Its error against the
+    Why it matters: a model trained on normalized or logarithmic targets predicts on that scale. Its error against the
     original numbers says nothing about how good it is.
 
-    What to do: transform the answers back first (`pred * std + mean`, `torch.expm1(pred)`), or compare with targets
-    that went through the same transformation.
+    What to do: transform the predictions back first (`pred * std + mean`, `torch.expm1(pred)`), or compare with
+    targets that went through the same transformation.
 
-    How it is found: the answers lie in or near the range of the targets of the training loss; the targets they are
+    How it is found: the predictions lie in or near the range of the targets of the training loss; the targets they are
     compared with lie far outside of it.
 
     Bad:
@@ -48,9 +48,9 @@ def target_scale(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=found.place,
-            message=f"the answers are on the scale of the training targets ({low:.3g} to {high:.3g}), but are compared "
-            f"with targets of {found.targets[0]:.3g} to {found.targets[1]:.3g}",
+            message=f"the predictions are on the scale of the training targets ({low:.3g} to {high:.3g}), but are "
+            f"compared with targets of {found.targets[0]:.3g} to {found.targets[1]:.3g}",
             label=f"mean {found.answers_mean:.3g} against mean {found.targets_mean:.3g}",
             evidence={"trained_on": [low, high], "answers": list(found.answers), "targets": list(found.targets)},
-            fix="transform the answers back to the scale of these targets before comparing",
+            fix="transform the predictions back to the scale of these targets before comparing",
         )

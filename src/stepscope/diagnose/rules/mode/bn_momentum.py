@@ -40,7 +40,7 @@ def bn_momentum(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=where,
                 message=f"momentum={share} keeps {1 - share:.1%} of the old statistics at each batch: in eval mode "
-                f"{path or layer.type} knows little but the last batch",
+                f"{path or layer.type} reflects little more than the last batch",
                 label="torch's momentum is the share of the new batch",
                 evidence={"momentum": share, "layer": path},
                 edit=edits.keyword(where, "momentum", str(better)),

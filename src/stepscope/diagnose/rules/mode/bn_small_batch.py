@@ -16,9 +16,9 @@ _FEW = 4
 
 @rule("mode.bn-small-batch", severity="error", needs="steps, crash")
 def bn_small_batch(run: Evidence) -> Iterator[Proof]:
-    """A batch norm in training mode was given next to no values per channel to normalize by.
+    """A batch norm in training mode has almost no values per channel to normalize over.
 
-    Why it matters: one value has no spread, and torch refuses it: it is the last batch of an epoch with one sample
+    Why it matters: one value has no spread, and torch rejects it: it is the last batch of an epoch with one sample
     left, or a single sample tried out before `eval()`. Two always come out as -1 and +1, whatever they were.
 
     What to do: `DataLoader(..., drop_last=True)`, or `model.eval()` before trying single samples; with small batches a

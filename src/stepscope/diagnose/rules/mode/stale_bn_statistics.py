@@ -15,7 +15,7 @@ _OF_LAST = "they are those of the last model that was averaged"
 
 @rule("mode.stale-bn-statistics", severity="error", follows=("mode.train-not-restored",))
 def stale_bn_statistics(run: Evidence) -> Iterator[Proof]:
-    """A copy or an average of a trained model is evaluated with batch norm statistics that were never gathered.
+    """A copy or an average of a trained model is evaluated with batch norm statistics that were never computed.
 
     Why it matters: in eval mode batch norm uses its running mean and variance. Averaging or copying parameters leaves
     these buffers at 0 and 1, so the copy gives wrong answers however good its weights are.

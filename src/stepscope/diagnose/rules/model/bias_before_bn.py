@@ -9,7 +9,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("model.bias-before-bn", severity="info", needs="end")
 def bias_before_bn(run: Evidence) -> Iterator[Proof]:
-    """A layer has a bias, and the batch normalization right after it takes it away again.
+    """A layer has a bias, and the batch normalization right after it removes it again.
 
     Why it matters: nothing breaks; the bias is a parameter that cannot do anything.
 

@@ -13,7 +13,7 @@ from stepscope.evidence.origins import Origin
 def final_softmax_1col(run: Evidence) -> Iterator[Proof]:
     """A softmax over a single value: the output is 1, always.
 
-    Why it matters: the model says "class 1, certain" to everything, no gradient flows, nothing is learned.
+    Why it matters: the model predicts class 1 with certainty for everything; no gradient flows, nothing is learned.
 
     What to do: one output with `BCEWithLogitsLoss` (a sigmoid), or two outputs with `CrossEntropyLoss`.
 

@@ -21,7 +21,7 @@ _CUTS = frozenset({"relu", "relu_", "relu6"})
 
 @rule("model.output-activation", severity="error", needs="steps, end", follows=("loss.swapped-args",))
 def output_activation(run: Evidence) -> Iterator[Proof]:
-    """The model ends in an activation whose range does not hold the targets.
+    """The model ends in an activation whose range does not contain the targets.
 
     Why it matters: a ReLU never gives a negative number and a sigmoid none above 1. Targets out there cannot be
     reached, whatever the model learns, and the loss has a floor.

@@ -51,7 +51,7 @@ def state_carried(run: Evidence) -> Iterator[Proof]:
             yield Proof(
                 where=place,
                 message="the hidden state of the last batch is the start of this one, but the loader shuffles: the "
-                "sequences have nothing to do with each other",
+                "sequences are unrelated",
                 label="starts from the state of other sequences",
                 evidence={"times": len(layers), "layer": layer.op},
                 fix="do not pass the old state: start each batch without one",

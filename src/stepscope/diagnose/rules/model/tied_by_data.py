@@ -15,9 +15,9 @@ from stepscope.records.step import Site
 def tied_by_data(run: Evidence) -> Iterator[Proof]:
     """Two parameters share their memory without being one parameter, so every step updates the same numbers twice.
 
-    Why it matters: each of the two has a gradient and optimizer state of its own. Adam divides each gradient by its own
-    history and weight decay is subtracted twice, so the shared weights move about twice as far as they should; and
-    `model.to(device)` copies them apart without a word.
+    Why it matters: each of the two has a gradient and optimizer state of its own. Adam divides each gradient by its
+    own history and weight decay is subtracted twice, so the shared weights move about twice as far as they should; and
+    `model.to(device)` silently separates them.
 
     What to do: tie the parameter itself: `self.head.weight = self.embed.weight`.
 

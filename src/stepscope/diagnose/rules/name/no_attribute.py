@@ -26,7 +26,7 @@ _OF_MODELS = frozenset((
     follows=("name.rebound", "api.*", "api.none-result", "loss.not-a-tensor", "shape.*", "dtype.*", "dist.*"),
 )
 def no_attribute(run: Evidence) -> Iterator[Proof]:
-    """An attribute, a method or a setting is asked for that the object does not have.
+    """An attribute, a method or a setting is used that the object does not have.
 
     Why it matters: the script stops there. Mostly the name is misspelled, or belongs to another version of a package.
 

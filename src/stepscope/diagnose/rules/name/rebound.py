@@ -37,7 +37,7 @@ def rebound_name(run: Evidence) -> Iterator[Proof]:
     binding = bound(frame, name, suspect.value)
     if before is None or binding is None or binding.value is None or (before.site == binding.site):
         return
-    use = "called" if suspect.what == "is not callable" else f"asked for `.{suspect.name}`"
+    use = "called" if suspect.what == "is not callable" else f"used as if it had `.{suspect.name}`"
     yield Proof(
         where=binding.site,
         message=f"`{name}` was {before.was}, and this line makes it {describe(suspect.value)}",

@@ -36,7 +36,7 @@ _MODULES = frozenset(("os", "sys", "math", "random", "time", "copy", "json", "gl
 
 @rule("name.undefined", severity="error", needs="crash", follows=("data.empty",))
 def undefined(run: Evidence) -> Iterator[Proof]:
-    """A name is used that nothing has bound: a slip of the pen, a missing import, or a path that never assigns it.
+    """A name is used that nothing has bound: a typo, a missing import, or a path that never assigns it.
 
     Why it matters: the script stops at the first line that reads the name, perhaps after hours of training.
 

@@ -20,7 +20,7 @@ def div_zero_std(run: Evidence) -> Iterator[Proof]:
 
     What to do: add a small number to the divisor, or `clamp_min` it.
 
-    How it is found: the loss was not finite and spoiled parameters; the way back from it ends at a division whose
+    How it is found: the loss was not finite and spoiled parameters; tracing back from it leads to a division whose
     divisor held a zero, at a standard deviation over one value, or at a line where numpy warned of dividing by zero.
 
     Bad:

@@ -15,7 +15,7 @@ def exp_overflow(run: Evidence) -> Iterator[Proof]:
 
     What to do: use the stable form (`logsumexp`, `softplus`, `cross_entropy`), or bound the argument.
 
-    How it is found: the loss was not finite and spoiled parameters; the way back from it ends at an exponential that
+    How it is found: the loss was not finite and spoiled parameters; tracing back from it leads to an exponential that
     read finite values and made infinite ones.
 
     Bad:

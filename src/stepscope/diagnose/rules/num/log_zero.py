@@ -16,7 +16,7 @@ def log_zero(run: Evidence) -> Iterator[Proof]:
 
     What to do: add a small number inside the logarithm, use `torch.xlogy`, or `log_softmax`/`logsigmoid` on logits.
 
-    How it is found: the loss (or its gradient) was not finite and spoiled parameters; the way back from it ends at a
+    How it is found: the loss (or its gradient) was not finite and spoiled parameters; tracing back from it leads to a
     logarithm that read a zero. Infinities that do not reach the loss, such as masks, are not reported.
 
     Bad:

@@ -15,7 +15,7 @@ def sqrt_negative(run: Evidence) -> Iterator[Proof]:
 
     What to do: clamp the argument into the domain, or find out why it leaves it (often rounding).
 
-    How it is found: the loss was not finite and spoiled parameters; the way back from it ends at an op that read a
+    How it is found: the loss was not finite and spoiled parameters; tracing back from it leads to an op that read a
     value outside its domain and made NaN of it.
 
     Bad:

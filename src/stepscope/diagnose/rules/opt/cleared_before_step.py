@@ -14,7 +14,7 @@ _ENOUGH = 3
 def cleared_before_step(run: Evidence) -> Iterator[Proof]:
     """Gradients are cleared after backward and before the optimizer uses them.
 
-    Why it matters: every step works with nothing. The weights stay as they are, and nothing says so.
+    Why it matters: every step has no gradients to work with. The weights never change, and nothing reports it.
 
     What to do: the order is `zero_grad()`, `backward()`, `step()`. Callbacks and hooks may clear gradients, too.
 

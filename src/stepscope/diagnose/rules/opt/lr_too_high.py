@@ -25,8 +25,8 @@ def lr_too_high(run: Evidence) -> Iterator[Proof]:
 
     What to do: divide the learning rate by ten until the loss falls, or clip the gradients.
 
-    How it is found: steps move the weights by more than a tenth of their own size, again and again, and the loss grows
-    with them: many times its first value, and it does not come back.
+    How it is found: steps repeatedly move the weights by more than a tenth of their size, and the loss grows with them
+    to many times its first value and does not recover.
 
     Bad:
         optimizer = torch.optim.SGD(model.parameters(), lr=10.0)

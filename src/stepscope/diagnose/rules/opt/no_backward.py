@@ -14,7 +14,7 @@ _ENOUGH = 5
 def no_backward(run: Evidence) -> Iterator[Proof]:
     """The optimizer steps, but backward never ran: there is no gradient to step with.
 
-    Why it matters: a step without gradients changes nothing, and says nothing. With Lightning this is what a
+    Why it matters: a step without gradients changes nothing, and nothing reports it. With Lightning this is what a
     `training_step` without a `return` does: batches are skipped, one after the other.
 
     What to do: call `loss.backward()` before `optimizer.step()`; return the loss from `training_step`.

@@ -24,7 +24,7 @@ def no_step(run: Evidence) -> Iterator[Proof]:
 
     What to do: call `optimizer.step()` after `backward()`.
 
-    If `step()` is there, under a condition: make sure that the condition comes true. With gradient accumulation, step
+    If `step()` is there, under a condition: make sure that the condition is met. With gradient accumulation, step
     after the last batch of an epoch too.
 
     How it is found: at the end of the script `backward()` has run at least five times, an optimizer exists that has

@@ -15,7 +15,7 @@ _EXPLAINED = (*_CUT, "autograd.*", "opt.*", "loss.*", "mode.*", "model.*", "data
 def nothing_learns(run: Evidence) -> Iterator[Proof]:
     """No tensor that the optimizer holds ever gets a gradient.
 
-    Why it matters: the optimizer steps, the loss is printed, and the model stays as it was initialized.
+    Why it matters: the optimizer steps, the loss is printed, and the model keeps its initial weights.
 
     What to do: follow the loss back to the model's output. Something between them has no derivative or ends the graph:
     `argmax`, `round`, a comparison, `item()`, `detach()`, `torch.tensor(...)`, NumPy, `no_grad`; or the loss is

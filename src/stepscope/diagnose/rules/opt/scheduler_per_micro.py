@@ -22,7 +22,7 @@ _FIXES = {
     follows=("opt.scheduler-order", "opt.lambda-absolute-lr", "num.int-division"),
 )
 def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
-    """The schedule counts in other units than the loop that steps it, so the learning rate ends far too early or late.
+    """The schedule counts in other units than the loop that calls it, so the learning rate ends far too early or late.
 
     Why it matters: a schedule made for epochs but stepped per batch is at zero after a fraction of the run; the other
     way round it never decays.

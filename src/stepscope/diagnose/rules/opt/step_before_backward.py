@@ -14,7 +14,7 @@ from stepscope.evidence.steps import Backward, Step
     follows=("opt.accum-zeroed", "opt.cleared-before-step", "opt.wrong-params", "opt.missing-params"),
 )
 def step_before_backward(run: Evidence) -> Iterator[Proof]:
-    """The optimizer steps before the gradients of this batch are there.
+    """The optimizer steps before this batch's gradients are computed.
 
     Why it matters: each step uses nothing, or the gradients of the batch before.
 

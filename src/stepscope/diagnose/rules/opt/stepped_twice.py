@@ -15,7 +15,7 @@ def stepped_twice(run: Evidence) -> Iterator[Proof]:
 
     What to do: only return the loss; or set `self.automatic_optimization = False` and do all of it yourself.
 
-    How it is found: an optimizer steps at a line of `training_step` while the trainer optimizes by itself.
+    How it is found: an optimizer steps at a line of `training_step` while the trainer also steps the optimizer.
 
     Bad:
         def training_step(self, batch, i):

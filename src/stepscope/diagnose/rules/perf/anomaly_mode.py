@@ -17,7 +17,7 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
 
     What to do: remove it, and let `stepscope run` name the op that made the first NaN.
 
-    How it is found: autograd's anomaly mode was on in every optimizer step that was looked at, fifteen and more.
+    How it is found: autograd's anomaly mode was on in every observed optimizer step, at least fifteen.
 
     Bad:
         torch.autograd.set_detect_anomaly(True)
@@ -30,10 +30,10 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=run.global_settings.anomaly,
         message="anomaly detection is left on: every step pays for it",
-        label=f"on in all {steps} steps that were looked at",
+        label=f"on in all {steps} steps checked",
         evidence={"steps": steps},
         edit=edits.remove(run.global_settings.anomaly) if run.trainer.name is None else None,
-        fix="remove this line (or turn it on only for the steps you are looking at)"
+        fix="remove this line (or turn it on only for the steps you investigate)"
         if run.trainer.name is None
         else "leave out detect_anomaly=True (or keep it for a run of a few steps)",
     )

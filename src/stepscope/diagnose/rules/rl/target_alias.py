@@ -18,8 +18,8 @@ _TARGET = re.compile(r"target|tgt|teacher", re.I)
 def target_alias(run: Evidence) -> Iterator[Proof]:
     """The target network is the online network itself, not a copy.
 
-    Why it matters: a target network is there to stand still while the online network learns. The same object under two
-    names moves with every step, and the values chase themselves.
+    Why it matters: a target network must stay fixed while the online network learns. The same object under two names
+    moves with every step, and the values chase a moving target.
 
     What to do: `target = copy.deepcopy(online)`.
 

@@ -42,7 +42,7 @@ def gpu_idle(run: StoredRun) -> Iterator[Proof]:
             yield Proof(
                 where=None,
                 message=f"{card} was in use {use:.0f}% of the time (median of {len(series)} samples)",
-                fix="profile it: `stepscope profile` says what the GPU waits for",
+                fix="profile it: `stepscope profile` shows what the GPU waits for",
                 evidence={"gpu": card, "use_percent": use, "seconds": round(lasted)},
             )
             return

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @rule("run.hang", severity="error", needs="stored")
 def hang(run: StoredRun) -> Iterator[Proof]:
-    """The job stopped making progress: ranks wait for others that do something else.
+    """The job stopped making progress: ranks wait for others that are doing something else.
 
     Why it matters: a collective returns when all ranks have joined. If one never comes, the others wait until a timeout
     of half an hour ends the job, and the machines are paid for meanwhile.

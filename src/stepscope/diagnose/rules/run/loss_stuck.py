@@ -38,7 +38,7 @@ def loss_stuck(run: StoredRun) -> Iterator[Proof]:
             yield Proof(
                 where=None,
                 message=f"{series.name} is {float(values[0]):.6g} at each of its {len(values):,} points",
-                fix="run it with `stepscope run` to see where the way to the weights is cut",
+                fix="run it with `stepscope run` to see where the gradient is cut off from the weights",
                 evidence={"metric": series.name, "value": float(values[0]), "points": len(values)},
             )
             return

@@ -15,7 +15,7 @@ _FELL = 0.35
 
 @rule("run.metric-contradicts-loss", needs="stored", follows=("metric.*", "eval.*", "loss.*", "run.loss-not-finite"))
 def metric_contradicts_loss(run: StoredRun) -> Iterator[Proof]:
-    """The loss fell to a fraction, and the accuracy of the same data did not rise.
+    """The loss fell to a fraction, but the accuracy on the same data did not rise.
 
     Why it matters: a model that has really learned would score higher. One of the two numbers is computed wrongly:
     argmax over the wrong axis, predictions compared with the wrong labels, a mean over the wrong count, or a loss

@@ -24,7 +24,7 @@ def schedule_unused(run: StoredRun) -> Iterator[Proof]:
     What to do: call `scheduler.step()` once a step or once an epoch, after `optimizer.step()`, and hand the
     scheduler the optimizer that trains.
 
-    How it is found: a config value whose name speaks of a schedule names one that moves all the time (cosine, linear,
+    How it is found: a config value whose name is about a schedule names one that changes constantly (cosine, linear,
     one-cycle, exponential, warmup ...), and 20 or more logged learning rates are all the same.
 
     Bad:

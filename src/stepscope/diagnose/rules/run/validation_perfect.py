@@ -14,7 +14,7 @@ _TRAINED = 0.9
 
 @rule("run.validation-perfect", needs="stored", follows=("data.*", "eval.*", "metric.*"))
 def validation_perfect(run: StoredRun) -> Iterator[Proof]:
-    """The validation accuracy is 100% from the first evaluation on, and that of training is not.
+    """The validation accuracy is 100% from the first evaluation on, but the training accuracy is not.
 
     Why it matters: no model is perfect on data it has not seen while it still errs on data it has. The labels have
     leaked into the inputs, or the metric compares something with itself.

@@ -122,7 +122,7 @@ def _mend(first_name: str, first: HeldTensor, second_name: str, second: HeldTens
         if len(more) == len(less) + 1:
             for axis, size in enumerate(more):
                 if size == 1 and more[:axis] + more[axis + 1 :] == less:
-                    return f"take the extra axis away: {name}.squeeze({axis})"
+                    return f"remove the extra axis: {name}.squeeze({axis})"
     if len(a) == len(b):
         swapped = _swapped(second_name, b, a)
         if swapped:
@@ -133,7 +133,5 @@ def _mend(first_name: str, first: HeldTensor, second_name: str, second: HeldTens
 def _squeezed(
     where: Any, first_name: str, first: HeldTensor, second_name: str, second: HeldTensor
 ) -> edits.Plan | None:
-    found = re.search(
-        r"^take the extra axis away: (.+)\.(squeeze\(\d+\))$", _mend(first_name, first, second_name, second)
-    )
+    found = re.search(r"^remove the extra axis: (.+)\.(squeeze\(\d+\))$", _mend(first_name, first, second_name, second))
     return None if found is None else tensors.named_operand(where, found[1], f".{found[2]}")

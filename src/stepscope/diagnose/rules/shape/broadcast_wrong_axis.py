@@ -16,7 +16,7 @@ _THROUGH = ELEMENTWISE | CASTS | {"rsub", "reciprocal", "cos", "sin"}
 
 @rule("shape.broadcast-wrong-axis", severity="warning", follows=("loss.broadcast",))
 def broadcast_wrong_axis(run: Evidence) -> Iterator[Proof]:
-    """One value for each sample is spread along the features instead, because both happen to be the same number.
+    """One value for each sample is broadcast along the features, because there are as many features as samples.
 
     Why it matters: (N,) and (N, N) line up at the last axis. The value of sample 3 scales feature 3 of every sample,
     and nothing fails until the batch size changes.

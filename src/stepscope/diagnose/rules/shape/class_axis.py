@@ -73,7 +73,7 @@ def _turned(name: str, scores: HeldTensor, other: str, target: HeldTensor) -> tu
         turn = f"{name}.transpose(1, 2)" if len(a) == 3 else f"{name}.movedim(-1, 1)"
         flat = f"{name}.flatten(0, {len(a) - 2}), {other}.flatten()"
         return (
-            f"the classes are on the last axis of `{name}`; the loss wants them on axis 1",
+            f"the classes are on the last axis of `{name}`; the loss expects them on axis 1",
             f"pass {turn}, or flatten both: {flat}",
             False,
         )

@@ -20,9 +20,9 @@ from stepscope.records.step import Site
 
 @rule("shape.conv-output", severity="error", needs="crash")
 def conv_output(run: Evidence) -> Iterator[Proof]:
-    """Kernel, stride and padding of a layer make maps of another height and width than expected.
+    """Kernel, stride and padding of a layer produce maps of a different height and width than expected.
 
-    Why it matters: the maps meet others later (a skip connection, the picture itself in the loss) and do not fit.
+    Why it matters: the maps meet others later (a skip connection, the image itself in the loss) and do not fit.
 
     What to do: give the layer the padding that keeps the size (`kernel_size // 2`), or the `output_padding` that undoes
     the stride.
@@ -48,7 +48,7 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
         size, path, written = odd
         yield Proof(
             where=written,
-            message=f"pictures of size {size} cannot be divided evenly by {path}, so {sizes} meet on the way up",
+            message=f"images of size {size} cannot be divided evenly by {path}, so {sizes} meet on the way up",
             label=f"{size} is not a multiple of all strides together",
             evidence={**evidence, "size": size, "layer": path},
             fix="use a size that all the strides together divide, or interpolate one map to the other's size",
@@ -60,7 +60,7 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
             where=crash.site,
             message=f"maps of {sizes} meet: the sizes do not divide evenly on the way down and up again",
             evidence=evidence,
-            fix="pad the picture to a size that the strides divide, or interpolate one map to the other's size",
+            fix="pad the image to a size that the strides divide, or interpolate one map to the other's size",
         )
         return
     path, module, site = uneven
@@ -150,6 +150,6 @@ def _too_small(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
         message=f"the map is {list(tensor.shape[2:])} when it reaches {layer.name}, smaller than its kernel needs",
         label=f"kernel_size={kernel}, map {list(tensor.shape[2:])}",
         evidence={"layer": layer.name, "kernel_size": kernel, "input_shape": list(tensor.shape)},
-        fix="use fewer strides or pools before this layer, more padding, or larger pictures",
+        fix="use fewer strides or pools before this layer, more padding, or larger images",
         related=[(crash.site, "it fails here")],
     )

@@ -10,7 +10,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("shape.einsum", severity="error", needs="crash", follows=("shape.last-batch",))
 def einsum(run: Evidence) -> Iterator[Proof]:
-    """The letters of an `einsum` equation do not go with the axes of its tensors.
+    """The letters of an `einsum` equation do not match the axes of its tensors.
 
     Why it matters: the same letter means the same size. Where two axes with one letter differ, the letters of a tensor
     are in another order than its axes.

@@ -17,10 +17,10 @@ from stepscope.evidence.frame_values import HeldTensor
 
 @rule("shape.flatten", severity="error", needs="crash")
 def flatten(run: Evidence) -> Iterator[Proof]:
-    """The number of values after flattening is not the one that was written down.
+    """The number of values after flattening is not the one in the code.
 
-    Why it matters: the size after convolutions and pools depends on the size of the picture, so a number worked out by
-    hand is soon wrong, and the forward pass stops.
+    Why it matters: the size after convolutions and pools depends on the image size, so a number worked out by hand is
+    soon wrong, and the forward pass stops.
 
     What to do: give the linear layer the right `in_features` (it is printed), flatten with
     `x.flatten(1)`, or use `nn.LazyLinear`.
@@ -86,7 +86,7 @@ def _eaten(crash: Crash, link: Link, before: tuple[int, ...], after: tuple[int, 
     """The layer is right: it is the batch that was flattened too."""
     return Proof(
         where=link.site or crash.site,
-        message=f"flattening turned {list(before)} into {list(after)}: the batch axis went with the others",
+        message=f"flattening turned {list(before)} into {list(after)}: the batch axis was flattened too",
         label=f"{before[0]} samples became one row" if len(after) == 1 else f"{before[0]} samples",
         evidence={"before": list(before), "after": list(after)},
         edit=edits.keyword(link.site, "start_dim", "1") if link.op == "flatten" else None,

@@ -11,11 +11,12 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("shape.grey-rgb", severity="error", needs="crash")
 def grey_rgb(run: Evidence) -> Iterator[Proof]:
-    """Some pictures of the dataset have another number of channels than the rest.
+    """Some images of the dataset have a different number of channels than the rest.
 
-    Why it matters: one gray picture (or one with transparency) among colored ones ends the run in mid-epoch.
+    Why it matters: one gray image (or one with transparency) among color images ends the run in mid-epoch.
 
-    What to do: bring all pictures to the same mode when they are read, for instance `Image.open(path).convert("RGB")`.
+    What to do: convert all images to the same mode when they are loaded, for example
+    `Image.open(path).convert("RGB")`.
 
     Bad:
         image = Image.open(path)
@@ -31,10 +32,10 @@ def grey_rgb(run: Evidence) -> Iterator[Proof]:
         loader = crash.loaders[0] if crash.loaders else None
         yield Proof(
             where=source or (made_at(crash, loader) if loader is not None else None) or crash.site,
-            message=f"a picture with {fault.given} channel(s) came among pictures with {fault.expected.size}",
+            message=f"an image with {fault.given} channel(s) is among images with {fault.expected.size}",
             label=f"this batch is {list(fault.tensor.shape)}",
             evidence={"input_shape": list(fault.tensor.shape), "expected_channels": fault.expected.size},
-            fix=f"bring every picture to {fault.expected.size} channels when it is read, e.g. .convert('RGB')",
+            fix=f"convert every image to {fault.expected.size} channels when it is loaded, e.g. .convert('RGB')",
             related=[(crash.site, f"{fault.layer.name} fails here")],
         )
         return
@@ -42,8 +43,8 @@ def grey_rgb(run: Evidence) -> Iterator[Proof]:
     usual, odd = odd_samples(crash, shapes)
     yield Proof(
         where=source or crash.site,
-        message=f"pictures with {odd[0][1][0]} and with {usual[0]} channels cannot become one batch",
+        message=f"images with {odd[0][1][0]} and with {usual[0]} channels cannot form one batch",
         label=f"sample {odd[0][0]} is {list(odd[0][1])}, the others are {list(usual)}",
         evidence={"usual": list(usual), "odd": {str(index): list(shape) for index, shape in odd}},
-        fix=f"bring every picture to {usual[0]} channels when it is read, e.g. .convert('RGB')",
+        fix=f"convert every image to {usual[0]} channels when it is loaded, e.g. .convert('RGB')",
     )

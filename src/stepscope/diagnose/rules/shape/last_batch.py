@@ -15,7 +15,7 @@ from stepscope.records.step import Site
 
 @rule("shape.last-batch", severity="error", needs="crash")
 def last_batch(run: Evidence) -> Iterator[Proof]:
-    """The code counts on a full batch, and the last batch of the epoch is smaller.
+    """The code expects full batches, but the last batch of the epoch is smaller.
 
     Why it matters: everything works until the end of the first epoch.
 

@@ -24,13 +24,13 @@ _TAKES = ("in_features", "in_channels", "input_size", "num_features")
 
 @rule("shape.linear-in", severity="error", needs="crash", follows=("api.endless-recursion",))
 def linear_in(run: Evidence) -> Iterator[Proof]:
-    """A layer was built for another number of features than the layer before it gives.
+    """A layer was built for a different number of features than the previous layer outputs.
 
     Why it matters: the forward pass stops there. The line that fails is in `forward`, the mistake is in `__init__`.
 
     What to do: give both layers the same number: the second one's `in_features` is the first one's `out_features`.
 
-    How it is found: the failing layer's own size is compared with what it was given; the way back leads to the layer
+    How it is found: the failing layer's own size is compared with what it was given; tracing back leads to the layer
     that made it, and both construction lines are known.
 
     Bad:
@@ -91,7 +91,7 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
         yield Proof(
             where=crash.own[-1].site if crash.own else layer.site,
             message=f"{layer.name} expects {expected.size} values on axis {expected.axis}, "
-            f"but they lie on axis {turned} of its input",
+            f"but they are on axis {turned} of its input",
             label=f"input {list(tensor.shape)}",
             evidence=evidence,
             fix=_move(tensor.ndim, turned, expected.axis),
@@ -148,7 +148,7 @@ def _channels_last(crash: Crash, layer: Layer, tensor: HeldTensor, axis: int) ->
     order = ", ".join(map(str, [*range(before), axes - 1, *range(before, axes - 1)]))
     return Proof(
         where=where,
-        message=f"the pictures have their channels last, {list(tensor.shape)}, and {layer.name} reads them first",
+        message=f"the images have their channels last, {list(tensor.shape)}, and {layer.name} expects them first",
         label=f"{list(tensor.shape if seen is None else seen.shape)}",
         evidence={"layer": layer.name, "input_shape": list(tensor.shape)},
         edit=edits.append(where, f".permute({order})"),
@@ -182,7 +182,7 @@ def _other_axis(shape: tuple[int, ...], size: int, axis: int) -> int | None:
 def _move(ndim: int, source: int, axis: int) -> str:
     order = [index for index in range(ndim) if index != source]
     order.insert(axis % ndim, source)
-    return f"put that axis where the layer looks for it: x.permute({', '.join(map(str, order))})"
+    return f"put that axis where the layer expects it: x.permute({', '.join(map(str, order))})"
 
 
 def _is_the_odd_one(root: Module, made: Module, wanted: int, given: int) -> bool:

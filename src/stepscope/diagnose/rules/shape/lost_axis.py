@@ -26,7 +26,7 @@ _SIGNS = (
 
 @rule("shape.lost-axis", severity="error", needs="crash")
 def lost_axis(run: Evidence) -> Iterator[Proof]:
-    """`squeeze()` without an axis took away one that is still needed: that of a batch of one, or of one feature.
+    """`squeeze()` without an axis removed one that is still needed: that of a single sample, or of a single feature.
 
     Why it matters: `squeeze()` removes every axis of size 1. It works until a batch has one sample, or a layer has one
     output.
@@ -54,7 +54,7 @@ def lost_axis(run: Evidence) -> Iterator[Proof]:
     keep = [axis for axis, size in enumerate(before) if size == 1 and axis > 0]
     yield Proof(
         where=site,
-        message=f"`squeeze()` makes {list(after)} of {list(before)}: it also takes away {what}",
+        message=f"`squeeze()` turns {list(before)} into {list(after)}: it also removes {what}",
         label=f"{list(before)} -> {list(after)}",
         evidence={"before": list(before), "after": list(after), "tensor": name},
         fix=f"name the axes: squeeze({keep[0] if len(keep) == 1 else tuple(keep)})"
@@ -66,8 +66,8 @@ def lost_axis(run: Evidence) -> Iterator[Proof]:
 
 def _kept(before: tuple[int, ...]) -> str:
     if len(before) == 2:
-        return "leave the squeeze out here, and squeeze(1) where one axis is wanted"
-    return "name the axis that is to go: squeeze(-1), or use flatten(1)"
+        return "leave the squeeze out here, and use squeeze(1) where one axis must go"
+    return "name the axis to remove: squeeze(-1), or use flatten(1)"
 
 
 def _squeezed(crash: Crash) -> tuple[str, Site, tuple[int, ...], tuple[int, ...]] | None:

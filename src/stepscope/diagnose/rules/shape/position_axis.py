@@ -9,7 +9,7 @@ from stepscope.evidence.batch_positions import BatchPositions
 
 @rule("shape.position-axis", severity="error")
 def position_axis(run: Evidence) -> Iterator[Proof]:
-    """A table of positions is laid along the batch: each sample gets the code of its place in the batch.
+    """Position embeddings are added along the batch axis: each sample gets the embedding of its index in the batch.
 
     Why it matters: all steps of one sequence get the same code, so the model cannot tell their order, and the answer
     for a sample depends on where in the batch it stands. It happens when code for (time, batch) input is used with
@@ -28,8 +28,8 @@ def position_axis(run: Evidence) -> Iterator[Proof]:
     for found in run[BatchPositions].all:
         yield Proof(
             where=found.site,
-            message=f"{found.rows} codes are laid along the batch: sample 1 gets the first, sample 2 the second; all "
-            f"{found.steps} steps of a sample get the same one",
+            message=f"{found.rows} position embeddings are laid along the batch: sample 1 gets the first, sample 2 the "
+            f"second; all {found.steps} steps of a sample get the same one",
             label="the axis of the batch, not that of time",
             evidence={"batch": found.rows, "steps": found.steps, "op": found.op},
             fix="index the table by the time axis (x.size(1)) and let it broadcast over the batch",

@@ -18,7 +18,7 @@ _TURNS = TRANSPOSES | {"stack", "einsum", "view", "reshape", "unbind", "pad_sequ
 
 @rule("shape.rnn-batch-first", severity="error", needs="crash, steps")
 def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
-    """A recurrent layer or transformer takes the batch for time and time for the batch.
+    """A recurrent layer or transformer treats the batch axis as time and the time axis as the batch.
 
     Why it matters: torch's recurrent layers expect [time, batch, features] unless told otherwise. With batches first,
     samples are read as if they were steps of one sequence: it fails on a hidden state, or learns nothing sensible.

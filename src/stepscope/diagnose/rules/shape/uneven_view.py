@@ -10,7 +10,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 @rule("shape.uneven-view", severity="error", needs="crash")
 def uneven_view(run: Evidence) -> Iterator[Proof]:
-    """An axis is cut into pieces of one length, and the length does not divide it.
+    """An axis is split into pieces of a length that does not divide it.
 
     Why it matters: a `view` neither drops nor invents values. A stream of 5013 tokens has no 20 rows of one length.
 

@@ -14,7 +14,7 @@ _ENOUGH = 3
 
 @rule("stop.early-stop-wrong", severity="warning", needs="source, end")
 def early_stop_wrong(run: Evidence) -> Iterator[Proof]:
-    """Early stopping or the choice of the best checkpoint looks the wrong way, or keeps the last weights.
+    """Early stopping or the choice of the best checkpoint prefers worse values, or keeps the last weights.
 
     Why it matters: training stops when it gets better, or the weights that are restored as "the best" are the last.
 
@@ -95,5 +95,5 @@ def _wrong_way(best: Best) -> Proof:
         message=f"{best.what} is better when {better}, but a {taken} one is taken as the best",
         label=f"{ast.unparse(best.test)}: {best.name} follows the worst",
         evidence={"value": best.what, "wanted": best.wanted, "taken": best.direction},
-        fix=f"turn the comparison round: {best.turned}",
+        fix=f"reverse the comparison: {best.turned}",
     )

@@ -16,8 +16,8 @@ def copies_exposed(run: Measured) -> Iterator[Tip]:
     Why it matters: copies have engines of their own and can run while the device computes; where they do not,
     kernels wait for them.
 
-    What to do: move the next batch on a stream of its own while this one is trained on, keep on the device what
-    is used again, and bring back to the host only what is read there.
+    What to do: move the next batch on a stream of its own while this one is trained on, keep on the device what is
+    reused, and bring back to the host only what is read there.
 
     How it is found: the time in which a copy runs and no kernel does is a tenth of the step or more.
 
@@ -41,8 +41,9 @@ def copies_exposed(run: Measured) -> Iterator[Tip]:
     largest = max(towards_host, key=lambda one: int(one["bytes"]), default={})
     yield Tip(
         where=run.where(largest) if most in ("HtoD", "DtoH") and largest else None,
-        message=f"{run.share(exposed):.0%} of the step is copying that nothing hides, most of it {_NAMES[most]}",
-        fix="copy while the device computes, keep on it what is used again",
+        message=f"{run.share(exposed):.0%} of the step is copying that does not overlap with compute, "
+        f"most of it {_NAMES[most]}",
+        fix="copy while the device computes, keep on the device what is reused",
         share=run.share(run.on_device(exposed)),
         saving_ns=run.on_device(exposed * times[most] / total * 0.7),
         how="most of the exposed copies, if they ran beside kernels",

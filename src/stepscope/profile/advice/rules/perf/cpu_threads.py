@@ -41,12 +41,12 @@ def cpu_threads(run: Measured) -> Iterator[Tip]:
     time = run.part("forward") + run.part("backward") or run.step_ns - run.part("data") - run.part("optimizer")
     at_most = False
     if threads > 2 * cores:
-        saving, how = time * (1 - cores / threads) * 0.3, "a third of what threads that take turns lose"
+        saving, how = time * (1 - cores / threads) * 0.3, "a third of the time lost when threads share a processor"
         message = f"{threads} threads take turns on {cores} processor{'s' * (cores > 1)}"
     elif threads * 2 <= free and large:
         covered = min(1.0, sum(one["ns"] for one in large) * 3 / max(1, time))
         saving, how, at_most = _with_threads(run, time * covered, threads, free)
-        message = f"torch computes with {threads} thread{'s' * (threads > 1)}, and {cores} processors are there"
+        message = f"torch computes with {threads} thread{'s' * (threads > 1)}, and {cores} processors are available"
     else:
         return
     said = run.facts.get("environment", {}).get("OMP_NUM_THREADS")

@@ -50,7 +50,7 @@ def debug_switches(run: Measured) -> Iterator[Tip]:
     if run.kind != "cpu" and run.flags.get("deterministic"):
         yield Tip(
             where=run.line_with("use_deterministic_algorithms"),
-            message="deterministic algorithms are asked for; they are slower",
+            message="deterministic algorithms are on; they are slower",
             fix="turn it off when two runs need not agree to the bit",
             share=0.0,
             saving_ns=0,

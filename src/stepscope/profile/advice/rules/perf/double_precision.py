@@ -11,8 +11,8 @@ from stepscope.profile.advice.tip import Tip, Trial
 def double_precision(run: Measured) -> Iterator[Tip]:
     """The model computes in float64.
 
-    Why it matters: float64 is half as fast as float32 on a processor and 2 to 64 times slower on an
-    accelerator, with twice the memory. NumPy's default makes it happen without being asked for.
+    Why it matters: float64 is half as fast as float32 on a processor and 2 to 64 times slower on an accelerator, with
+    twice the memory. NumPy's default causes it unnoticed.
 
     What to do: `.float()` where the data comes in, and no `torch.set_default_dtype(torch.float64)`.
 

@@ -36,7 +36,7 @@ def exposed_communication(run: Measured) -> Iterator[Tip]:
     total = gpu.per_step(collectives)
     yield Tip(
         where=None,
-        message=f"{run.share(exposed):.0%} of the step is communication that nothing hides "
+        message=f"{run.share(exposed):.0%} of the step is communication that does not overlap with compute "
         f"({exposed / max(1, total):.0%} of all of it)",
         fix=_fix(run, gpu),
         share=run.share(run.on_device(exposed)),
@@ -49,7 +49,7 @@ def exposed_communication(run: Measured) -> Iterator[Tip]:
 
 def _fix(run: Measured, gpu: DeviceWork) -> str:
     if not gpu.trace.is_collective.any():
-        return 'init_process_group("nccl"): gloo takes gradients through the memory of the host'
+        return 'init_process_group("nccl"): gloo moves gradients through host memory'
     if any(one.get("find_unused_parameters") for one in run.facts.get("models", [])):
         return "find_unused_parameters=False, larger buckets"
     return "larger buckets, bf16 gradients, a larger batch"

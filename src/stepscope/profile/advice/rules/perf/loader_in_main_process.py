@@ -57,7 +57,10 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
         where=run.where(loader, "made", "iterated"),
         message="the DataLoader runs in the main process, and training waits for it",
         fix=setting
-        + ("; an iterable dataset must share its data out, see get_worker_info" * bool(loader.get("iterable"))),
+        + (
+            "; an iterable dataset must split its data among workers: see get_worker_info"
+            * bool(loader.get("iterable"))
+        ),
         share=run.share(wait),
         saving_ns=int(run.step_ns - then),
         how=f"the wait divided by {workers} workers on {run.cores} processors, {hand_over / 1e6:.2f} ms for each batch",

@@ -48,7 +48,7 @@ def memory_grows(run: Measured) -> Iterator[Tip]:
                 "bytes_per_step": int(each),
                 "from": sizes[0],
                 "to": sizes[-1],
-                "gain": "no end for lack of memory",
+                "gain": "no out-of-memory error",
             },
             part="memory",
         )

@@ -44,7 +44,7 @@ def memory_near_limit(run: Measured) -> Iterator[Tip]:
             "reserved_bytes": reserved,
             "total_bytes": total,
             "retries": retries,
-            "gain": "no end for lack of memory",
+            "gain": "no out-of-memory error",
         },
         part="memory",
     )

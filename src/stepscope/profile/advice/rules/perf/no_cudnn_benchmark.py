@@ -37,7 +37,7 @@ def no_cudnn_benchmark(run: Measured) -> Iterator[Tip]:
         return
     yield Tip(
         where=None,
-        message=f"convolutions take {run.share(time):.0%} of the step, and cuDNN may not try its algorithms",
+        message=f"convolutions take {run.share(time):.0%} of the step, and cuDNN's autotuner is off",
         fix="torch.backends.cudnn.benchmark = True",
         share=run.share(run.on_device(time)),
         saving_ns=run.on_device(time * 0.1),

@@ -15,8 +15,8 @@ _PINNED_BYTES_PER_NS = 20.0
 def pageable_copies(run: Measured) -> Iterator[Tip]:
     """Batches are copied to the device out of ordinary memory.
 
-    Why it matters: the driver must first copy them into a pinned buffer of its own, and the host waits for
-    that. Out of pinned memory the copy is two to five times faster and can run beside the training.
+    Why it matters: the driver must first copy them into a pinned buffer of its own, and the host waits for that. From
+    pinned memory the copy is two to five times faster and can run beside the training.
 
     What to do: `DataLoader(..., pin_memory=True)`, and `non_blocking=True` where the batch is moved.
 
@@ -41,11 +41,11 @@ def pageable_copies(run: Measured) -> Iterator[Tip]:
     saving = took - moved / (run.machine.pinned_bytes_per_ns or _PINNED_BYTES_PER_NS)
     yield Tip(
         where=run.where(loader, "made", "iterated"),
-        message=f"{bytes_text(moved)} a step are copied to the device out of memory that is not pinned",
+        message=f"{bytes_text(moved)} a step are copied to the device from memory that is not pinned",
         fix="pin_memory=True in the DataLoader, non_blocking=True in .to()",
         share=run.share(run.on_device(took)),
         saving_ns=run.on_device(max(0.0, saving)),
-        how="the copies' time, less the same bytes out of pinned memory",
+        how="the copies' time, less the same bytes from pinned memory",
         evidence={"copy_ms": round(took / 1e6, 3), "bytes": moved},
         part="copy",
         trial=Trial("loader", {"pin_memory": True}),

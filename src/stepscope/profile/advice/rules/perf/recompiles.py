@@ -11,15 +11,15 @@ from stepscope.profile.advice.tip import Tip
 def recompiles(run: Measured) -> Iterator[Tip]:
     """Compiled code is compiled again in the middle of training.
 
-    Why it matters: each compilation stops the training for seconds, and after a few the compiler gives up and
-    runs the code as it is.
+    Why it matters: each compilation stops the training for seconds, and after a few the compiler gives up and runs the
+    code uncompiled.
 
     What to do: keep shapes the same (`drop_last=True`, padding to a few lengths), `torch.compile(model,
     dynamic=True)`, `mark_dynamic`; no Python numbers that change from step to step. `TORCH_LOGS=recompiles`
     names each cause.
 
-    How it is found: the compiler had made more graphs late in the training than after its first steps, or has
-    said that it gave up. The saving is what steps take on average beyond the median step.
+    How it is found: the compiler had made more graphs late in the training than after its first steps, or has reported
+    that it gave up. The saving is what steps take on average beyond the median step.
 
     Bad:
         model = torch.compile(model)          # and batches of ever new lengths

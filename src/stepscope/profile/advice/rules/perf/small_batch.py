@@ -37,7 +37,7 @@ def small_batch(run: Measured) -> Iterator[Tip]:
     yield Tip(
         where=run.where(run.loader, "made", "iterated"),
         message=f"the batch{f' of {size}' if size else ''} uses {peak / total:.0%} of the device's memory",
-        fix=f"a larger batch: {total / max(peak, 1):.0f}x as much memory is there",
+        fix=f"a larger batch: {total / max(peak, 1):.0f}x as much memory is available",
         share=run.share(run.on_device(idle)),
         saving_ns=run.on_device(idle),
         at_most=True,

@@ -9,7 +9,7 @@ from stepscope.profile.advice.tip import Tip
 
 @rule("perf.wide-samples", needs="profile", severity="info")
 def wide_samples(run: Measured) -> Iterator[Tip]:
-    """Samples are kept and moved in a number format wider than they need.
+    """Samples are stored and moved in a wider number format than they need.
 
     Why it matters: pictures of bytes as float32 are four times the memory, four times the bytes between
     workers, the main process and the device; float64 is eight times.

@@ -17,7 +17,7 @@ _START_S = 0.05
 
 @rule("perf.workers-restarted", needs="steps, profile")
 def workers_restarted(run: Evidence | Measured) -> Iterator[Proof]:
-    """The loader's workers are ended and started again with every epoch.
+    """The loader's workers restart in every epoch.
 
     Why it matters: starting a worker takes a tenth of a second to seconds (imports, a copy of the dataset), and
     the first batch waits for it. With short epochs that is a large part of the time.
@@ -48,11 +48,11 @@ def _in_training(run: Evidence) -> Iterator[Proof]:
             continue
         yield Proof(
             where=loader.made or loader.iterated,
-            message=f"{share:.0%} of the time the training waits for workers that start again with every epoch",
+            message=f"{share:.0%} of the time the training waits for workers that restart every epoch",
             label=f"{each * 1e3:.0f} ms at the start of each of {loader.epochs} passes, {loader.workers} workers",
             evidence={"share": round(share, 3), "start_ms": round(each * 1e3, 1), "passes": loader.epochs},
             severity=None if share >= _LOUD_SHARE else "info",
-            fix="add persistent_workers=True (or num_workers=0: the data may be quick enough without workers)",
+            fix="add persistent_workers=True (or num_workers=0: the data may be fast enough without workers)",
         )
 
 
@@ -67,7 +67,7 @@ def _in_profile(run: Measured) -> Iterator[Tip]:
     each = start / batches
     yield Tip(
         where=run.where(loader, "made", "iterated"),
-        message=f"the {loader['num_workers']} workers are started again for every pass of {batches:.0f} batches",
+        message=f"the {loader['num_workers']} workers restart for every pass of {batches:.0f} batches",
         fix="persistent_workers=True",
         share=min(1.0, each / (run.step_ns + each)) if run.step_ns else 0.0,
         saving_ns=int(each),
