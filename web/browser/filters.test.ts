@@ -155,6 +155,16 @@ describe.skipIf(noBrowser)("filters", () => {
     expect(tail!.x + tail!.width).toBeLessThanOrEqual(own!.x + own!.width + 1);
     expect(own!.x + own!.width).toBeLessThanOrEqual(cell!.x + cell!.width);
     expect(await link.locator(".middle-tail").textContent()).toBe("settings-8");
+    await server.tell("start digits-vae-settings-8"); // both get the end of their id, which leaves a name hardly any room
+    await page.locator(".run-twin").nth(1).waitFor();
+    const overlaps = await page.locator(".run-twin").evaluateAll((marks) =>
+      marks.map((mark) => {
+        const name = mark.previousElementSibling!;
+        const ends = [...name.querySelectorAll("*")].map((part) => part.getBoundingClientRect().right);
+        return Math.max(...ends) > Math.min(name.getBoundingClientRect().right, mark.getBoundingClientRect().left) + 1;
+      }),
+    );
+    expect(overlaps).toEqual([false, false]);
   });
 
   test("a run that goes on has its state beside it and on its page; a click asks to be told", async () => {
