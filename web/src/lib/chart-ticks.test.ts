@@ -59,6 +59,8 @@ describe("labels", () => {
   it("are short and share their decimals", () => {
     expect(tickLabels([0, 10_000, 20_000])).toEqual(["0", "10k", "20k"]);
     expect(tickLabels([0, 0.00001, 0.00002])).toEqual(["0", "1e−5", "2e−5"]);
+    expect(tickLabels([0, 0.00005, 0.0001])).toEqual(["0", "0.00005", "0.00010"]);
+    expect(tickLabels([0, 5e14, 1e15])).toEqual(["0", "5e14", "1e15"]);
     expect(tickLabels([-0.5, 0, 0.5])).toEqual(["−0.5", "0", "0.5"]);
     expect(tickLabels([1_500_000, 2_000_000])).toEqual(["1.5M", "2.0M"]);
     expect(tickLabels([0, 5_000, 10_000])).toEqual(["0", "5k", "10k"]);

@@ -116,7 +116,7 @@ const MOST_DECIMALS = 14;
 export function tickNumber(value: number, step: number, largest = Math.abs(value)): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
-  if (size >= 1e15 || size < 1e-4) return exponent(value, step);
+  if (largest >= 1e15 || largest < 1e-4) return exponent(value, step);
   const [unit, letter] = (largest >= 1e4 && SI.find(([u]) => largest >= u)) || [1, ""];
   const decimals = Math.min(MOST_DECIMALS, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
   return minus((value / unit).toFixed(decimals).replace(/^(-?\d)(\d{3})\b/, "$1,$2")) + letter;
