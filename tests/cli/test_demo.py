@@ -25,7 +25,7 @@ def played(stage: Stage, *chains: list[Act]) -> list[Outcome]:
 
 def version(title: str = "version", *, fails: bool = False) -> Act:
     """A command that needs no torch."""
-    return Act(title, ("--version",), fails=fails)
+    return Act(title, ("--version",), fails=fails, fresh=True)
 
 
 def test_every_title_is_its_own() -> None:
@@ -98,5 +98,7 @@ def test_the_quick_demo_finds_the_bugs_of_its_script(tmp_path: Path, monkeypatch
     rules = {name: {finding.rule for finding in run.findings} for name, run in runs.items()}
     assert "shape.linear-in" in rules["vae-crashes"]
     assert rules["vae-learns-badly"] == {"device.new-tensor-cpu", "math.reparam-std", "opt.no-zero-grad"}
+    command_line = runs["vae-crashes"].meta.command
+    assert command_line[1:] == ["-m", "stepscope", "run", "vae.py", "--epochs", "8"]  # as from a shell, not a fork
     again = CliRunner().invoke(command, ["--dir", str(folder), "--no-ui", "--quick"])
     assert (again.exit_code, len(stepscope.runs(folder / "stepscope-runs"))) == (0, 2)

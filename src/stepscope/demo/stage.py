@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +31,8 @@ SCRIPTS = {
 }
 """The name in the demo's folder, and where it is among the examples."""
 _LARGEST = 1 << 20
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+"""The models are so small that a second thread only gets in the way."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Stage:
         self.runs = self.folder / "stepscope-runs"
         self._played = self.folder / ".played"
         self._stopping = threading.Event()
-        self._children: set[subprocess.Popen[str]] = set()
+        self._companies: set[subprocess.Popen[str]] = set()
 
     def set_up(self) -> None:
         """Copy the scripts; one that is there already may have been edited and is left alone."""
@@ -71,17 +75,18 @@ class Stage:
         """Run the chains side by side; returns when the last has ended, or soon after `stop`."""
 
         def follow(chain: list[Act]) -> None:
-            for act in chain:
-                if self._stopping.is_set():
-                    return
-                on_start(act)
-                outcome = self._run(act)
-                if self._stopping.is_set():
-                    return
-                if not outcome.trouble:
-                    with self._played.open("a") as file:
-                        file.write(f"{act.title}\n")
-                on_end(outcome)
+            with self._company() as company:
+                for act in chain:
+                    if self._stopping.is_set():
+                        return
+                    on_start(act)
+                    outcome = self._run(act, company)
+                    if self._stopping.is_set():
+                        return
+                    if not outcome.trouble:
+                        with self._played.open("a") as file:
+                            file.write(f"{act.title}\n")
+                    on_end(outcome)
 
         with ThreadPoolExecutor(max(1, len(chains)), thread_name_prefix="stepscope-demo") as pool:
             list(pool.map(follow, chains))
@@ -89,32 +94,45 @@ class Stage:
     def stop(self) -> None:
         """End what runs now and start nothing more."""
         self._stopping.set()
-        for child in list(self._children):
-            child.terminate()
+        for company in list(self._companies):
+            _end(company)
 
-    def _run(self, act: Act) -> Outcome:
+    @contextmanager
+    def _company(self) -> Iterator[subprocess.Popen[str]]:
+        """A process that plays one act after the other; each begins with everything imported."""
+        company = subprocess.Popen(
+            [sys.executable, "-m", "stepscope.cli._demo_forks"],
+            cwd=self.folder,
+            env={**os.environ, **_ONE_THREAD},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # it is ended with its forks, and by us alone
+        )
+        self._companies.add(company)
+        try:
+            yield company
+        finally:
+            self._companies.discard(company)
+            company.communicate()
+
+    def _run(self, act: Act, company: subprocess.Popen[str]) -> Outcome:
+        assert company.stdin is not None
+        assert company.stdout is not None
         self._edit(act)
         start = time.monotonic()
-        child = subprocess.Popen(
-            [sys.executable, "-m", "stepscope", *act.command],
-            cwd=self.folder,
-            env=self._environment(act),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
+        request = {"words": act.command, "environment": self._environment(act), "fresh": act.fresh}
+        with suppress(BrokenPipeError):  # it has ended, and no answer comes
+            company.stdin.write(json.dumps(request) + "\n")
+            company.stdin.flush()
+        answer = json.loads(company.stdout.readline() or '{"code": -1, "output": "its process has ended"}')
+        as_planned = (answer["code"] != 0) == act.fails
+        return Outcome(
+            act, time.monotonic() - start, "" if as_planned else str(answer["output"]).strip() or "no output"
         )
-        self._children.add(child)
-        output, _ = child.communicate()
-        self._children.discard(child)
-        as_planned = (child.returncode != 0) == act.fails
-        return Outcome(act, time.monotonic() - start, "" if as_planned else output[-2000:].strip() or "no output")
 
     def _environment(self, act: Act) -> dict[str, str]:
-        environment = {**os.environ, "STEPSCOPE_DIR": str(self.runs)}
-        # The models are so small that a second thread only gets in the way.
-        environment["OMP_NUM_THREADS"] = "1"
+        environment = {**os.environ, **_ONE_THREAD, "STEPSCOPE_DIR": str(self.runs)}
         if act.command[0] in ("run", "profile"):
             environment["STEPSCOPE_ASSIGNED"] = json.dumps({"name": act.title, "tags": act.tags})
         return environment
@@ -135,6 +153,14 @@ class Stage:
             text = text if new in text else text.replace(old, new)
         if act.edits:
             script.write_text(text)
+
+
+def _end(company: subprocess.Popen[str]) -> None:
+    if os.name == "nt":
+        company.terminate()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(company.pid, signal.SIGTERM)
 
 
 def _examples() -> Path:

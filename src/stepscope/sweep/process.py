@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from stepscope.errors import ConfigError
 from stepscope.runs.format.writer_identity import process_started
@@ -18,10 +19,16 @@ GRACE_S = (10.0, 5.0)
 _WINDOWS = os.name == "nt"
 
 
+class Started(Protocol):
+    """A process of ours: a `Popen`, or something that can be asked like one."""
+
+    def poll(self) -> int | None: ...
+
+
 class Process:
     """One process and those it starts. Ours, or one that an earlier start of the sweep has left."""
 
-    def __init__(self, pid: int, started: float, popen: subprocess.Popen[bytes] | None = None) -> None:
+    def __init__(self, pid: int, started: float, popen: Started | None = None) -> None:
         self.pid = pid
         self.started = started
         self._popen = popen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ class Runner:
         self.trials: dict[int, Trial] = past.history.trials
         self.on_change: Callable[[str, Trial], None] = lambda what, trial: None
         self.on_tick: Callable[[], None] = lambda: None
+        self.launch: Callable[[Sequence[str], Mapping[str, str], Path], Process] = Process.start
         self.ending: str | None = None
         """Why no more runs are started."""
         self.interrupts = 0
@@ -178,7 +179,7 @@ class Runner:
         # Written first: a sweep that is killed here finds the process by its environment.
         self._note("start", trial, params=trial.params, slot=trial.slot, host=trial.host, boot_id=trial.boot_id)
         try:
-            process = Process.start(command, environment, trial.output(folder))
+            process = self.launch(command, environment, trial.output(folder))
         except ConfigError as fault:  # no such program: counted like a crash
             self._over(self._made_live(trial, Process(0, 0.0)), Verdict("failed", str(fault)), None)
             return
