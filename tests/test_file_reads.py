@@ -11,6 +11,7 @@ SOURCE = ROOT / "src" / "stepscope"
 
 # file -> the calls it may make, and why these need no room of their own
 MAY_READ: dict[str, dict[str, str]] = {
+    "cli/_demo_forks.py": {"os.open": "the empty device, as the standard input of a fork"},
     "common/own_time.py": {"open": "what the kernel says of this process, under /proc"},
     "launch/flight_recorder.py": {"pickle.loads": "the dump that torch has just made in this process"},
     "launch/open_files.py": {"open": "what the kernel says of this process, under /proc"},

@@ -79,7 +79,6 @@ def _stepscope(words: list[str]) -> None:
         return
     from stepscope.cli.main import main
 
-    sys.argv = ["stepscope", *words]
     main(words)
 
 

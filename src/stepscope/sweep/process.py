@@ -20,7 +20,7 @@ _WINDOWS = os.name == "nt"
 
 
 class Started(Protocol):
-    """A process of ours: a `Popen`, or something that can be asked like one."""
+    """A child of this process: a `Popen`, or anything that answers like one."""
 
     def poll(self) -> int | None: ...
 
