@@ -27,6 +27,24 @@ describe("the y-range", () => {
   it("cuts nothing from numbers without outliers", () => {
     expect(robustExtent([1, 2, 3, 4, 5])).toEqual([1, 5]);
   });
+  it("cuts where the sorted numbers say, however many there are and in whatever order", () => {
+    const sorted = (values: readonly number[]): number[] => {
+      const all = [...values].sort((a, b) => a - b);
+      const [low, high] = [quantile(all, 0.025), quantile(all, 0.975)];
+      const slack = (high - low) * 0.5;
+      const [min, max] = [all[0] as number, all.at(-1) as number];
+      return [min < low - slack ? low - slack * 0.2 : min, max > high + slack ? high + slack * 0.2 : max];
+    };
+    for (let count = 1; count < 300; count++) {
+      // Many equal ones, a few far out, rising, falling and mixed.
+      const values = Array.from(
+        { length: count },
+        (_, i) => ((i * 7919) % (3 + (count % 50))) ** (i % 40 === 7 ? 4 : 1),
+      );
+      for (const one of [values, values.toSorted((a, b) => a - b), values.toSorted((a, b) => b - a)])
+        expect(robustExtent(one)).toEqual(sorted(one));
+    }
+  });
   it("only looks at what is inside the window", () => {
     expect(valueRange([lineOf([0, 1, 2, 100])], { ...all, window: [0, 2] })).toEqual([-0.1, 2.1]);
   });
