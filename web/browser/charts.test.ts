@@ -197,6 +197,17 @@ describe.skipIf(noBrowser)("charts", () => {
     await other.close();
   });
 
+  test("the tools of a run are built when the keyboard comes to it", async () => {
+    const { page } = tab;
+    await page.goto(`${server.url}/#/charts`);
+    const eye = page.locator(".run-item .run-eye").first();
+    await eye.focus();
+    await page.locator(".run-tools").waitFor();
+    expect(await page.locator(".run-tools").count()).toBe(1);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toMatch(/^Pin/);
+  });
+
   test("search takes words and patterns, and shows a bad pattern instead of breaking", async () => {
     const { page } = tab;
     const box = page.getByRole("textbox", { name: "Find panels" });

@@ -93,12 +93,15 @@ function RunItem({ id }: { id: string }) {
   const name = runName(id);
   // Read through a computed: of hundreds of items only the two that change are rendered again.
   const strong = useComputed(() => hovered.value === drawnAs || spotlit.value === drawnAs);
+  // Its tools are built when somebody comes near: in a list of a hundred they are half of the page's elements.
+  const [near, setNear] = useState(false);
   return (
     <li
       class="hstack gap-2 anchor run-item"
       data-off={off || undefined}
       data-strong={strong.value || undefined}
-      onPointerEnter={() => (spotlit.value = off ? null : drawnAs)}
+      onPointerEnter={() => (setNear(true), (spotlit.value = off ? null : drawnAs))}
+      onFocusIn={() => setNear(true)}
     >
       <button
         type="button"
@@ -124,18 +127,20 @@ function RunItem({ id }: { id: string }) {
         <Middle text={name} />
       </span>
       {row && row.status !== "finished" ? <StatusDot status={row.status} word={false} /> : null}
-      <span class="run-tools">
-        <IconButton
-          label={pinned ? "Unpin" : "Pin: drawn stronger, listed first"}
-          pressed={pinned}
-          onClick={() => (pinnedRun.value = pinned ? "" : id)}
-        >
-          <PinIcon size={13} />
-        </IconButton>
-        <IconButton label={off ? "Show" : "Hide"} onClick={() => toggleHidden(id)}>
-          {off ? <EyeOffIcon size={14} /> : <EyeIcon size={14} />}
-        </IconButton>
-      </span>
+      {near ? (
+        <span class="run-tools">
+          <IconButton
+            label={pinned ? "Unpin" : "Pin: drawn stronger, listed first"}
+            pressed={pinned}
+            onClick={() => (pinnedRun.value = pinned ? "" : id)}
+          >
+            <PinIcon size={13} />
+          </IconButton>
+          <IconButton label={off ? "Show" : "Hide"} onClick={() => toggleHidden(id)}>
+            {off ? <EyeOffIcon size={14} /> : <EyeIcon size={14} />}
+          </IconButton>
+        </span>
+      ) : null}
     </li>
   );
 }
