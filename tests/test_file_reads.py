@@ -31,7 +31,7 @@ MAY_READ: dict[str, dict[str, str]] = {
     "inspect/checkpoint.py": {"torch.load": "after files.packed.check_zip, with weights_only"},
     "integrations/_tensorboard_run.py": {".read_text": "a note of ours in the folder that the script writes to"},
     "integrations/ray.py": {".read_text": "the error file that Ray Tune names"},
-    "launch/rank_entry.py": {
+    "launch/rank_command.py": {
         "open": "a note in a folder that only this user can write to, which is checked",
         "pickle.load": "the same note",
     },

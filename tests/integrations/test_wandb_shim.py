@@ -369,11 +369,11 @@ def test_the_script_itself_is_told_the_same(both: dict[str, Path], name: str) ->
 
 @pytest.mark.parametrize("name", ["training", "config"])
 def test_the_settings_are_the_same(both: dict[str, Path], name: str) -> None:
-    from stepscope.wandb.opening import _nested
+    from stepscope.wandb.run_config import nested_config
 
     runs = stepscope.runs(both["ours"] / name / "stepscope-runs")
     assert len(runs) == 1  # the disabled run left nothing
-    assert _nested(runs[0].config) == real_config(both["real"], name)
+    assert nested_config(runs[0].config) == real_config(both["real"], name)
 
 
 def test_the_run_carries_its_names(both: dict[str, Path]) -> None:

@@ -11,7 +11,8 @@ import torch  # noqa: F401 - once for both forks
 
 import stepscope
 from stepscope.launch.child_processes import Note
-from stepscope.launch.rank_entry import leave_note, main
+from stepscope.launch.rank_command import leave_note
+from stepscope.launch.rank_entry import main
 from stepscope.runs.read.folder import RunFolder
 
 CRASHES = """

@@ -34,7 +34,8 @@ from stepscope.server.quotas import Quotas, QuotaUsedUp
 from stepscope.server.run_storage import by_project, largest_runs, used_by
 from stepscope.sync.archive import manifest_of, read_from
 from stepscope.sync.keep import Keep
-from stepscope.sync.objects import Objects, open_objects
+from stepscope.sync.object_store import open_objects
+from stepscope.sync.objects import Objects
 from stepscope.sync.push import Pushed, patiently, push
 from stepscope.sync.remote import Remote
 from stepscope.sync.verify import verify

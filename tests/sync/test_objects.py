@@ -22,7 +22,8 @@ from stepscope.runs.compact.compact import compact
 from stepscope.runs.format.layout import run_folders
 from stepscope.runs.read.folder import open_run
 from stepscope.sync.archive import MANIFEST, archive, bring_back, forget, manifest_of, read_from
-from stepscope.sync.objects import Objects, Stat, open_objects
+from stepscope.sync.object_store import open_objects
+from stepscope.sync.objects import Objects, Stat
 from stepscope.sync.pull import pull
 from stepscope.sync.push import Pushed, push
 from stepscope.sync.remote import Remote

@@ -25,7 +25,7 @@ def command(folder: Path, runs: tuple[str, ...], objects: str | None, as_json: b
     from stepscope.runs.format.filesystem import make_store
     from stepscope.runs.format.layout import is_run_folder
     from stepscope.sync.archive import bring_back
-    from stepscope.sync.objects import open_objects
+    from stepscope.sync.object_store import open_objects
     from stepscope.sync.verify import verify
 
     make_store(folder)

@@ -144,7 +144,7 @@ def _preview(folder: Path, project: str, policy: Policy, as_json: bool) -> None:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.server.retention import preview
     from stepscope.sync.archive import read_from
-    from stepscope.sync.objects import open_objects
+    from stepscope.sync.object_store import open_objects
 
     place = objects_place(folder, None)
     with Catalogue(folder) as catalogue, read_from(open_objects(place)) if place is not None else nullcontext():

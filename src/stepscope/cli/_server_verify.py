@@ -23,7 +23,7 @@ def command(folder: Path, objects: str | None, deep: bool, as_json: bool) -> Non
     """
     from stepscope.cli.server import objects_place
     from stepscope.errors import NotFound
-    from stepscope.sync.objects import open_objects
+    from stepscope.sync.object_store import open_objects
     from stepscope.sync.verify import verify
 
     if not folder.is_dir():

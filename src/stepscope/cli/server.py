@@ -130,7 +130,7 @@ def start(
     log_to_stderr("json" if log_format == "json" else "text", access=log_format is not None)
     place = objects_place(folder, objects)
     if place is not None:
-        from stepscope.sync.objects import open_objects
+        from stepscope.sync.object_store import open_objects
     with _alone_in(folder), people_of(folder, database, new=True) as people:
         serve(
             [folder],

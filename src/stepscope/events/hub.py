@@ -100,7 +100,8 @@ def source_of(kind: str) -> Source:
         from stepscope.events.modules import Modules
         from stepscope.events.optimizers import Optimizers
 
-        for source in (Loaders(), Modules(), Backwards(), Optimizers(), Compilers()):
+        compilers = Compilers()
+        for source in (Loaders(), Modules(compilers), Backwards(), Optimizers(), compilers):
             _sources.update(dict.fromkeys(source.kinds, source))
             _all_sources.append(source)
     return _sources[kind]

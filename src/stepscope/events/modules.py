@@ -15,7 +15,7 @@ import torch
 
 from stepscope import fence
 from stepscope.events import aside, patches
-from stepscope.events.hub import source_of
+from stepscope.events.compilers import Compilers
 from stepscope.events.source import Source, compiled, tell
 
 _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
@@ -43,8 +43,9 @@ class Modules(Source):
     kinds: ClassVar[tuple[str, ...]] = ("model_begins", "model_ends", "module_begins", "module_ends")
     closing: ClassVar[frozenset[str]] = frozenset({"model_ends", "module_ends"})
 
-    def __init__(self) -> None:
+    def __init__(self, compilers: Compilers) -> None:
         super().__init__()
+        self._compilers = compilers
         self.stacks: dict[int, list[ModuleCall]] = {}
         self.inner = False
         """Modules inside models are followed too."""
@@ -70,14 +71,14 @@ class Modules(Source):
         self.changed()
         if self._undo is None and not aside.AWAY and not aside.closed_for_good:
             self._undo = self._put_doors()
-            source_of("compiled").hold("modules")
+            self._compilers.hold("modules")
 
     def remove(self) -> None:
         self.changed()
         if self._undo is not None:
             self._undo()
             self._undo = None
-        source_of("compiled").release("modules")
+        self._compilers.release("modules")
         self.stacks.clear()
 
     def changed(self) -> None:

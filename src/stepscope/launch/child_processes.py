@@ -24,6 +24,7 @@ from stepscope.common.code_owner import is_own_file
 from stepscope.events import Installed, caller
 from stepscope.launch.crash_story import story_of
 from stepscope.launch.exit_handling import without_our_frames
+from stepscope.launch.rank_command import command_of, leave_note
 from stepscope.launch.rank_notes import claims, finding_key, is_lost_connection
 from stepscope.launch.status import raw_write
 
@@ -98,8 +99,6 @@ class Children:
 
     def rank_command(self, command: list[str]) -> list[str]:
         """The command by which a trainer starts this script again, as another rank; led through us, to be watched."""
-        from stepscope.launch.rank_entry import command_of, leave_note
-
         if os.getpid() != self._pid or command[0] != sys.executable or self._started >= _MOST:
             return command
         first = self._folder is None

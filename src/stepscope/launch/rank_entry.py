@@ -8,10 +8,8 @@ itself, because the others are killed soon after.
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
@@ -20,6 +18,7 @@ from stepscope.launch.launch import launch
 from stepscope.launch.options import Options
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.hooks import Hooks
+from stepscope.launch.rank_command import read_note
 from stepscope.launch.script import Script, find_module, find_script
 from stepscope.launch.session import Session
 from stepscope.launch.session_context import Around
@@ -30,17 +29,6 @@ from stepscope.track.masked_writer import MaskedWriter
 
 if TYPE_CHECKING:
     from stepscope.launch.child_processes import Note, Visitor
-
-NOTE = "note"
-
-
-def command_of(command: list[str], folder: str) -> list[str]:
-    """The command of a rank, led through this module.
-
-    >>> command_of(["python", "train.py", "--lr", "1"], "/tmp/notes")
-    ['python', '-m', 'stepscope.launch.rank_entry', '/tmp/notes', 'train.py', '--lr', '1']
-    """
-    return [command[0], "-m", __spec__.name, folder, *command[1:]]
 
 
 def _rank_session(script: Script, options: Options, note: Note) -> Session:
@@ -98,26 +86,6 @@ def main(words: list[str]) -> None:
         launch(script, options)
     else:
         launch(script, options, lambda script, options: _rank_session(script, options, note))
-
-
-@fence.fenced("leaving a note for the other ranks")
-def leave_note(folder: str, note: Note) -> bool:
-    """Write down what the other ranks need to know; whether it is there."""
-    with open(os.path.join(folder, NOTE), "wb") as file:
-        pickle.dump(note, file)
-    return True
-
-
-@fence.fenced("reading the note of the first rank")
-def read_note(folder: str) -> Note | None:
-    """What the first rank wrote, into a folder that only its user can write to."""
-    from stepscope.record.observers.ranks import is_private
-
-    if not is_private(Path(folder)):
-        return None
-    with open(os.path.join(folder, NOTE), "rb") as file:
-        note: Note = pickle.load(file)
-    return note
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from stepscope.errors import StepscopeError
 from stepscope.files.elsewhere import is_hollow
 from stepscope.runs.format.filesystem import create_file, is_remote, sync_data
 from stepscope.sync.locks import between_processes
-from stepscope.sync.objects import open_objects
+from stepscope.sync.object_store import open_objects
 
 _LITTLE_SPACE = 0.05
 _SLOW_SYNC_S = 0.1

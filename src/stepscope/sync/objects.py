@@ -1,8 +1,5 @@
 """Where a server keeps the files of runs that have ended: a bucket, or a folder that is used in the same way.
 
-    objects = open_objects("s3://team-runs/stepscope")        # AWS_ENDPOINT_URL names another S3-compatible service
-    objects = open_objects("/mnt/archive")
-
 An object is written whole, never changed, and read by ranges.
 """
 
@@ -13,9 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
-from urllib.parse import parse_qs, urlsplit
 
-from stepscope.errors import ConfigError, StorageError
 from stepscope.files.listing import plain_files
 from stepscope.files.opening import open_file, plain_size, read_window
 from stepscope.runs.format.filesystem import create_file, make_folder, make_store, sync_folder
@@ -108,24 +103,6 @@ class FolderObjects:
                 folder.rmdir()
             except OSError:  # not empty
                 break
-
-
-def open_objects(place: str) -> Objects:
-    """The store at an address: `s3://bucket/prefix`, `s3://bucket?endpoint=http://host:9000`, or a folder."""
-    parts = urlsplit(place)
-    if parts.scheme in ("", "file"):
-        try:
-            return FolderObjects(Path(parts.path if parts.scheme else place).expanduser().absolute())
-        except OSError as fault:
-            raise StorageError(f"nothing can be kept in {place!r}: {fault.strerror or fault}") from None
-    if parts.scheme != "s3" or not parts.netloc:
-        raise ConfigError(
-            f"{place!r} is not a place for runs; expected s3://bucket/prefix, or a folder such as /mnt/archive"
-        )
-    from stepscope.sync.s3 import S3Objects
-
-    endpoint = parse_qs(parts.query).get("endpoint", [None])[-1]
-    return S3Objects(parts.netloc, parts.path.strip("/"), endpoint)
 
 
 def _make_folders(folder: Path, top: Path) -> None:

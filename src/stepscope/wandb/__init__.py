@@ -122,21 +122,21 @@ class _Door(ModuleType):
 
     @property
     def run(self) -> Run | None:
-        run: Run | None = _opening().open_run()
+        run: Run | None = _open_runs().open_run()
         return run
 
     @property
     def config(self) -> Any:
-        run = _opening().open_run()
+        run = _open_runs().open_run()
         return run.config if run is not None else _NotYet("config")
 
     @config.setter
     def config(self, values: Any) -> None:  # old usage: wandb.config = {...}
-        _opening().the_run("config").config.update(values, allow_val_change=True)
+        _open_runs().the_run("config").config.update(values, allow_val_change=True)
 
     @property
     def summary(self) -> Any:
-        run = _opening().open_run()
+        run = _open_runs().open_run()
         return run.summary if run is not None else _NotYet("summary")
 
 
@@ -166,8 +166,8 @@ class _NotYet:
         self._refuse(f"[{name!r}]")
 
 
-def _opening() -> Any:
-    return import_module("stepscope.wandb.opening")
+def _open_runs() -> Any:
+    return import_module("stepscope.wandb.open_runs")
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ from stepscope.track.artifacts import Noted, described
 from stepscope.wandb import artifact_lookup
 from stepscope.wandb.artifact_values import entries_of, value_from
 from stepscope.wandb.errors import UsageError
+from stepscope.wandb.open_runs import the_run
 from stepscope.wandb.util import make_artifact_name_safe as _safe
 from stepscope.wandb.wording import instead_of, not_acted_on
 
@@ -266,13 +267,9 @@ class Artifact:
 
     def save(self, project: str | None = None, settings: Any = None) -> None:
         """Store it with the open run."""
-        from stepscope.wandb.opening import the_run
-
         the_run("Artifact.save()").log_artifact(self)
 
     def link(self, target_path: str, aliases: Sequence[str] | None = None) -> Artifact:
-        from stepscope.wandb.opening import the_run
-
         return the_run("Artifact.link()").link_artifact(self, target_path, list(aliases or ()))
 
     def delete(self, delete_aliases: bool = False) -> None:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar, cast
 from stepscope.track.messages import say_once
 from stepscope.wandb.files import restore as restore_file
 from stepscope.wandb.handle import Run
-from stepscope.wandb.opening import finish, open_run, the_run
+from stepscope.wandb.open_runs import open_run, the_run
+from stepscope.wandb.opening import finish
 from stepscope.wandb.settings import Settings, joined
 
 F = TypeVar("F", bound=Callable[..., Any])

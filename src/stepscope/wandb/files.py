@@ -17,6 +17,7 @@ from stepscope import fence
 from stepscope.runs.artifacts import read_artifacts, restore as write_out
 from stepscope.track.messages import say_once
 from stepscope.wandb import artifacts
+from stepscope.wandb.public import Api
 
 if TYPE_CHECKING:
     from stepscope.wandb.handle import Run
@@ -95,8 +96,6 @@ class Files:
 
 def restore(run: Run | None, name: str, run_path: str | None, replace: bool, root: str | None) -> Any:
     """Write a stored file out and open it; W&B's errors for a missing one."""
-    from stepscope.wandb.public import Api
-
     if run is None and run_path is None:
         raise ValueError("wandb.restore() needs run_path= or an open run: call wandb.init() first")
     folder = run._run.path if run is not None and run_path is None else Api().run(run_path or "").folder

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 
 from stepscope import fence
-from stepscope.wandb.opening import the_run
+from stepscope.wandb.open_runs import the_run
 
 __all__ = ["WandbMetricsLogger"]
 

@@ -14,16 +14,13 @@ from stepscope.events import on_fork
 from stepscope.track import session
 from stepscope.track.messages import say_once
 from stepscope.track.names import script_path
-from stepscope.track.opening import DEFAULT_DIR
 from stepscope.track.sweep_assignment import assigned
-from stepscope.wandb import identity, wording
-from stepscope.wandb.errors import Error, UsageError
+from stepscope.wandb import identity, open_runs, wording
+from stepscope.wandb.errors import UsageError
 from stepscope.wandb.handle import Run
-from stepscope.wandb.run_config import Config, friendly, read_config
-from stepscope.wandb.settings import Settings, joined
+from stepscope.wandb.run_config import Config, friendly, nested_config, read_config
+from stepscope.wandb.settings import Settings, joined, store_for
 
-_open: Run | None = None
-_ended: Run | None = None
 _MODES = ("online", "offline", "disabled", "shared", "run", "dryrun")
 _OFF = ("disabled",)
 _WHY = {
@@ -65,13 +62,14 @@ def init(
     nothing; every other mode records here. An open run is returned unchanged unless `reinit` is set.
     """
     chosen = joined(settings)
-    again = _reinit(reinit if reinit is not None else chosen.reinit) if _open is not None else ""
-    if _open is not None and again == "return_previous":
+    current = open_runs.open_run()
+    again = _reinit(reinit if reinit is not None else chosen.reinit) if current is not None else ""
+    if current is not None and again == "return_previous":
         say_once("wandb reinit", "wandb.init() with an open run returns that run; finish it first, or pass reinit=True")
-        return _open
+        return current
     beside = again == "create_new"
-    if _open is not None and not beside:
-        _open.finish()
+    if current is not None and not beside:
+        current.finish()
     wording.note_unused("init", locals(), _WHY)
     _check_mode(mode or chosen.mode)
     off = (mode or chosen.mode) in _OFF
@@ -121,7 +119,6 @@ def _hear_tensorboard(run: Run) -> None:
 def _opened(
     options: dict[str, Any], who: identity.Identity, settings: Settings, allow_val_change: bool, beside: bool
 ) -> Run:
-    global _open
     try:
         if beside:
             with session.beside():
@@ -138,7 +135,7 @@ def _opened(
         fence.call("keeping W&B's names of the run", identity.write_identity, recorded.path, who)
     given = {str(key): friendly(value) for key, value in options["config"].items()}
     if recorded.attempt:
-        given = {**_nested(dict(recorded.config)), **given}
+        given = {**nested_config(dict(recorded.config)), **given}
     config = Config(
         given,
         recorded.config.update,
@@ -146,46 +143,17 @@ def _opened(
         fixed=_of_the_sweep(),
     )
     settings.update(mode="disabled" if recorded.path is None else "offline", run_id=who.id or recorded.id)
-    run = Run(recorded, config, who, settings, _over)
+    run = Run(recorded, config, who, settings, open_runs.ended)
     if not beside:
-        _open = run
+        open_runs.opened(run)
     return run
-
-
-def _over(run: Run) -> None:
-    global _open, _ended
-    _ended = run
-    if _open is run:
-        _open = None
-
-
-def open_run() -> Run | None:
-    """The run that `wandb.log` uses, or None."""
-    return _open
-
-
-def last_ended() -> Run | None:
-    """The run that ended last in this process, for a sweep's agent."""
-    return _ended
-
-
-def the_run(what: str) -> Run:
-    """The open run, or W&B's error for a call that comes too early."""
-    if _open is None:
-        raise Error(f"You must call wandb.init() before wandb.{what}")
-    return _open
 
 
 def finish(exit_code: int | None = None, quiet: bool | None = None) -> None:
     """End the open run, if there is one."""
-    if _open is not None:
-        _open.finish(exit_code)
-
-
-def store_for(dir: str | os.PathLike[str] | None = None) -> Path:
-    """Where runs are stored: STEPSCOPE_DIR takes precedence, because it is specific to Stepscope."""
-    chosen = os.environ.get("STEPSCOPE_DIR")
-    return Path(chosen if chosen else Path(dir or ".") / DEFAULT_DIR).absolute()
+    run = open_runs.open_run()
+    if run is not None:
+        run.finish(exit_code)
 
 
 def _reinit(value: Any) -> str:
@@ -243,22 +211,6 @@ def _moment(text: str) -> tuple[str, int]:
     return id, int(step)
 
 
-def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings in their original nesting, from the flat form that a run stores."""
-    tree: dict[str, Any] = {}
-    for name, value in flat.items():
-        *above, last = name.split("/")
-        inner: Any = tree
-        for part in above:
-            inner = inner.setdefault(part, {})
-            if not isinstance(inner, dict):
-                tree[name] = value
-                break
-        else:
-            inner[last] = value
-    return tree
-
-
 def _of_the_sweep() -> dict[str, Any] | None:
     """What a sweep has chosen for this run, nested as in the script."""
     place = assigned()
@@ -276,8 +228,9 @@ def _sweep_of() -> str | None:
 
 
 def _after_fork() -> None:
-    if _open is not None:
-        _open._after_fork()
+    run = open_runs.open_run()
+    if run is not None:
+        run._after_fork()
 
 
 on_fork(_after_fork)

@@ -14,6 +14,8 @@ from stepscope.wandb import artifact_log, artifact_lookup, artifacts, filters
 from stepscope.wandb.errors import CommError
 from stepscope.wandb.history import names_of, rows_of, thinned
 from stepscope.wandb.identity import find, read_identity
+from stepscope.wandb.run_config import nested_config
+from stepscope.wandb.settings import store_for
 from stepscope.wandb.wording import instead_of, not_acted_on
 
 _STATES = {"stopped": "killed", "killed": "crashed", "lost": "crashed"}
@@ -25,8 +27,6 @@ class Api:
     def __init__(
         self, overrides: Mapping[str, Any] | None = None, timeout: int | None = None, api_key: str | None = None
     ) -> None:
-        from stepscope.wandb.opening import store_for
-
         self.settings = dict(overrides or {})
         self.store = Path(self.settings["dir"]) if "dir" in self.settings else store_for()
 
@@ -198,9 +198,7 @@ class PublicRun:
 
     @property
     def config(self) -> dict[str, Any]:
-        from stepscope.wandb.opening import _nested
-
-        return _nested(self._read.config)
+        return nested_config(self._read.config)
 
     rawconfig = config
 

@@ -191,3 +191,19 @@ def friendly(value: Any) -> Any:
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         return value.tolist()
     return value
+
+
+def nested_config(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings in their original nesting, from the flat form that a run stores."""
+    tree: dict[str, Any] = {}
+    for name, value in flat.items():
+        *above, last = name.split("/")
+        inner: Any = tree
+        for part in above:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                tree[name] = value
+                break
+        else:
+            inner[last] = value
+    return tree

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+from stepscope.track.opening import DEFAULT_DIR
 
 _VARIABLES = {
     "entity": "WANDB_ENTITY",
@@ -66,3 +69,9 @@ def joined(given: Any, environ: Mapping[str, str] = os.environ) -> Settings:
     if isinstance(given, Mapping):
         settings.update(**{str(name): value for name, value in given.items() if value is not None})
     return settings
+
+
+def store_for(dir: str | os.PathLike[str] | None = None) -> Path:
+    """Where runs are stored: STEPSCOPE_DIR takes precedence, because it is specific to Stepscope."""
+    chosen = os.environ.get("STEPSCOPE_DIR")
+    return Path(chosen if chosen else Path(dir or ".") / DEFAULT_DIR).absolute()

@@ -10,7 +10,7 @@ import numpy as np
 
 from stepscope import fence
 from stepscope.wandb import plot
-from stepscope.wandb.opening import the_run
+from stepscope.wandb.open_runs import the_run
 from stepscope.wandb.tables import Table
 from stepscope.wandb.wording import not_acted_on
 

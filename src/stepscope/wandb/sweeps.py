@@ -12,7 +12,7 @@ from stepscope.errors import MissingExtra, StepscopeError
 from stepscope.sweep import Outcome, Strategy, Sweep, make_strategy, nested, sweep_from
 from stepscope.track.messages import say
 from stepscope.track.sweep_assignment import Assigned, assign
-from stepscope.wandb import opening
+from stepscope.wandb import open_runs, opening
 from stepscope.wandb.errors import CommError, UsageError
 from stepscope.wandb.util import generate_id
 from stepscope.wandb.wording import not_acted_on
@@ -131,7 +131,7 @@ def _one(id: str, plan: _Plan, params: dict[str, Any], function: Callable[[], An
             config=nested(params),
         )
     )
-    before = opening.last_ended()
+    before = open_runs.last_ended()
     state = "finished"
     try:
         function()
@@ -144,14 +144,14 @@ def _one(id: str, plan: _Plan, params: dict[str, Any], function: Callable[[], An
         sys.stderr.write(traceback.format_exc())
     finally:
         assign(None)
-    run = opening.last_ended()
+    run = open_runs.last_ended()
     value = None if run is None or run is before or plan.spec.metric is None else _value(run, plan.spec)
     return Outcome(plan.number, params, state, value=value)  # type: ignore[arg-type]
 
 
 def _end_with(error: BaseException) -> None:
     """Finish the open run."""
-    run = opening.open_run()
+    run = open_runs.open_run()
     if run is not None:
         run.__exit__(type(error), error, error.__traceback__)
 
