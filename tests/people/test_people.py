@@ -17,7 +17,7 @@ from stepscope.people.audit import audit_log, note
 from stepscope.people.caller import Caller, checked_role, checked_scopes
 from stepscope.people.comments import Topic, add_comment, comments_on, mark_seen, mentions_of, remove_comment
 from stepscope.people.roles import Member, members, remove_team, set_role, set_team, teams
-from stepscope.people.tokens import caller_of, make_token, redeem_invite, revoke_token, tokens_of
+from stepscope.people.tokens import caller_of, make_token, redeem_invite, revoke_token, tokens_of, what_is_wrong
 from stepscope.people.users import add_user, change_user, find_user, users
 
 
@@ -216,3 +216,26 @@ def test_comments_mention_who_may_see_the_project(database: Database) -> None:
     for text in ("", "  ", "x" * 20_001):
         with pytest.raises(UsageError, match="1 to 20,000"):
             add_comment(database, ada.id, "vision", run, text)
+
+
+def test_who_shows_a_secret_that_opens_nothing_hears_why(database: Database) -> None:
+    ada = add_user(database, "ada", admin=True)
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    token, revoked = make_token(database, ada.id)
+    revoke_token(database, token.id)
+    _, expired = make_token(database, ada.id, lifetime_s=1e-6)
+    _, old_link = make_token(database, ada.id, "link", lifetime_s=1e-6)
+    _, invitation = make_token(database, ada.id, "invite", lifetime_s=60)
+    _, used = make_token(database, ada.id, "invite", lifetime_s=60)
+    assert redeem_invite(database, used) is not None
+    _, disabled = make_token(database, add_user(database, "bo").id)
+    change_user(database, "bo", disabled=True)
+    assert [what_is_wrong(database, one) for one in (revoked, expired, old_link, invitation, used, disabled, "x")] == [
+        f"This token was revoked on {today}.",
+        f"This token expired on {today}.",
+        f"This link expired on {today}.",
+        "This is an invitation, and not a token for programs.",
+        "This invitation was used already; it works once.",
+        f"The user bo was disabled on {today}.",
+        "This token is not known here: it is mistyped, or of another server.",
+    ]

@@ -223,6 +223,13 @@ def test_a_log_that_would_not_get_smaller_stays(store: Path) -> None:
     assert list(result.skipped.values()) == ["it would not get smaller"]
 
 
+def test_a_run_without_anything_to_compact_is_not_touched(store: Path) -> None:
+    run = make_run(store, series={"loss": [1.0]})
+    before = run.stat().st_mtime_ns
+    assert compact(run).files == 0
+    assert run.stat().st_mtime_ns == before  # a server would take it for changed, and see to it for ever
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_run_is_left_alone(store: Path) -> None:
     path = make_run(store, series=SERIES)

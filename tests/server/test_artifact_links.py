@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import random
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from tests.team import people_in
 
 from stepscope.database.engine import Database
 from stepscope.errors import NotFound
-from stepscope.records import Artifact, ArtifactUse, RunMeta
+from stepscope.records import Artifact, ArtifactUse, End, RunMeta
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.visible import VisibleCatalogue
@@ -22,6 +23,8 @@ from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.artifact_links import ArtifactLinks
+from stepscope.server.run_table import RunTable
+from stepscope.server.sql_catalogue import SqlCatalogue
 from stepscope.views.context import Context
 from stepscope.views.files.lineage import FindArtifactRequest, LineageRequest, find_artifact, lineage
 from stepscope.views.live import Hub
@@ -50,14 +53,21 @@ def store(tmp_path: Path) -> Path:
             name = luck.choice(["model", "data"])
             made.append(Artifact(time=about.created, name=name, version=number, digest=digest))
             writer.event(made[-1])
+        writer.event(End(time=about.created + 60, status="finished"))
         writer.close()
+    for run in (tmp_path / "runs").iterdir():
+        os.utime(run, (about.created, about.created))  # settled: a stamp of its own would come a moment later
     return tmp_path / "runs"
 
 
+def _catalogue(store: Path, people: Database) -> Catalogue:
+    return SqlCatalogue(store, table=RunTable(people)) if people.is_postgresql else Catalogue(store)
+
+
 def test_the_links_give_the_same_graphs_and_artifacts(store: Path, people: Database) -> None:
-    with Catalogue(store) as every:
+    with _catalogue(store, people) as every:
         every.refresh()
-        links, compared = ArtifactLinks(people), 0
+        links, compared = ArtifactLinks(people, every), 0
         for catalogue in (every, VisibleCatalogue(every, frozenset("a"))):
             plain = Context(catalogue=catalogue, runs=OpenRuns(catalogue), lines=LineCache(), hub=Hub())
             linked = dataclasses.replace(plain, links=links)
@@ -76,9 +86,9 @@ def test_the_links_give_the_same_graphs_and_artifacts(store: Path, people: Datab
 def test_a_run_is_read_once_and_again_when_it_changes(
     store: Path, people: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Catalogue(store) as catalogue:
+    with _catalogue(store, people) as catalogue:
         catalogue.refresh()
-        assert ArtifactLinks(people).note(catalogue.every(), time.monotonic() + 60) == 0
+        assert ArtifactLinks(people, catalogue).note(time.monotonic() + 60) == 0
         read = list[str]()
 
         def reading(some: list[RunEntry], deadline: float) -> list[object]:
@@ -86,14 +96,14 @@ def test_a_run_is_read_once_and_again_when_it_changes(
             return []
 
         monkeypatch.setattr("stepscope.server.artifact_links.read_until", reading)
-        ArtifactLinks(people).note(catalogue.every(), 0.0)  # of another process
+        ArtifactLinks(people, catalogue).note(0.0)  # of another process
         assert read == []
         changed = catalogue.every()[0]
         writer = RunWriter(changed.path, run_id=changed.id, heartbeat_s=0, fsync_s=0)
         writer.event(_use("late", "f" * 64))
         writer.close()
         catalogue.refresh()
-        ArtifactLinks(people).note(catalogue.every(), 0.0)
+        ArtifactLinks(people, catalogue).note(0.0)
         assert read == [changed.id]
 
 

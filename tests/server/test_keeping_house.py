@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import time
@@ -20,6 +21,7 @@ from stepscope.database.engine import Database
 from stepscope.people.audit import audit_log
 from stepscope.records import ArtifactUse, End
 from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.runs.catalogue.index import Index
 from stepscope.runs.compact.thin import is_thinned
 from stepscope.runs.format.blobs import blob_path
 from stepscope.runs.read.folder import open_run
@@ -31,6 +33,7 @@ from stepscope.server.housekeeper import Housekeeper
 from stepscope.server.jobs import LEASE_S, Jobs
 from stepscope.server.policies import Settings, read_policies, remove_settings, set_settings
 from stepscope.server.quotas import Quotas, QuotaUsedUp
+from stepscope.server.retention import RunKeeper
 from stepscope.server.run_storage import by_project, largest_runs, used_by
 from stepscope.sync.archive import manifest_of, read_from
 from stepscope.sync.keep import Keep
@@ -99,6 +102,30 @@ def test_each_job_is_done_by_one_of_many(people: Database) -> None:
         thread.join(60)
     assert done == Counter(map(str, range(40)))
     assert Jobs(people).waiting() == 0
+
+
+def test_what_one_process_has_seen_to_is_done_for_the_others(
+    home: Path, people: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(home, series={"loss": [1.0]}, created=time.time() - 100 * DAY_S)
+    os.utime(run, (time.time() - DAY_S,) * 2)
+    seen = list[str]()
+    see_to = RunKeeper.see_to
+    monkeypatch.setattr(RunKeeper, "see_to", lambda keeper, run, *more: (seen.append(run), see_to(keeper, run, *more)))
+    with Catalogue(home) as one, Catalogue(home, index=Index(home.parent / "other")) as two:
+        keepers = [Housekeeper(catalogue, home, None, people, rest_s=0.0) for catalogue in (one, two)]
+        for hours in range(6):  # one has read all states of the run, and two the last, so they count its versions apart
+            os.utime(run, (time.time() - 3600 * hours,) * 2)
+            one.refresh()
+        rounds = []
+        for _ in range(4):
+            seen.clear()
+            make_run(home, series={"loss": [1.0]})  # something to do, so that they look again at what is done
+            for catalogue, keeper in zip((one, two), keepers, strict=True):
+                catalogue.refresh()
+                keeper.once()
+            rounds.append(run.name in seen)
+    assert rounds == [True, False, False, False]
 
 
 def test_a_job_of_a_dead_process_goes_to_another_and_a_failed_one_rests(lite: Database) -> None:

@@ -139,7 +139,7 @@ def test_a_listener_is_told_soon_and_a_fault_does_not_end_the_watch(
     refresh = catalogue.refresh
     faults = iter([OverflowError("a fault of ours"), OSError("unplugged")])
 
-    def shaky(progress: object) -> object:
+    def shaky(progress: object, only: object) -> object:
         for fault in faults:
             raise fault
         return refresh()

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from stepscope.server.serve import Running, running
 from stepscope.server.settings import Settings
 from stepscope.sync.pull import pull
 from stepscope.sync.push import push
-from stepscope.sync.remote import Remote
+from stepscope.sync.remote import Remote, Unreachable
 from stepscope.sync.servers import Login, forget_login, login_for, logins, save_login, servers_file
 
 
@@ -77,7 +78,7 @@ def test_an_invitation_logs_a_machine_in_and_sync_sends_there(
 
 def test_a_token_is_typed_and_tried_before_it_is_kept(server: Running) -> None:
     wrong = stepscope("login", server.url, typed="stepscope_wrong\n")
-    assert (wrong.returncode, "refused the request" in wrong.stderr) == (4, True)
+    assert (wrong.returncode, "not known here" in wrong.stderr) == (4, True)
     assert logins() == []
     done = stepscope("login", server.url, "--json", typed=f"{TOKEN}\n")
     assert json.loads(done.stdout)["user"] == "ada"
@@ -184,3 +185,31 @@ def test_the_first_start_prints_a_link_that_works_once(tmp_path: Path) -> None:
     assert token["id"] not in stepscope("server", "tokens", *folder).stdout
     missing = stepscope("server", "users", "--folder", str(tmp_path / "none"))
     assert (missing.returncode, "there is no server in" in missing.stderr) == (3, True)
+
+
+def test_a_token_that_is_refused_says_why_and_where_a_new_one_goes(
+    store: Path, tmp_path: Path, people: Database, server: Running
+) -> None:
+    ada = find_user(people, "ada")
+    _, expired = make_token(people, ada.id, lifetime_s=1e-6)
+    file = tmp_path / "token"
+    file.write_text(expired)
+    make_run(store, series={"loss": [1.0]})
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    done = stepscope("sync", str(store), "--to", server.url, "--token-file", str(file))
+    words = f"error: {server.url}: This token expired on {today}. Make a new one there, and put it into {file}\n"
+    assert (done.returncode, done.stderr) == (4, words)
+    file.write_text("\n")
+    assert "is empty" in stepscope("sync", str(store), "--to", server.url, "--token-file", str(file)).stderr
+
+
+def test_an_address_without_a_server_says_what_to_look_at(server: Running) -> None:
+    port = server.url.rpartition(":")[2]
+    for url, words in (
+        ("http://127.0.0.1:1", "no server listens there; check the address, and that the server runs"),
+        ("http://no-such-host.invalid", "there is no machine of this name; check the address, and the network"),
+        (f"https://127.0.0.1:{port}", "it does not speak HTTPS; begin the address with http://"),
+    ):
+        with Remote(url, TOKEN) as remote, pytest.raises(Unreachable) as raised:
+            remote.me()
+        assert str(raised.value) == f"{url} cannot be reached: {words}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def catalogue(store: Path) -> Iterator[Catalogue]:
 
 @pytest.fixture
 def ctx(catalogue: Catalogue) -> Context:
-    def look() -> None:
-        catalogue.refresh()
+    def edited(runs: Collection[str]) -> None:
+        catalogue.refresh(only=runs)
 
-    return Context(catalogue=catalogue, runs=OpenRuns(catalogue), lines=LineCache(), hub=Hub(), look=look)
+    return Context(catalogue=catalogue, runs=OpenRuns(catalogue), lines=LineCache(), hub=Hub(), edited=edited)

@@ -48,7 +48,7 @@ def write_open(store: Path, losses: list[float], at: float, every: float, config
 
 
 def look(ctx: Context, run: str) -> Alive:
-    ctx.look()
+    ctx.catalogue.refresh()
     (found,) = alive(ctx, AliveRequest([run])).runs
     return found
 
@@ -77,7 +77,7 @@ def test_ranks_that_wait_for_each_other_are_named(
     ctx: Context, going_on: Callable[..., str], is_sure: bool, state: str, words: str
 ) -> None:
     run = going_on([1.0] * 5, silent=30)
-    ctx.look()
+    ctx.catalogue.refresh()
     folder = ctx.runs.get(run).path / "ranks"
     folder.mkdir()
     ranks = (RankState(rank=0, kind="collective", doing="barrier"), RankState(rank=1, doing="load()"))
@@ -94,7 +94,7 @@ def test_a_loss_that_is_nan_is_diverged(ctx: Context, going_on: Callable[..., st
 
 def test_runs_that_ended_or_are_gone_are_left_out(ctx: Context, store: Path) -> None:
     run = write_run(store, series={"loss": [1.0]})
-    ctx.look()
+    ctx.catalogue.refresh()
     assert alive(ctx, AliveRequest([run, "gone"])).runs == []
 
 

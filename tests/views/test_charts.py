@@ -50,7 +50,7 @@ def test_names_are_in_the_order_people_count() -> None:
 def test_the_panels_of_runs_know_goals_and_axes(ctx: Context, store: Path) -> None:
     rule = MetricRule(time=0.0, name="score", goal="max", x="tokens")
     run = write_run(store, series={"loss": [1.0], "tokens": [5.0], "score": [0.1]}, events=[rule])
-    ctx.look()
+    ctx.catalogue.refresh()
     found = panels(ctx, PanelsRequest(runs=[run]))
     assert [(one.key, one.x) for one in found.panels] == [("score", "tokens"), ("loss", None), ("tokens", None)]
 
@@ -59,7 +59,7 @@ def test_an_embedding_with_pictures_is_an_embedding(ctx: Context, store: Path) -
     vectors = Media(key="codes", step=0, time=0.0, kind="embedding", index=0, count=2)
     sheet = Media(key="codes", step=0, time=0.0, kind="image", mime="image/png", index=1, count=2)
     run = write_run(store, media=[(vectors, b"\0" * 32), (sheet, b"\x89PNG")])
-    ctx.look()
+    ctx.catalogue.refresh()
     assert [(one.key, one.kind) for one in panels(ctx, PanelsRequest(runs=[run])).panels] == [("codes", "embedding")]
 
 
@@ -67,7 +67,7 @@ def test_a_line_says_exactly_where_it_stops_being_finite(ctx: Context, store: Pa
     values = [1.0] * 1000
     values[123], values[124], values[777], values[801] = math.nan, math.nan, math.inf, -math.inf
     run = write_run(store, series={"loss": values, "back": [-float(n) for n in range(1000)]})
-    ctx.look()
+    ctx.catalogue.refresh()
     folder = ctx.runs.get(run)
     line = draw(folder.series("loss"), None, 1, SeriesRequest(runs=[run], keys=["loss"], buckets=10))
     assert (line.nan, line.nan_x) == ([1], [123.0])

@@ -19,7 +19,7 @@ def some_runs(ctx: Context, store: Path) -> None:
     for number, loss in enumerate([1.0, 2.0, 3.0, math.nan]):
         config = {"lr": 0.1 if number < 3 else 0.2, "opt": "adam"} if number else {}
         write_run(store, f"run-{number}", {"loss": [loss]}, config=config, tags=["a", "b"] if number < 2 else [])
-    ctx.look()
+    ctx.catalogue.refresh()
 
 
 def test_values_are_counted_and_what_is_missing_too(ctx: Context) -> None:

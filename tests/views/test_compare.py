@@ -39,7 +39,7 @@ def seeds(store: Path, lr: float | None, values: list[float], **more: Any) -> li
 
 def test_runs_are_columns_in_the_order_they_were_chosen(ctx: Context, store: Path) -> None:
     a, b = write_run(store, "a"), write_run(store, "b")
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_columns(ctx, CompareRequest(runs=[b, a, b, "gone"]))
     assert [(one.id, one.label) for one in found.columns] == [(b, "b"), (a, "a")]
     assert found.gone == ["gone"]
@@ -47,7 +47,7 @@ def test_runs_are_columns_in_the_order_they_were_chosen(ctx: Context, store: Pat
 
 def test_groups_come_by_value_and_runs_without_the_key_are_one_of_their_own(ctx: Context, store: Path) -> None:
     runs = seeds(store, None, [1.0]) + seeds(store, 0.1, [1.0]) + seeds(store, 0.01, [1.0, 2.0])
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_columns(ctx, CompareRequest(runs=runs, by=["config.lr"]))
     assert [(one.id, one.label, len(one.runs)) for one in found.columns] == [
         ("[0.01]", "lr 0.01", 2),
@@ -58,14 +58,14 @@ def test_groups_come_by_value_and_runs_without_the_key_are_one_of_their_own(ctx:
 
 def test_one_and_true_and_the_text_one_are_three_groups(ctx: Context, store: Path) -> None:
     runs = [write_run(store, config={"x": value}) for value in (1, True, "1", 1)]
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_columns(ctx, CompareRequest(runs=runs, by=["config.x"]))
     assert sorted(len(one.runs) for one in found.columns) == [1, 1, 2]
 
 
 def test_everything_but_the_seed_leaves_only_chance_inside_a_group(ctx: Context, store: Path) -> None:
     runs = seeds(store, 0.1, [1.0, 2.0]) + seeds(store, 0.2, [1.0, 2.0])
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_columns(ctx, CompareRequest(runs=runs, by=["*"]))
     assert found.by == ["config.lr"]
     assert [len(one.runs) for one in found.columns] == [2, 2]
@@ -84,7 +84,7 @@ def test_what_cannot_be_grouped_by_is_refused_in_words(ctx: Context) -> None:
 def test_the_table_has_means_deviations_tests_and_the_best(ctx: Context, store: Path) -> None:
     low, high = [0.80, 0.82, 0.81], [0.90, 0.94, 0.92]
     runs = seeds(store, 0.1, low) + seeds(store, 0.2, high)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_metrics(ctx, MetricsRequest(runs=runs, by=["config.lr"], base="[0.1]"))
     row = found.rows[0]
     assert (row.key, row.goal, row.n, row.odd, row.differs) == ("val/acc", "max", [3, 3], [], True)
@@ -98,7 +98,7 @@ def test_the_table_has_means_deviations_tests_and_the_best(ctx: Context, store: 
 
 def test_nothing_is_tested_with_one_run_a_side(ctx: Context, store: Path) -> None:
     runs = seeds(store, 0.1, [0.8]) + seeds(store, 0.2, [0.9, 0.91])
-    ctx.look()
+    ctx.catalogue.refresh()
     grouped = compare_metrics(ctx, MetricsRequest(runs=runs, by=["config.lr"]))
     assert (grouped.tests, grouped.rows[0].p) == (0, [])
     single = compare_metrics(ctx, MetricsRequest(runs=runs))
@@ -117,7 +117,7 @@ def test_all_tests_of_the_table_are_corrected_together(ctx: Context, store: Path
         for _ in range(4):
             series = {f"m{at}/loss": [float(rng.normal(group * (at == 0), 0.1))] for at in range(5)}
             runs.append(write_run(store, series=series, config={"g": group}))
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_metrics(ctx, MetricsRequest(runs=runs, by=["config.g"]))
     raw = sorted(p for row in found.rows for p in row.p if p is not None)
     holm = sorted(p for row in found.rows for p in row.p_holm if p is not None)
@@ -127,7 +127,7 @@ def test_all_tests_of_the_table_are_corrected_together(ctx: Context, store: Path
 
 def test_a_group_with_a_run_that_broke_says_so_and_is_not_the_best(ctx: Context, store: Path) -> None:
     runs = seeds(store, 0.1, [0.8, 0.82]) + seeds(store, 0.2, [0.99, math.nan])
-    ctx.look()
+    ctx.catalogue.refresh()
     row = compare_metrics(ctx, MetricsRequest(runs=runs, by=["config.lr"])).rows[0]
     assert (row.odd, row.n, row.best) == ([0, 1], [2, 1], None)
     assert row.value[1] == 0.99
@@ -136,14 +136,14 @@ def test_a_group_with_a_run_that_broke_says_so_and_is_not_the_best(ctx: Context,
 def test_the_best_value_is_by_the_goal_that_was_said(ctx: Context, store: Path) -> None:
     rule = MetricRule(time=0.0, name="zeal", goal="min")
     run = write_run(store, series={"zeal": [3.0, 1.0, 2.0], "lr": [1.0, 5.0]}, events=[rule])
-    ctx.look()
+    ctx.catalogue.refresh()
     rows = compare_metrics(ctx, MetricsRequest(runs=[run], stat="best")).rows
     assert [(row.key, row.stat, row.value) for row in rows] == [("zeal", "min", [1.0]), ("lr", "last", [5.0])]
 
 
 def test_only_the_asked_metrics_and_the_machine_only_on_request(ctx: Context, store: Path) -> None:
     run = write_run(store, series={"loss": [1.0], "acc": [1.0], "system/cpu": [5.0]})
-    ctx.look()
+    ctx.catalogue.refresh()
     keys = lambda **more: [row.key for row in compare_metrics(ctx, MetricsRequest(runs=[run], **more)).rows]  # noqa: E731
     assert keys() == ["loss", "acc"]
     assert keys(system=True) == ["loss", "acc", "system/cpu"]
@@ -156,7 +156,7 @@ def test_only_the_asked_metrics_and_the_machine_only_on_request(ctx: Context, st
 def test_config_shows_only_what_differs_unless_asked(ctx: Context, store: Path) -> None:
     a = write_run(store, "a", config={"lr": 0.1, "same": 1, "net/width": [1, 2]})
     b = write_run(store, "b", config={"lr": 0.2, "same": 1})
-    ctx.look()
+    ctx.catalogue.refresh()
     section = compare_config(ctx, FactsRequest(runs=[a, b])).sections[0]
     assert [(row.key, row.values) for row in section.rows] == [("lr", ["0.1", "0.2"]), ("net/width", ["[1, 2]", None])]
     assert section.same == 1
@@ -165,7 +165,7 @@ def test_config_shows_only_what_differs_unless_asked(ctx: Context, store: Path) 
 
 def test_a_group_names_the_values_its_runs_have(ctx: Context, store: Path) -> None:
     runs = seeds(store, 0.1, [1.0, 2.0])
-    ctx.look()
+    ctx.catalogue.refresh()
     row = compare_config(ctx, FactsRequest(runs=runs, by=["config.lr"])).sections[0].rows[0]
     assert (row.key, row.values, row.mixed, row.differs) == ("seed", ["0 | 1"], [0], False)
 
@@ -174,7 +174,7 @@ def test_the_environment_of_two_machines(ctx: Context, store: Path) -> None:
     gpus = [{"name": "H100"}, {"name": "H100"}]
     a = write_run(store, packages={"torch": "2.9.0", "numpy": "2.1"}, hardware={"gpus": gpus}, env={"WORLD_SIZE": "2"})
     b = write_run(store, packages={"torch": "2.10.0", "numpy": "2.1"}, hardware={"gpus": gpus[:1]})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = {one.title: one.rows for one in compare_environment(ctx, FactsRequest(runs=[a, b])).sections}
     assert [(row.key, row.values) for row in found["Packages"]] == [("torch", ["2.9.0", "2.10.0"])]
     assert [(row.key, row.values) for row in found["Machine"]] == [("gpus", ["2 x H100", "1 x H100"])]
@@ -189,7 +189,7 @@ def test_the_uncommitted_changes_of_two_runs_side_by_side(ctx: Context, store: P
     one = GitState(commit="c" * 40, dirty=True, diff=DIFF.format("a.py", 3) + DIFF.format("b.py", 3))
     two = GitState(commit="c" * 40, dirty=True, diff=DIFF.format("a.py", 4) + DIFF.format("b.py", 3))
     a, b = write_run(store, git=one), write_run(store, git=two)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_code(ctx, CodeRequest(a, b))
     assert found.words == "The same commit; uncommitted changes differ in 1 file."
     assert (found.same_files, found.command) == (1, "")
@@ -204,7 +204,7 @@ def test_the_uncommitted_changes_of_two_runs_side_by_side(ctx: Context, store: P
 def test_other_commits_name_the_command_that_shows_them(ctx: Context, store: Path) -> None:
     a, b = write_run(store, git=GitState(commit="a" * 40)), write_run(store, git=GitState(commit="b" * 40))
     bare = write_run(store)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_code(ctx, CodeRequest(a, b))
     assert found.command == "git diff aaaaaaaaaaaa bbbbbbbbbbbb"
     assert found.words == "Different commits, aaaaaaaaaa and bbbbbbbbbb, without uncommitted changes."
@@ -303,7 +303,7 @@ def broken_pair(store: Path) -> tuple[str, str]:
 
 def test_what_changed_puts_the_likeliest_reason_first(ctx: Context, store: Path) -> None:
     good, bad = broken_pair(store)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=[bad, good]))
     assert (found.a, found.b) == (good, bad)
     assert found.picked == "a run that fails and the most similar one that works (2 config values differ)"
@@ -330,7 +330,7 @@ def test_the_working_run_most_like_the_one_that_fails_is_taken(ctx: Context, sto
     best = write_run(store, "best", {"loss": [0.1]}, config={"lr": 0.1, "width": 9, "depth": 9})
     alike = write_run(store, "alike", {"loss": [0.5]}, config={"lr": 0.2, "width": 1, "depth": 1, "seed": 5})
     bad = write_run(store, "bad", {"loss": [math.nan]}, config={"lr": 0.3, "width": 1, "depth": 1, "seed": 7})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=[best, bad, alike]))
     assert (found.a, found.b) == (alike, bad)
     assert found.picked == "a run that fails and the most similar one that works (1 config value differs)"
@@ -345,14 +345,14 @@ def test_the_working_run_most_like_the_one_that_fails_is_taken(ctx: Context, sto
 def test_a_run_without_the_metric_is_not_the_worst(ctx: Context, store: Path) -> None:
     best, worst = (write_run(store, name, {"loss": [last]}) for name, last in (("best", 0.1), ("worst", 0.5)))
     other = write_run(store, "other", {"speed": [1.0]})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=[best, worst, other]))
     assert (found.a, found.b) == (best, worst)
 
 
 def test_two_runs_of_the_same_say_that_only_chance_is_left(ctx: Context, store: Path) -> None:
     runs = [write_run(store, config={"lr": 0.1}, series={"loss": [1.0, 0.5]}) for _ in range(2)]
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert found.changes == []
     assert found.headline == (
@@ -365,7 +365,7 @@ def test_two_runs_of_the_same_say_that_only_chance_is_left(ctx: Context, store: 
 
 def test_a_chosen_pair_stays_and_one_run_alone_is_said(ctx: Context, store: Path) -> None:
     good, bad = broken_pair(store)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=[good, bad], a=bad, b=good))
     assert (found.a, found.b, found.picked) == (bad, good, "")
     alone = compare_changed(ctx, ChangedRequest(runs=[good]))
@@ -378,7 +378,7 @@ def test_a_value_that_tells_apart_all_that_fail_is_raised_with_its_evidence(ctx:
         end = End(time=1.0, status="failed" if number < 2 else "finished")
         config = {"flavour": "sour" if number < 2 else "sweet", "lr": 0.1 * (number + 1)}
         runs.append(write_run(store, f"r{number}", {"loss": [1.0]}, config=config, end=end))
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     change = next(one for one in found.changes if one.key == "flavour")
     assert change.likely == "likely"
@@ -387,7 +387,7 @@ def test_a_value_that_tells_apart_all_that_fail_is_raised_with_its_evidence(ctx:
 
 def test_groups_are_compared_by_what_all_their_runs_share(ctx: Context, store: Path) -> None:
     runs = seeds(store, 0.1, [0.8, 0.82, 0.81]) + seeds(store, 0.3, [0.4, 0.42, 0.41])
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=runs, by=["config.lr"]))
     assert (found.a, found.b) == ("[0.1]", "[0.3]")
     assert [one.key for one in found.changes] == ["lr"]
@@ -410,7 +410,7 @@ def test_reasons_know_a_seed_a_path_and_a_small_step() -> None:
 def test_a_groups_line_is_the_mean_of_its_runs_and_their_range(ctx: Context, store: Path) -> None:
     values = [[1.0, 2.0, 3.0], [3.0, 6.0, 9.0], [2.0, 4.0, 3.0]]
     runs = [write_run(store, series={"loss": one}) for one in values]
-    ctx.look()
+    ctx.catalogue.refresh()
     ask = GroupLinesRequest(groups=[LineGroup(id="g", runs=[*runs, "gone"])], keys=["loss", "none"])
     found = compare_lines(ctx, ask)
     line = found.lines[0]
@@ -429,7 +429,7 @@ def test_the_band_of_a_smoothed_group_is_that_of_its_smoothed_lines(
 ) -> None:
     values = [[10.0, 2.0, 1.0], [11.0, 3.0, 1.5], [12.0, 2.5, 1.2]]
     runs = [write_run(store, series={"loss": one}) for one in values]
-    ctx.look()
+    ctx.catalogue.refresh()
     ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], spread=spread)
     raw = compare_lines(ctx, ask).lines[0]
     ask.smoothing = Smoothing("ema", 0.9)
@@ -447,7 +447,7 @@ def test_the_band_of_a_smoothed_group_is_that_of_its_smoothed_lines(
 
 def test_a_smoothed_group_has_the_gaps_of_its_runs(ctx: Context, store: Path) -> None:
     runs = [write_run(store, series={"loss": one}) for one in ([1.0, 1.0, 1.0, 1.0], [9.0, 9.0, math.nan])]
-    ctx.look()
+    ctx.catalogue.refresh()
     ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], smoothing=Smoothing("ema", 0.5))
     line = compare_lines(ctx, ask).lines[0]
     assert line.smooth is not None
@@ -457,7 +457,7 @@ def test_a_smoothed_group_has_the_gaps_of_its_runs(ctx: Context, store: Path) ->
 
 def test_a_run_that_ends_early_leaves_a_gap_and_no_jump(ctx: Context, store: Path) -> None:
     runs = [write_run(store, series={"loss": one}) for one in ([1.0, 1.0, 1.0, 1.0], [9.0, 9.0, math.nan])]
-    ctx.look()
+    ctx.catalogue.refresh()
     line = compare_lines(ctx, GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"])).lines[0]
     assert line.x == [0.0, 1.0, 1.5, 2.0, 3.0]
     assert [None if math.isnan(one) else one for one in line.value if one is not None] == [5.0, 5.0, None, 1.0, 1.0]
@@ -466,7 +466,7 @@ def test_a_run_that_ends_early_leaves_a_gap_and_no_jump(ctx: Context, store: Pat
 def test_long_lines_are_brought_to_as_many_places_as_are_drawn(ctx: Context, store: Path) -> None:
     rng = np.random.default_rng(0)
     runs = [write_run(store, series={"loss": rng.normal(size=5000).tolist()}) for _ in range(3)]
-    ctx.look()
+    ctx.catalogue.refresh()
     for x in ("step", "relative", "wall"):
         ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], x=x, buckets=100)
         line = compare_lines(ctx, ask).lines[0]
@@ -490,7 +490,7 @@ def test_one_point_of_two_single_runs_is_not_judged_and_what_they_made_is_no_rea
         )
         for fall, accuracy, digest in zip(falls, (0.914, 0.908), ("aa", "bb"), strict=True)
     ]
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert [(one.key, one.step, one.noise is None) for one in found.partings] == [
         ("loss", None, False),
@@ -506,7 +506,7 @@ def test_curves_of_any_size_are_compared(ctx: Context, store: Path, size: float)
     runs = [
         write_run(store, config={"arm": at // 2, "seed": at}, series={"loss": wave}) for at, wave in enumerate(waves)
     ]
-    ctx.look()
+    ctx.catalogue.refresh()
     for by, pair in (([], [runs[0], runs[2]]), (["config.arm"], runs)):
         (one,) = compare_changed(ctx, ChangedRequest(runs=pair, by=by)).partings
         assert one.step == 0
@@ -520,7 +520,7 @@ def test_curves_that_never_part_leave_nothing_to_explain(ctx: Context, store: Pa
     runs = [
         write_run(store, config={"lr": lr}, series={"loss": fall}) for lr, fall in zip((0.1, 0.3), falls, strict=True)
     ]
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert (found.differs, found.picked) == (False, "")
     assert found.headline == (
@@ -540,6 +540,6 @@ def test_how_long_a_step_took_is_no_curve_that_diverges(ctx: Context, store: Pat
         )
         for lr, end, ms in ((0.1, [1.0] * 10, fast), (0.3, [9.0] * 10, slow))
     ]
-    ctx.look()
+    ctx.catalogue.refresh()
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert [(one.key, one.step) for one in found.partings] == [("loss", 10)]

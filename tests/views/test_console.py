@@ -53,7 +53,7 @@ def shown(ctx: Context, run: str, **asked: Any) -> list[str]:
 
 
 def window(ctx: Context, run: str, **asked: Any) -> ConsoleWindow:
-    ctx.look()
+    ctx.catalogue.refresh()
     return console(ctx, ConsoleRequest(run=run, **asked))
 
 
@@ -149,7 +149,7 @@ def test_the_next_match_and_the_one_before_go_round(ctx: Context, store: Path) -
     run = Printing(store)
     run.say("".join(f"{'hit' if n in (2, 5) else 'miss'}\n" for n in range(8)))
     run.end()
-    ctx.look()
+    ctx.catalogue.refresh()
 
     def find(what: Any, row: int) -> tuple[int | None, int, int]:
         found = console_find(ctx, ConsoleFindRequest(run=run.id, what=what, row=row, search="hit"))
@@ -166,7 +166,7 @@ def test_a_line_and_a_step_are_found_among_the_filtered_rows(ctx: Context, store
         run.say(f"out {step}\n", step=step)
         run.say(f"err {step}\n", stream="stderr", step=step)
     run.end()
-    ctx.look()
+    ctx.catalogue.refresh()
 
     def find(**asked: Any) -> tuple[int | None, int | None]:
         found = console_find(ctx, ConsoleFindRequest(run=run.id, **asked))
@@ -195,7 +195,7 @@ def test_copied_and_downloaded_text_has_no_colours(ctx: Context, store: Path) ->
     run = Printing(store)
     run.say("\x1b[1ma\x1b[0m\nb\nc\n")
     run.end()
-    ctx.look()
+    ctx.catalogue.refresh()
     copied = console_copy(ctx, ConsoleCopyRequest(run=run.id, first=0, last=1))
     assert (copied.text, copied.lines, copied.cut) == ("a\nb", 2, False)
     saved = console_text(ctx, ConsoleTextRequest(run=run.id))

@@ -141,7 +141,7 @@ def test_tails_may_lie_beyond_the_edges(ctx: Context, store: Path) -> None:
 def test_a_constant_tensor_is_one_value_however_wide_its_bins(ctx: Context, store: Path) -> None:
     with stepscope.init("p", "flat", dir=store, console=False, system=False, git=False) as run:
         run.log({"gradients/a": stepscope.Histogram([0.0] * 50)}, step=0)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = histograms(ctx, HistogramsRequest(run=run.id, key="gradients/a", bins=5))
     assert found.counts == [[0.0, 0.0, 50.0, 0.0, 0.0]]
     assert set(found.percentiles[0]) == {0.0}

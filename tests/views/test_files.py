@@ -47,7 +47,7 @@ def saved(ctx: Context, run: str, version: int = 0) -> zipfile.ZipFile:
 
 def test_versions_are_told_newest_first_with_their_aliases_and_sizes(ctx: Context, store: Path) -> None:
     run = kept(store, {"a.txt": b"one"}, {"a.txt": b"three", "b/c.txt": b"x"}, {"a.txt": b"one"})
-    ctx.look()
+    ctx.catalogue.refresh()
     [one] = files(ctx, FilesRequest(run=run)).artifacts
     assert (one.name, one.type) == ("model", "file")
     told = [(v.version, v.files, v.bytes, v.aliases, v.metadata["epoch"], v.times) for v in one.versions]
@@ -56,7 +56,7 @@ def test_versions_are_told_newest_first_with_their_aliases_and_sizes(ctx: Contex
 
 def test_a_folder_is_listed_with_what_lies_below_it_and_a_search_looks_everywhere(ctx: Context, store: Path) -> None:
     run = kept(store, {"readme.md": b"#", "w/a.bin": b"12", "w/deep/b.bin": b"345"})
-    ctx.look()
+    ctx.catalogue.refresh()
 
     def listed(**asked: Any) -> list[tuple[str, str, int, bool, int]]:
         found = artifact(ctx, ArtifactRequest(run=run, name="model", version=0, **asked))
@@ -70,7 +70,7 @@ def test_a_folder_is_listed_with_what_lies_below_it_and_a_search_looks_everywher
 
 def test_two_versions_are_compared_file_by_file(ctx: Context, store: Path) -> None:
     run = kept(store, {"a": b"1", "b": b"2", "c": b"3"}, {"a": b"1", "b": b"22", "d": b"4"})
-    ctx.look()
+    ctx.catalogue.refresh()
     diff = artifact_diff(ctx, ArtifactDiffRequest(run=run, name="model", version=1, against=0))
     assert [(one.path, one.kind, one.before, one.after) for one in diff.changes] == [
         ("b", "changed", 1, 2),
@@ -99,21 +99,21 @@ def test_a_file_is_shown_by_what_it_holds(
     ctx: Context, store: Path, name: str, content: bytes, kind: str, text: str
 ) -> None:
     run = kept(store, {name: content})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path=name))
     assert (found.kind, found.text, found.cut) == (kind, text, False)
 
 
 def test_a_long_text_is_cut_and_says_so(ctx: Context, store: Path) -> None:
     run = kept(store, {"long.log": b"x" * (2 << 20)})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path="long.log"))
     assert (len(found.text), found.cut) == (1 << 20, True)
 
 
 def test_a_file_is_saved_and_only_a_real_image_is_shown(ctx: Context, store: Path) -> None:
     run = kept(store, {"dir/p.png": PNG, "evil.png": b"<html>"})
-    ctx.look()
+    ctx.catalogue.refresh()
 
     def given(path: str, show: bool) -> tuple[str, str | None, bytes | None]:
         found = artifact_file(ctx, ArtifactFileRequest(run=run, name="model", version=0, path=path, show=show))
@@ -130,7 +130,7 @@ def test_a_file_is_saved_and_only_a_real_image_is_shown(ctx: Context, store: Pat
 def test_a_version_is_saved_as_a_zip_with_every_file(ctx: Context, store: Path) -> None:
     content = {"a.txt": b"one", "deep/er/b.bin": bytes(range(256)) * 9000, "empty": b""}
     run = kept(store, content)
-    ctx.look()
+    ctx.catalogue.refresh()
     archive = saved(ctx, run)
     assert archive.testzip() is None
     assert {name: archive.read(name) for name in archive.namelist()} == content
@@ -140,7 +140,7 @@ def test_references_say_where_the_files_are(ctx: Context, store: Path, tmp_path:
     (tmp_path / "big.pt").write_bytes(b"weights")
     with stepscope.init("demo", "run", dir=store, console=False, system=False, git=False) as run:
         run.log_artifact(tmp_path / "big.pt", name="model", reference=True)
-    ctx.look()
+    ctx.catalogue.refresh()
     where = str((tmp_path / "big.pt").resolve())
     [entry] = artifact(ctx, ArtifactRequest(run=run.id, name="model", version=0)).entries
     assert (entry.reference, entry.problem) == (where, "")
@@ -154,7 +154,7 @@ def test_references_say_where_the_files_are(ctx: Context, store: Path, tmp_path:
 
 def test_missing_and_damaged_files_are_said_everywhere(ctx: Context, store: Path) -> None:
     run = kept(store, {"gone.txt": b"gone", "bad.txt": b"good!", "short.txt": b"12345", "fine.txt": b"fine"})
-    ctx.look()
+    ctx.catalogue.refresh()
     folder = ctx.runs.get(run)
     hashes = {file.path: file.sha256 for file in folder.artifacts[0].files}
     folder.blob_path(hashes["gone.txt"]).unlink()
@@ -183,7 +183,7 @@ def test_missing_and_damaged_files_are_said_everywhere(ctx: Context, store: Path
 
 def test_paths_that_lead_out_are_never_written_into_a_zip(ctx: Context, store: Path) -> None:
     run = write_run(store, events=[hostile("../../.bashrc")])
-    ctx.look()
+    ctx.catalogue.refresh()
     put_bytes(ctx.runs.get(run).path, b"x")
     with pytest.raises(BadData, match="has an unsafe record"):
         artifact_zip(ctx, ArtifactZipRequest(run=run, name="model", version=0))
@@ -192,7 +192,7 @@ def test_paths_that_lead_out_are_never_written_into_a_zip(ctx: Context, store: P
 def test_a_hash_that_is_a_path_opens_nothing(ctx: Context, store: Path) -> None:
     file = ArtifactFile(path="a", sha256="../../../etc/passwd", size=9)
     run = write_run(store, events=[Artifact(time=1.0, name="model", version=0, digest="d", files=[file])])
-    ctx.look()
+    ctx.catalogue.refresh()
     [entry] = artifact(ctx, ArtifactRequest(run=run, name="model", version=0)).entries
     assert "not a SHA-256" in entry.problem
     assert "a: " in saved(ctx, run).read("NOT-COMPLETE.txt").decode()
@@ -208,7 +208,7 @@ def hostile(path: str, **about: Any) -> Artifact:
 
 def test_an_artifact_that_is_not_there_is_said(ctx: Context, store: Path) -> None:
     run = kept(store, {"a": b"1"}, {"a": b"2"})
-    ctx.look()
+    ctx.catalogue.refresh()
     with pytest.raises(NotFound, match="has no version 7; it has v0, v1"):
         artifact(ctx, ArtifactRequest(run=run, name="model", version=7))
     with pytest.raises(NotFound, match="not one of this run's"):
@@ -217,7 +217,7 @@ def test_an_artifact_that_is_not_there_is_said(ctx: Context, store: Path) -> Non
 
 def test_the_folder_of_the_run_is_told_file_by_file(ctx: Context, store: Path) -> None:
     run = kept(store, {"a": b"12345"})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = files(ctx, FilesRequest(run=run))
     kinds = {one.kind: one for one in found.own}
     assert {"about", "log", "blobs"} <= set(kinds)
@@ -235,7 +235,7 @@ def test_damage_in_a_log_is_said_at_its_file(ctx: Context, store: Path) -> None:
     data[len(data) // 2 : len(data) // 2 + 40] = b"\xff" * 40
     log.chmod(0o600)
     log.write_bytes(data)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = files(ctx, FilesRequest(run=run))
     assert any("damaged stretch" in words for words in found.damage)
     assert [one.name for one in found.own if "cannot be read" in one.damage] == [log.name]
@@ -247,7 +247,7 @@ def test_a_saved_step_tells_what_failed(ctx: Context, store: Path) -> None:
     with stepscope.init("demo", "run", dir=store, console=False, system=False, git=False) as run:
         run.log_artifact({"capsule.json": manifest}, name="capsule-step-12", type="capsule", metadata=notes)
         run.log_artifact({"capsule.json": b"[]"}, name="capsule-step-13", type="capsule", metadata={"step": 13})
-    ctx.look()
+    ctx.catalogue.refresh()
     found = files(ctx, FilesRequest(run=run.id))
     assert found.artifacts == []
     first, second = found.saved_steps

@@ -132,7 +132,7 @@ def test_a_wrong_formula_leaves_the_other_panels_alone(ctx: Context, store: Path
 
 def test_a_formula_is_checked_while_it_is_typed(ctx: Context, store: Path) -> None:
     run = write_run(store, series={"acc": [0.5]})
-    ctx.look()
+    ctx.catalogue.refresh()
     assert check_formula(ctx, FormulaRequest("= 1 - acc", [run])).error is None
     wrong = check_formula(ctx, FormulaRequest("= 1 - acx", [run]))
     assert (wrong.position, wrong.error) == (6, "none of the runs has a metric or a config number 'acx'")

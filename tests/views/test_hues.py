@@ -41,12 +41,12 @@ def test_projects_are_spread_each_for_itself() -> None:
 
 def test_new_runs_get_theirs_with_the_next_look(ctx: Context, store: Path) -> None:
     first = write_run(store, created=1000.0)
-    ctx.look()
+    ctx.catalogue.refresh()
     before = dict(hues(ctx.catalogue))
     assert set(before) == {first}
     second = write_run(store, created=2000.0)
     older = write_run(store, created=500.0)
-    ctx.look()
+    ctx.catalogue.refresh()
     found = hues(ctx.catalogue)
     assert list(found) == [older, first, second]
     assert found[first] == before[first] != found[second]
@@ -54,16 +54,16 @@ def test_new_runs_get_theirs_with_the_next_look(ctx: Context, store: Path) -> No
 
 def test_a_deleted_run_changes_no_other_and_comes_back_as_it_was(ctx: Context, store: Path) -> None:
     runs = [write_run(store, created=1000.0 + number) for number in range(12)]
-    ctx.look()
+    ctx.catalogue.refresh()
     before = dict(hues(ctx.catalogue))
     (store / runs[4]).rename(store.parent / "away")
     late = write_run(store, created=5000.0)
-    ctx.look()
+    ctx.catalogue.refresh()
     after = hues(ctx.catalogue)
     assert {run: after[run] for run in runs if run in after} == {run: before[run] for run in runs if run != runs[4]}
     assert after[late] not in [after[run] for run in runs[-7:]]
     (store.parent / "away").rename(store / runs[4])
-    ctx.look()
+    ctx.catalogue.refresh()
     assert {run: hues(ctx.catalogue)[run] for run in runs} == before
 
 

@@ -187,14 +187,14 @@ def test_the_answer_is_kept_until_a_run_changes(ctx: Context, store: Path) -> No
     first = importance(ctx, ParametersRequest())
     assert importance(ctx, ParametersRequest()) is first
     write_run(store, "more", {"val/loss": [1.0]}, config={"lr": 1.0, "opt": "a", "seed": 1})
-    ctx.look()
+    ctx.catalogue.refresh()
     assert importance(ctx, ParametersRequest()) is not first
 
 
 def test_few_runs_no_effect_and_nothing_at_all_are_said(ctx: Context, store: Path) -> None:
     assert importance(ctx, ParametersRequest()).verdict == "none"
     sweep(store, 6)
-    ctx.look()
+    ctx.catalogue.refresh()
     few = importance(ctx, ParametersRequest())
     assert (few.verdict, few.r2, few.parameters[0].importance) == ("few", None, None)
     assert few.parameters[0].correlation is not None

@@ -65,7 +65,7 @@ def test_the_metric_is_what_was_given_a_goal_else_what_was_held_out(ctx: Context
     assert parameters(ctx, ParametersRequest()).metric == "val/accuracy"
     rule = MetricRule(time=1.0, name="train/loss", goal="max")
     write_run(store, "said", {"train/loss": [1.0], "val/accuracy": [0.1]}, events=[rule], config={"a": 3})
-    ctx.look()
+    ctx.catalogue.refresh()
     answer = parameters(ctx, ParametersRequest())
     assert (answer.metric, answer.goal, answer.stat) == ("train/loss", "max", "max")
 
@@ -111,7 +111,7 @@ def test_text_that_names_a_run_is_no_parameter(ctx: Context, store: Path) -> Non
 def test_no_runs_and_runs_that_are_alike(ctx: Context, store: Path) -> None:
     assert parameters(ctx, ParametersRequest()).columns == []
     sweep(store, [{"a": 1}, {"a": 1}])
-    ctx.look()
+    ctx.catalogue.refresh()
     answer = parameters(ctx, ParametersRequest())
     assert (answer.columns, answer.metric, answer.alike, len(answer.ids)) == ([], None, 1, 2)
 
@@ -150,7 +150,7 @@ def test_runs_that_did_not_finish_are_left_out_and_counted(ctx: Context, store: 
     for lr in (0.1, 0.2, 0.3):
         write_run(store, series={"loss": [lr]}, config={"lr": lr})
     failed = write_run(store, series={"loss": [9.0]}, config={"lr": 9.0}, end=End(time=0.0, status="failed"))
-    ctx.look()
+    ctx.catalogue.refresh()
     usual = parameters(ctx, ParametersRequest())
     assert (len(usual.ids), usual.unfinished, failed in usual.ids) == (3, 1, False)
     assert len(parameters(ctx, ParametersRequest(unfinished=True)).ids) == 4

@@ -76,7 +76,7 @@ def test_what_was_printed_and_kept_is_found_in_the_newest_runs(ctx: Context, sto
     for text in ("epoch 1\n", "  0%|  |\r", "CUDA out of ", "memory. Tried to allocate 2 GiB\nbye\n"):
         writer.console(Console(time=1.0, stream="stdout", text=text, rewrite=text.endswith("\r")))
     writer.close()
-    ctx.look()
+    ctx.catalogue.refresh()
     [line] = hits(ctx, "memory cuda")["console"]
     assert (line.title, line.run, line.key) == ("CUDA out of memory. Tried to allocate 2 GiB", run.path.name, "memory")
     [kept] = hits(ctx, "best")["artifact"]
@@ -95,10 +95,10 @@ def test_the_beginning_of_a_name_comes_before_its_middle_and_a_tag(ctx: Context,
 def test_a_change_is_seen_and_a_deleted_run_is_not(ctx: Context, store: Path) -> None:
     assert hits(ctx, "lynx") == {}
     run = write_run(store, "lynx")
-    ctx.look()
+    ctx.catalogue.refresh()
     assert len(hits(ctx, "lynx")["run"]) == 1
     (store / run).rename(store.parent / "away")
-    ctx.look()
+    ctx.catalogue.refresh()
     assert hits(ctx, "lynx") == {}
 
 

@@ -55,7 +55,7 @@ def test_nan_and_infinity_are_marked_where_they_are(ctx: Context, store: Path) -
     assert line["value"] == [1.0, None, None, None, 2.0]
     assert (line["nan"], line["inf"]) == ([1], [2, -4])
     last = write_run(store, series={"loss": [math.nan]})
-    ctx.look()
+    ctx.catalogue.refresh()
     assert lines(ctx, runs=[last], keys=["loss"])[0]["last"] is None
 
 
@@ -126,7 +126,7 @@ def test_an_unchanged_line_is_drawn_once_and_a_growing_one_again(
     more = RunWriter(store / run, run_id=run, heartbeat_s=0, fsync_s=0)
     more.keyset(("loss",)).write(2, (3.0,))
     more.flush()
-    ctx.look()
+    ctx.catalogue.refresh()
     assert lines(ctx, runs=[run], keys=["loss", "acc"])[0]["last"] == 3.0
     assert drawn == ["loss", "acc", "loss"]
     more.close()
@@ -162,7 +162,7 @@ def test_a_run_read_before_its_folder_moves_is_read_anew(ctx: Context, store: Pa
     assert read_meta(store / run).id == run
     (store / "team").mkdir()
     (store / run).rename(store / "team" / run)
-    ctx.look()
+    ctx.catalogue.refresh()
     assert ctx.runs.get(run).path == store / "team" / run
 
 

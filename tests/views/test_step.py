@@ -129,7 +129,7 @@ def ops(ctx: Context, run: str, **asked: Any) -> list[int]:
 @pytest.fixture
 def run(ctx: Context, store: Path) -> str:
     id = write_run(store, media=[logged(recording())])
-    ctx.look()
+    ctx.catalogue.refresh()
     return id
 
 
@@ -210,7 +210,7 @@ def test_costs_are_summed_by_module_line_kind_and_phase(ctx: Context, run: str) 
 def test_two_recordings_are_compared_by_how_far_outputs_moved(ctx: Context, store: Path) -> None:
     calm, wild = recording(log=FINE), recording(log=NAN, scale=8.0)
     run = write_run(store, media=[logged(calm, 0), logged(wild, 100)])
-    ctx.look()
+    ctx.catalogue.refresh()
     asked = StepCompareRequest(run=run, key="recording", step=100, before_key="recording", before_step=0)
     found = step_compare(ctx, asked)
     assert [(one.row.name, one.amount, one.said) for one in found.changes] == [
@@ -234,7 +234,7 @@ def test_what_is_not_there_is_said(ctx: Context, run: str, store: Path) -> None:
     with pytest.raises(NotFound, match="no op 99"):
         step_op(ctx, StepOpRequest(run=run, key="recording", step=0, index=99))
     bare = write_run(store)
-    ctx.look()
+    ctx.catalogue.refresh()
     with pytest.raises(NotFound, match="log one with"):
         recorded(ctx, RecordedRequest(run=bare))
 
@@ -244,7 +244,7 @@ def test_a_damaged_recording_is_refused_in_words(ctx: Context, store: Path) -> N
     odd = recording()
     mixed = StepRecord(ops=(odd.ops[1], odd.ops[0]))
     run = write_run(store, media=[(media, data[:60]), logged(mixed, 7)])
-    ctx.look()
+    ctx.catalogue.refresh()
     with pytest.raises(BadData, match=r"truncated|damaged"):
         recorded(ctx, RecordedRequest(run=run, step=0))
     with pytest.raises(BadData, match="not in order"):
@@ -254,7 +254,7 @@ def test_a_damaged_recording_is_refused_in_words(ctx: Context, store: Path) -> N
 def test_a_step_without_values_says_so_and_compares_nothing(ctx: Context, store: Path) -> None:
     plain = StepRecord(ops=(Op(index=0, name="relu", phase="forward"),))
     run = write_run(store, media=[logged(plain, 0), logged(plain, 1)])
-    ctx.look()
+    ctx.catalogue.refresh()
     head = recorded(ctx, RecordedRequest(run=run))
     assert (head.has_stats, head.births, head.time_us) == (False, [], None)
     asked = StepCompareRequest(run=run, key="recording", step=1, before_key="recording", before_step=0)

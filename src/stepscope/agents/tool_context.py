@@ -32,7 +32,7 @@ class Desk:
             lines=LineCache(),
             hub=Hub(),
             read_only=not allow_edit,
-            look=self._look,
+            edited=lambda runs: self._look(),
         )
         self._lock = threading.Lock()
         self._looked = float("-inf")

@@ -73,7 +73,8 @@ def command(
     _be_nice()
     if beside and not _first_beside(where):
         return
-    with Remote(url, _token(token_file, url)) as remote:
+    token, renew = _token(token_file, url)
+    with Remote(url, token, renew=renew) as remote:
         done = patiently(
             (lambda: push(_runs(where), remote, _fates(where))) if to else (lambda: pull(remote, where)),
             follow_s=every if follow or beside else None,
@@ -159,21 +160,23 @@ def _usual_server() -> str:
     return login.url
 
 
-def _token(file: Path | None, url: str) -> str:
-    """The token from the file, the environment, or the login at this server."""
+def _token(file: Path | None, url: str) -> tuple[str, str]:
+    """The token from the file, the environment, or the login at this server; and where a new one would go."""
     from stepscope.errors import ConfigError
     from stepscope.files.opening import read_text
     from stepscope.sync.servers import login_for
 
     if file is not None:
-        token = read_text(file, 4096).strip()
-    else:
-        token = os.environ.get("STEPSCOPE_TOKEN", "")
-        if not token and (login := login_for(url)) is not None:
-            token = login.token
-    if not token:
+        token, renew = read_text(file, 4096).strip(), f"and put it into {file}"
+        if not token:
+            raise ConfigError(f"the token file {str(file)!r} is empty; put a token for {url} into it")
+        return token, renew
+    if token := os.environ.get("STEPSCOPE_TOKEN", ""):
+        return token, "and set STEPSCOPE_TOKEN to it"
+    login = login_for(url)
+    if login is None:
         raise ConfigError(f"no token for {url}; run `stepscope login {url}`, or set STEPSCOPE_TOKEN")
-    return token
+    return login.token, ""
 
 
 def _be_nice() -> None:

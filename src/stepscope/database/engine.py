@@ -87,7 +87,9 @@ def open_database(url: str, *, pool_size: int = 10) -> Database:
     except OperationalError as error:
         database.close()
         reason = str(error.orig).strip().splitlines()[0]
-        raise StorageError(f"the database {database.name} cannot be opened: {reason}") from None
+        raise StorageError(
+            f"the database {database.name} cannot be opened: {reason}; check that it runs, and its address (--database)"
+        ) from None
     return database
 
 
@@ -102,7 +104,9 @@ def _parsed(url: str) -> URL:
         return parsed.set(drivername="postgresql+psycopg")
     if driver == "sqlite" and parsed.database:
         return parsed
-    raise ConfigError(f"{parsed.render_as_string(hide_password=True)!r} is not a database we can use; {expected}")
+    raise ConfigError(
+        f"{parsed.render_as_string(hide_password=True)!r} is not a database that Stepscope can use; {expected}"
+    )
 
 
 def _postgresql(url: URL, pool_size: int) -> sql.Engine:

@@ -251,13 +251,21 @@ run_colors = sql.Table(
 )
 """Which of the page's hues a run has. It stays when the catalogue is made again, and when other runs are deleted."""
 
+edited_runs = sql.Table(
+    "edited_runs",
+    metadata,
+    Column("number", sql.BigInteger, primary_key=True, autoincrement=False),
+    Column("run", _BYTEWISE, nullable=False),
+)
+"""The last runs that were changed through the app, in order, for the other processes of a server."""
+
 linked_runs = sql.Table(
     "linked_runs",
     metadata,
     Column("run", _BYTEWISE, primary_key=True),
-    Column("version", sql.BigInteger, nullable=False),
+    Column("stamp", _BYTEWISE, nullable=False),
 )
-"""Runs whose artifacts are in `artifact_links`, as of this version of the run."""
+"""Runs whose artifacts are in `artifact_links`, with the catalogue's stamp of the run at that time; "" while it is running."""
 
 artifact_links = sql.Table(
     "artifact_links",

@@ -93,6 +93,30 @@ def caller_of(database: Database, secret: str, kinds: Collection[str]) -> Caller
     )
 
 
+def what_is_wrong(database: Database, secret: str) -> str:
+    """Why a secret opens nothing, for whoever shows it."""
+    find = sql.select(table, users.c.name.label("user_name"), users.c.disabled)
+    find = find.join(users, users.c.id == table.c.user_id).where(table.c.hash == hash_of(secret))
+    with database.reading() as connection:
+        row = connection.execute(find).first()
+    if row is None:
+        return "This token is not known here: it is mistyped, or of another server."
+    kind = {"link": "link", "invite": "invitation"}.get(row.kind, "token")
+    if row.kind == "invite" and row.used is not None:
+        return "This invitation was used already; it works once."
+    if row.revoked is not None:
+        return f"This {kind} was revoked on {_date(row.revoked)}."
+    if row.expires is not None and row.expires <= time.time():
+        return f"This {kind} expired on {_date(row.expires)}."
+    if row.disabled is not None:
+        return f"The user {row.user_name} was disabled on {_date(row.disabled)}."
+    return f"This is {'an invitation' if kind == 'invitation' else f'a {kind}'}, and not a token for programs."
+
+
+def _date(at: float) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(at))
+
+
 def token_holds(database: Database, caller: Caller) -> bool:
     """Whether a caller's token can still be used, with the roles it had: asked by streams that it opened."""
     find = sql.select(users.c.admin).join_from(table, users, users.c.id == table.c.user_id)

@@ -43,6 +43,7 @@ from stepscope.views.series import LineCache
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.server.bell import Bell
+    from stepscope.server.edited_runs import EditedRuns
     from stepscope.server.housekeeper import Housekeeper
     from stepscope.server.messenger import Messenger
 
@@ -53,14 +54,14 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
     hub = Hub(settings.max_listeners)
     runs = OpenRuns(catalogue)
     alerts, outlets = AlertLog(alert_file(catalogue.stores)), outlets_of(settings)
-    watch = Watch(catalogue, runs, hub, settings, alerts, outlets)
+    watch = Watch(catalogue, runs, hub, settings, alerts, outlets, _edits(settings))
     ctx = Context(
         catalogue=catalogue,
         runs=runs,
         lines=LineCache(),
         hub=hub,
         read_only=settings.read_only,
-        look=watch.look,
+        edited=watch.edited,
         alerts=alerts,
         outlets=outlets.names,
     )
@@ -69,7 +70,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         from stepscope.server.policies import trash_days
         from stepscope.server.run_colors import RunColors
 
-        ctx.colors, ctx.links = RunColors(settings.people), ArtifactLinks(settings.people)
+        ctx.colors, ctx.links = RunColors(settings.people), ArtifactLinks(settings.people, catalogue)
         ctx.trash_days = partial(trash_days, settings.people)
     codes, health = Codes(), Health()
     meters = Meters() if settings.ingest is not None else None
@@ -96,6 +97,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> Starle
         middleware=[  # the outermost first: the headers cover the guard's refusals too
             Middleware(Monitor, health=health, meters=meters),
             Middleware(SafeHeaders, framed=settings.framed),
+            *_database_away(settings),
             Middleware(Guard, settings=settings, door=_door(settings, codes)),
             Middleware(Crowd),
         ],
@@ -120,6 +122,23 @@ def _housekeeper(catalogue: Catalogue, settings: Settings) -> Housekeeper | None
         min(10.0, settings.rest_s),
         settings.retain_after_s,
     )
+
+
+def _database_away(settings: Settings) -> list[Middleware]:
+    if settings.people is None:
+        return []
+    from stepscope.server.database_away import DatabaseAway
+
+    return [Middleware(DatabaseAway)]
+
+
+def _edits(settings: Settings) -> EditedRuns | None:
+    """What people changed, where several processes may serve the same runs."""
+    if settings.people is None:
+        return None
+    from stepscope.server.edited_runs import EditedRuns
+
+    return EditedRuns(settings.people)
 
 
 def _messenger(settings: Settings, announce: Callable[[str], object]) -> Messenger | None:

@@ -48,6 +48,12 @@ class Door(Protocol):
     async def caller(self, scope: Scope, headers: Headers) -> Caller | None:
         """Who shows what we know; None for a stranger."""
 
+    async def refusal(self, headers: Headers) -> tuple[str, str]:
+        """What a stranger's program is told, and what to do."""
+
+    async def about(self, secret: str) -> str:
+        """Why an address with this secret in it opens nothing."""
+
     async def welcome(self, secret: str) -> Response | None:
         """A page that asks first, where opening the address alone must not sign anybody in."""
 
@@ -94,6 +100,13 @@ class TokenDoor:
         )
         return LOCAL if known else None
 
+    async def refusal(self, headers: Headers) -> tuple[str, str]:
+        hint = "Open the address that was printed, or send `Authorization: Bearer TOKEN`."
+        return "This server needs its access token.", hint
+
+    async def about(self, secret: str) -> str:
+        return "The token in this address is not the one of this server."
+
     async def welcome(self, secret: str) -> Response | None:
         return None
 
@@ -122,6 +135,16 @@ class PeopleDoor:
             if found is not None:
                 return found
         return None
+
+    async def refusal(self, headers: Headers) -> tuple[str, str]:
+        for secret in _bearer(headers):
+            return await self.about(secret), "Make a new token on the People page of this server."
+        return "This server needs a token.", "Sign in, or send `Authorization: Bearer TOKEN` with a personal token."
+
+    async def about(self, secret: str) -> str:
+        from stepscope.people.tokens import what_is_wrong
+
+        return await run_in_threadpool(what_is_wrong, self._database, secret)
 
     async def welcome(self, secret: str) -> Response | None:
         """An invitation is used by a click, not by whatever looks into a link: chats and mail filters do.

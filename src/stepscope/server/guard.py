@@ -79,7 +79,7 @@ class Guard:
     # -- who is the caller? ---------------------------------------------------------------------------------
 
     async def _check_caller(self, scope: Scope, headers: Headers) -> Response | None:
-        known = await self.door.caller(scope, headers)
+        known, wrong = await self.door.caller(scope, headers), ""
         if scope["method"] in ("GET", "HEAD") and not _is_api(scope) and b"token=" in scope["query_string"]:
             query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
             given = [value for name, value in query if name == "token"]
@@ -89,13 +89,13 @@ class Guard:
             cookie = await self.door.admit(given[-1], known) if given else None
             if cookie is not None or known is not None:
                 return self._clean_redirect(scope, query, cookie)
+            wrong = f"<p>{await self.door.about(given[-1])}</p>" if given else ""
         if known is not None:
             scope[CALLER] = known
             return None
         if _is_api(scope) or "text/html" not in headers.get("accept", ""):
-            hint = "Open the address that was printed, or send `Authorization: Bearer TOKEN`."
-            return refusal(401, "This server needs its access token.", hint)
-        return plain_page(self.door.title, f"<p>{self.door.where}</p>{_CAME_BY_LINK}", 401)
+            return refusal(401, *await self.door.refusal(headers))
+        return plain_page(self.door.title, f"{wrong}<p>{self.door.where}</p>{_CAME_BY_LINK}", 401)
 
     def _clean_redirect(self, scope: Scope, query: list[tuple[str, str]], cookie: Cookie | None) -> Response:
         """The same address without the token, so that it stays out of history, bookmarks and screenshots."""

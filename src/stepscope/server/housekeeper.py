@@ -121,12 +121,12 @@ class Housekeeper:
         return stamp != self._stamp(entry) or (due is not None and due <= now)
 
     def _stamp(self, entry: RunEntry) -> str:
-        """What a run looked like when it was seen to, and by which policy."""
+        """What a run looked like when it was seen to, and by which policy: for all processes."""
         if entry.status not in ENDED or entry.ended is None:
             return "going on"
         recent = time.time() - entry.ended < RECENT_S
         policy = crc32(repr(self._policies.project(entry.project).policy).encode())
-        return f"{entry.version} {touched(entry.path) if recent else 0} {policy:08x}"
+        return f"{self._catalogue.stamp_of(entry)} {touched(entry.path) if recent else 0} {policy:08x}"
 
     def _do(self, job: Job) -> None:
         try:

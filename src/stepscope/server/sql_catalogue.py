@@ -54,6 +54,7 @@ class SqlCatalogue(Catalogue):
     ) -> None:
         """With no more than `few` runs, Python is asked."""
         super().__init__(*stores, index=table, clock=clock, few=few if len(stores) == 1 else math.inf)
+        self.version = int(1000 * clock())  # pages compare versions, and may have them from several processes
         self._table = table
         self._few = few
         self._whole: tuple[int, list[RunEntry]] = (-1, [])
@@ -63,10 +64,12 @@ class SqlCatalogue(Catalogue):
         self._twice = False
         """Whether a run is there twice: the database would show both."""
 
-    def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
+    def refresh(
+        self, progress: Callable[[int, int], None] | None = None, only: Collection[str] | None = None
+    ) -> Changes:
         with self._refreshing:
             self._rest()
-            changes = super().refresh(progress)
+            changes = super().refresh(progress, only)
             left = sorted({run for scan in self._scans for run in scan.take_left()} - self._entries.keys())
             with self._lock:
                 self._live = {run: entry for run, entry in self._entries.items() if entry.status == "running"}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from stepscope.errors import StepscopeError
 from stepscope.fence import fenced
@@ -15,17 +17,20 @@ from stepscope.server.notices import Notices
 from stepscope.server.settings import Settings
 from stepscope.server.tidy import Tidy
 from stepscope.views.alert_log import AlertLog
-from stepscope.views.live import Hub, Live, RunChange
+from stepscope.views.live import Hub, Live, RunChange, merged
 from stepscope.views.open_runs import OpenRuns
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue, Changes
+    from stepscope.server.edited_runs import EditedRuns
 
 log = logging.getLogger("stepscope.server")
 
 IDLE_S = 10.0
 """How often to look when no page is open: only so that the first one has little to catch up with."""
 STALE_S = 2.0
+RUNG_S = 0.1
+"""The same once another process has said that something changed."""
 MOST_NAMED = 1000
 """Changed runs that are sent to pages by name; where more change at once, the newest."""
 MANY = 20_000
@@ -46,7 +51,9 @@ class Watch:
         settings: Settings,
         alerts: AlertLog | None = None,
         outlets: Outlets | None = None,
+        edits: EditedRuns | None = None,
     ) -> None:
+        """`edits` are those of all processes that serve the same stores."""
         self._catalogue = catalogue
         self._hub = hub
         self._poll_s = settings.poll_s
@@ -58,6 +65,10 @@ class Watch:
         self._looking = threading.Lock()
         self._looked = float("-inf")
         self._took = 0.0
+        self._edits = edits
+        self._catching_up = threading.Lock()
+        self._rung = False
+        self._last: Live | None = None
         self._thread: threading.Thread | None = None
         hub.on_listener = self._wake.set
         self.on_change: Callable[[], object] = self.wake
@@ -80,30 +91,59 @@ class Watch:
 
     def wake(self) -> None:
         """Look now, unless a look has just been: something has changed. May be called often, from any thread."""
+        self._rung = True
         if len(self._hub):
             self._wake.set()
 
     def fresh(self) -> None:
         """Make sure that what a request sees is at most a moment old, also when nobody was watching.
 
-        Among very many runs it is as old as the thread's last look.
+        What people changed is always seen. Among very many runs, the rest is as old as the thread's last look.
         """
-        if time.monotonic() - self._looked <= STALE_S or self._looking.locked():
+        if self._edits is not None:
+            with self._catching_up:  # who comes meanwhile must not be answered before it is done
+                runs = self._edits.new()
+                if runs is None:
+                    self.look()
+                elif runs:
+                    self._look(runs)
+        limit = max(RUNG_S, SHARE * self._took) if self._rung else STALE_S
+        if time.monotonic() - self._looked <= limit or self._looking.locked():
             return
         if self._took <= QUICK_S or len(self._catalogue) <= MANY:
             self.look()
 
+    def edited(self, runs: Collection[str]) -> None:
+        """Look at runs that somebody has changed through this process, and have the others look at them."""
+        self._look(runs)
+        if self._edits is not None:
+            self._edits.add(runs)
+
     def look(self) -> None:
         """Look once and tell what changed."""
+        self._rung = False
+        self._look(None)
+
+    def _look(self, runs: Collection[str] | None) -> None:
         with self._looking:
             began = time.monotonic()
-            changes = self._catalogue.refresh(self._reading)
-            self._looked = time.monotonic()
-            self._took = self._looked - began
+            changes = self._catalogue.refresh(self._reading, runs)
+            if runs is None:
+                self._looked = time.monotonic()
+                self._took = self._looked - began
             news = self._news(changes)
-            if changes or news.notices:
-                self._hub.publish(news)
+            told = self._repeated(news) if runs is None else news
+            if told.changed or told.gone or news.notices:
+                self._hub.publish(told)
             self._outlets.tell(news.notices)
+
+    def _repeated(self, news: Live) -> Live:
+        """The news with those of the look before: where there are several processes, a page may have asked one that
+        had not looked yet, and asks again."""
+        before, self._last = self._last, news if self._edits is not None else None
+        if before is None or not (before.changed or before.gone):
+            return news
+        return merged(msgspec.structs.replace(before, notices=[]), news)
 
     def _reading(self, done: int, total: int) -> None:
         """A long first look has more runs to show: pages ask for them and say how many are left."""

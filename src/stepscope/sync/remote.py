@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import socket
 import ssl
 import time
 import zlib
@@ -107,12 +108,15 @@ class ServerFull(StorageError):
 class Remote:
     """The address and token of a server. Every call is safe to repeat."""
 
-    def __init__(self, url: str, token: str, *, timeout_s: float = _TIMEOUT_S) -> None:
+    def __init__(self, url: str, token: str, *, renew: str = "", timeout_s: float = _TIMEOUT_S) -> None:
+        """`renew` says where a new token goes, when the server takes this one no more."""
         parts = check_address(url)
         host = parts.hostname or ""
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._path = parts.path.rstrip("/")
         self._token = token
+        self._renew = renew or f"then run `stepscope login {self.url}`"
+        self._timeout_s = timeout_s
         self._headers: dict[str, str] = {}
         """Those of the last answer."""
         self._connection: http.client.HTTPConnection
@@ -210,11 +214,29 @@ class Remote:
                 self._headers = {key.lower(): value for key, value in answer.getheaders()}
         except (OSError, http.client.HTTPException) as fault:
             self.close()  # what is left on it could be mistaken for the answer to the next request
-            raise Unreachable(f"{self.url} cannot be reached: {fault or type(fault).__name__}") from None
+            raise Unreachable(f"{self.url} cannot be reached: {self._why(fault)}") from None
         if answer.status in (200, 206):
             return data
         self.close()
+        if answer.status == 401:
+            raise Forbidden(
+                f"{self.url}: {_said(data) or 'this token is refused.'} Make a new one there, {self._renew}"
+            )
         raise _refusal(self.url, answer.status, data)
+
+    def _why(self, fault: Exception) -> str:
+        """What a fault of the network means, and what to look at."""
+        if isinstance(fault, ConnectionRefusedError):
+            return "no server listens there; check the address, and that the server runs"
+        if isinstance(fault, socket.gaierror):
+            return "there is no machine of this name; check the address, and the network"
+        if isinstance(fault, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted ({fault.verify_message})"
+        if isinstance(fault, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(fault):
+            return "it does not speak HTTPS; begin the address with http://"
+        if isinstance(fault, TimeoutError) and not str(fault).startswith("its answer"):
+            return f"it did not answer within {self._timeout_s:.0f} s"
+        return str(fault) or type(fault).__name__
 
 
 def _whole(answer: http.client.HTTPResponse) -> bytes:
@@ -236,16 +258,20 @@ def _decoded(data: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     try:
         return decoder.decode(data)
     except MALFORMED:
-        raise Unreachable(f"the answer is not from a Stepscope server: {data[:80]!r}") from None
+        raise Unreachable(f"the answer is not from a Stepscope server; check the address: {data[:40]!r}") from None
+
+
+def _said(data: bytes) -> str | None:
+    try:
+        return str(msgspec.json.decode(data)["error"])
+    except (*MALFORMED, KeyError, TypeError):
+        return None
 
 
 def _refusal(url: str, status: int, data: bytes) -> StepscopeError:
-    try:
-        said = str(msgspec.json.decode(data)["error"])
-    except (*MALFORMED, KeyError, TypeError):
-        return Unreachable(f"{url} answered with status {status}; is it a Stepscope server (`stepscope server`)?")
-    if status == 401:
-        return Forbidden(f"{url} refused the request: {said} Log in again: stepscope login {url}")
+    said = _said(data)
+    if said is None:
+        return Unreachable(f"{url} is not the address of a Stepscope server (status {status}); check the address")
     kinds: dict[int, type[StepscopeError]] = {
         400: UsageError,
         403: NotAllowed,

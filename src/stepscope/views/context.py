@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Links(Protocol):
     """See `server/artifact_links.py`."""
 
-    def note(self, entries: Iterable[RunEntry], deadline: float) -> int: ...
+    def note(self, deadline: float) -> int: ...
 
     def around(self, run: str, may_see: Callable[[str], bool]) -> list[str]: ...
 
@@ -53,8 +53,8 @@ class Context:
     """Whether the user may see a project (or change it, for a view that changes something)."""
     trash_days: Callable[[str], float] = lambda project: KEPT_S / 86400
     """How long the deleted runs of a project can be restored."""
-    look: Callable[[], None] = lambda: None
-    """Rescan the stores now, because a view has changed something in them."""
+    edited: Callable[[Collection[str]], None] = lambda runs: None
+    """Called with the runs that a view has changed, deleted or restored, so that the next answer shows it."""
     colors: Callable[[Collection[RunEntry]], dict[str, int]] | None = None
     """The hues of runs where a team's server keeps them; `hues_of(ctx, entries)` asks it."""
     links: Links | None = None

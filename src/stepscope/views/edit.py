@@ -58,7 +58,7 @@ def edit(ctx: Context, request: EditRequest) -> Edited:
         else:
             done.changed.append(run)
     if done.changed:
-        ctx.look()
+        ctx.edited(done.changed)
     return done
 
 

@@ -44,7 +44,7 @@ class _Listener:
         self.wake.set()
 
     def add(self, news: Live) -> None:
-        self.pending = news if self.pending is None else _merged(self.pending, news)
+        self.pending = news if self.pending is None else merged(self.pending, news)
         with suppress(RuntimeError):  # its loop was just closed
             self.loop.call_soon_threadsafe(self.wake.set)
 
@@ -110,7 +110,8 @@ class TooMany(StepscopeError):
     http_status = 503
 
 
-def _merged(old: Live, new: Live) -> Live:
+def merged(old: Live, new: Live) -> Live:
+    """Two events as one."""
     changed = {change.id: change for change in (*old.changed, *new.changed)}
     gone = {*old.gone, *new.gone} - {change.id for change in new.changed}
     for run in new.gone:

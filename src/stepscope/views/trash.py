@@ -144,7 +144,7 @@ def _each(ctx: Context, runs: list[str], act: Callable[[str], None]) -> Edited:
         else:
             done.changed.append(run)
     if done.changed:
-        ctx.look()
+        ctx.edited(done.changed)
     return done
 
 

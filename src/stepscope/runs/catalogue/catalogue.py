@@ -94,8 +94,12 @@ class Catalogue:
 
     # -- refreshing ----------------------------------------------------------------------------------------------
 
-    def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
+    def refresh(
+        self, progress: Callable[[int, int], None] | None = None, only: Collection[str] | None = None
+    ) -> Changes:
         """Scan the stores again. `progress(done, total)` is called while many runs are read for the first time.
+
+        With `only`, just these runs: whoever changed one need not wait for all others to be scanned.
 
         Queries keep working meanwhile: they see the previous state or, in a long first scan, the runs read so far.
         """
@@ -113,7 +117,10 @@ class Catalogue:
                     self.version += 1
                     published = time.monotonic()
 
-            touched = [scan.refresh(self._clock(), tell) for scan in self._scans]
+            now = self._clock()
+            touched = [
+                scan.refresh(now, tell) if only is None else scan.refresh_some(only, now) for scan in self._scans
+            ]
             with self._lock:
                 self.unread = 0
                 changed = self._publish(touched) | (self._entries.keys() - before.keys())
@@ -221,6 +228,10 @@ class Catalogue:
     def goals(self, asked: Selection, metrics: Collection[str]) -> dict[str, Goal]:
         """The goal of each metric, from the newest run of a selection that defines it."""
         return {name: goal for name, (_, goal) in newest_goals(self.selected(asked), metrics).items()}
+
+    def stamp_of(self, entry: RunEntry) -> str:
+        """What a run's folder looked like when it was read: the same for all processes, unlike its version."""
+        return next((stamp for scan in self._scans if (stamp := scan.stamp_of(entry)) is not None), "")
 
     def every(self) -> list[RunEntry]:
         """All runs, the newest first."""

@@ -6,7 +6,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,6 +88,12 @@ class StoreScan:
     def __len__(self) -> int:
         return len(self._known or ()) + len(self._resting)
 
+    def stamp_of(self, entry: RunEntry) -> str | None:
+        """What the folder of a run looked like when it was read; None for a run of another store."""
+        folder = entry.metrics.folder
+        known = (self._known or {}).get(folder)
+        return self._resting.get(folder) if known is None else known.stamp
+
     def rest(self) -> set[str]:
         """Forget the facts of settled runs, where there are many; the ids of those that are forgotten now.
 
@@ -143,6 +149,37 @@ class StoreScan:
         if len(touched) > _BATCH:
             self._fetched.clear()
         return touched
+
+    def refresh_some(self, runs: Collection[str], now: float) -> set[str]:
+        """The same for the runs with these ids: no other folder is looked at."""
+        if self._known is None:
+            return self.refresh(now, lambda done, total: None)
+        touched: set[str] = set()
+        gone = []
+        for folder in self._folders_of(runs):
+            path = os.path.join(self.store, folder)
+            try:
+                found = Found(path, folder, os.stat(path))
+            except (FileNotFoundError, NotADirectoryError):
+                gone.append(folder)
+                continue
+            except OSError as fault:
+                log.warning("cannot look at %s: %s", path, fault)
+                continue
+            if not self._is_known(found, now, touched) and self._read(found, now):
+                touched.add(folder)
+        self._forget(gone)
+        return touched
+
+    def _folders_of(self, runs: Collection[str]) -> set[str]:
+        """Where runs were when they were read; for others, where they are now."""
+        assert self._known is not None
+        found = {run: run for run in runs if run in self._known or run in self._resting}
+        if len(found) < len(runs):
+            ids = set(runs) - found.keys()
+            found |= {one.entry.id: folder for folder, one in self._known.items() if one.entry.id in ids}
+        new = [find_run_folder(self.store, run) for run in runs if run not in found]
+        return {*found.values(), *(os.path.relpath(path, self.store) for path in new if path is not None)}
 
     def _is_known(self, found: Found, now: float, touched: set[str]) -> bool:
         """Whether a run is as it was when it was read."""

@@ -47,8 +47,10 @@ class VisibleCatalogue(Catalogue):
     def problems(self) -> dict[Path, str]:
         return {}  # unreadable folders belong to no known project
 
-    def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
-        return self._inner.refresh(progress)
+    def refresh(
+        self, progress: Callable[[int, int], None] | None = None, only: Collection[str] | None = None
+    ) -> Changes:
+        return self._inner.refresh(progress, only)
 
     def close(self) -> None:
         """Does nothing: the other catalog is closed elsewhere."""
@@ -95,6 +97,9 @@ class VisibleCatalogue(Catalogue):
             return [self.entry(self._run)]
         except NotFound:
             return []
+
+    def stamp_of(self, entry: RunEntry) -> str:
+        return self._inner.stamp_of(entry)
 
     def each(self) -> Iterator[RunEntry]:
         return (entry for entry in self._inner.each() if self.shows(entry))

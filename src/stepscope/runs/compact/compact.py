@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from stepscope.errors import BadData
@@ -137,15 +138,17 @@ def _batches(run: Path, done: set[Path], gone: bool, result: CompactResult) -> I
 
 def _replace(run: Path, paths: list[Path], result: CompactResult, first: int) -> None:
     """Write one compacted file, verify it, move it into place, and only then remove its sources."""
+    step = CompactResult(run, skipped=result.skipped)
+    smaller = _smaller(paths, step)
+    begin = next(smaller, None)
+    if begin is None:
+        return  # without a trace: what watches the folder for changes would have the run compacted again
     folder = run / COMPACT
     temporary = folder / f".{new_run_id()}.tmp"
-    step = CompactResult(run, skipped=result.skipped)
     make_folder(folder, exist_ok=True)
     sync_folder(run)  # otherwise a power loss could keep the removals below and lose the folder with their replacement
     try:
-        replaced = _write(temporary, paths, step)
-        if not replaced:
-            return
+        replaced = _write(temporary, chain([begin], smaller))
         _verify(temporary, replaced)
         put_in_place(temporary, folder, first)
     except BadData as fault:
@@ -164,31 +167,37 @@ def _replace(run: Path, paths: list[Path], result: CompactResult, first: int) ->
     result.bytes_after += step.bytes_after
 
 
-def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path]:
-    replaced = []
+def _smaller(paths: list[Path], step: CompactResult) -> Iterator[tuple[Path, list[bytes]]]:
+    """The log files that shrink, each with the frames of its section."""
     seq = 0
+    for path in paths:
+        try:
+            source = read_source(path)
+        except BadData as fault:
+            step.skipped[path.name] = str(fault)
+            continue
+        frames = [encode(kind, seq + at, payload) for at, (kind, payload) in enumerate(section_frames(source))]
+        before, after = path.stat().st_size, sum(map(len, frames))
+        if after >= before:
+            step.skipped[path.name] = "it would not get smaller"
+            continue
+        seq += len(frames)
+        step.files += 1
+        step.points += source.points
+        step.bytes_before += before
+        step.bytes_after += after
+        yield path, frames
+
+
+def _write(temporary: Path, sections: Iterable[tuple[Path, list[bytes]]]) -> list[Path]:
+    written = []
     with os.fdopen(create_file(temporary), "wb") as out:
-        for path in paths:
-            try:
-                source = read_source(path)
-            except BadData as fault:
-                step.skipped[path.name] = str(fault)
-                continue
-            frames = [encode(kind, seq + at, payload) for at, (kind, payload) in enumerate(section_frames(source))]
-            before, after = path.stat().st_size, sum(map(len, frames))
-            if after >= before:
-                step.skipped[path.name] = "it would not get smaller"
-                continue
+        for path, frames in sections:
             out.write(b"".join(frames))
-            seq += len(frames)
-            replaced.append(path)
-            step.files += 1
-            step.points += source.points
-            step.bytes_before += before
-            step.bytes_after += after
+            written.append(path)
         out.flush()
         os.fsync(out.fileno())
-    return replaced
+    return written
 
 
 def section_frames(

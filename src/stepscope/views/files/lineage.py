@@ -12,6 +12,7 @@ from stepscope.errors import NotFound
 from stepscope.records import Artifact
 from stepscope.runs.artifact_lookup import Kept, choose_kept, parse
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.selection import Selection
 from stepscope.runs.lineage import RunArtifacts
 from stepscope.views.context import Context
 from stepscope.views.files.artifact_index import read_until
@@ -83,13 +84,21 @@ def lineage(ctx: Context, request: LineageRequest) -> LineageGraph:
 
 def _connected(ctx: Context, mine: RunEntry) -> tuple[list[RunEntry], int]:
     """The runs to read, and how many are not known yet: all of them, or those of which a server has noted the links."""
-    everyone = sorted(ctx.catalogue.every(), key=lambda entry: (entry.project != mine.project, -entry.created))
     if ctx.links is None:
-        return [mine, *everyone], 0
-    seen = {entry.id for entry in everyone}
-    unread = ctx.links.note(everyone, time.monotonic() + LIMIT_S)
-    near = set(ctx.links.around(mine.id, seen.__contains__))
-    return [mine, *(entry for entry in everyone if entry.id in near)], unread
+        found, unread = ctx.catalogue.every(), 0
+    else:
+        unread = ctx.links.note(time.monotonic() + LIMIT_S)
+        near = ctx.links.around(mine.id, lambda run: _entry(ctx, run) is not None)
+        found = [entry for run in near if (entry := _entry(ctx, run)) is not None]
+    return [mine, *sorted(found, key=lambda entry: (entry.project != mine.project, -entry.created))], unread
+
+
+def _entry(ctx: Context, run: str) -> RunEntry | None:
+    """A run, if it is there and the user may see it."""
+    try:
+        return ctx.catalogue.entry(run)
+    except NotFound:
+        return None
 
 
 def _run_id(run: str) -> str:
@@ -191,19 +200,27 @@ class FoundArtifact(msgspec.Struct):
     files: list[FoundFile]
 
 
+def _with_artifact(ctx: Context, project: str, name: str, deadline: float) -> list[RunEntry]:
+    """The runs that may have logged an artifact of this name: those of a project, or a run by its id."""
+    if ctx.links is not None and ctx.links.note(deadline) == 0:
+        near = {*ctx.links.with_name(project, name), project}
+        named = [entry for run in sorted(near, reverse=True) if (entry := _entry(ctx, run)) is not None]
+        if named:
+            return named
+    return [
+        *ctx.catalogue.selected(Selection(projects=frozenset((project,)))),
+        *(entry for entry in [_entry(ctx, project)] if entry is not None),
+    ]
+
+
 @route("POST", "/api/artifact/find")
 def find_artifact(ctx: Context, request: FindArtifactRequest) -> FoundArtifact:
     """The artifact that a reference names in a project."""
     wanted = parse(request.artifact)
     project = wanted.project or request.project
-    entries = {entry.id: entry for entry in ctx.catalogue.every() if entry.project == project or entry.id == project}
     deadline = time.monotonic() + 60
-    some = entries
-    if ctx.links is not None and ctx.links.note(entries.values(), deadline) == 0:
-        named = ctx.links.with_name(project, wanted.name)
-        some = {run: entry for run, entry in entries.items() if run in named} or entries
     kept: list[Kept] = []
-    for entry, found in read_until(some.values(), deadline):
+    for entry, found in read_until(_with_artifact(ctx, project, wanted.name, deadline), deadline):
         if found is None:
             raise NotFound(f"run {entry.id} cannot be read right now; ask again for {request.artifact!r}")
         kept += [Kept(entry.path, entry.project, record) for record in found.logged]
