@@ -28,16 +28,18 @@ def write_run(
     media: Sequence[tuple[Media, bytes]] = (),
     events: Sequence[Event] = (),
     end: End | str | None = "finished",
+    every: float | None = None,
     **meta: Any,
 ) -> str:
-    """Write a run and end it; its id. `end=None` leaves it running."""
+    """Write a run and end it; its id. `end=None` leaves it running. `every`: seconds between points."""
+    started = time.monotonic()
     created = meta.pop("created", time.time())
     about = RunMeta(id=new_run_id(created), project=meta.pop("project", "demo"), name=name, created=created, **meta)
     writer = RunWriter(create_run(store, about), run_id=about.id, heartbeat_s=0, fsync_s=0)
     for key, values in (series or {}).items():
         row = writer.keyset((key,))
         for step, value in enumerate(values):
-            row.write(step, (float(value),))
+            row.write(step, (float(value),), None if every is None else started + step * every)
     for item, data in media:
         writer.media(item, data)
     for event in events:

@@ -265,7 +265,7 @@ linked_runs = sql.Table(
     Column("run", _BYTEWISE, primary_key=True),
     Column("stamp", _BYTEWISE, nullable=False),
 )
-"""Runs whose artifacts are in `artifact_links`, with the catalogue's stamp of the run at that time; "" while it is running."""
+"""Runs whose artifacts are in `artifact_links`, with the catalogue's stamp of the run then; "" while it is running."""
 
 artifact_links = sql.Table(
     "artifact_links",

@@ -65,10 +65,17 @@ def _by_visits(crash: Crash, numbers: set[int]) -> Turned | None:
         shape = visit.shapes_in[0] if visit.shapes_in else ()
         if not module.is_a(*KINDS) or len(shape) != 3 or reads_batch_first(module):
             continue
-        if shape[0] != shape[1] and {shape[0], shape[1]} <= numbers:
+        if shape[0] != shape[1] and {shape[0], shape[1]} <= numbers and not _are_samples_second(crash, shape):
             site = built_at(crash.modules, visit.root.module, visit.path)
             return Turned(module, visit.path, site, shape, shape[0], shape[1])
     return None
+
+
+def _are_samples_second(crash: Crash, shape: tuple[int, ...]) -> bool:
+    """Whether the labels in sight are as many as the second axis is long: then time is the first one, as expected."""
+    data = [value for _, value, _ in crash.values() if isinstance(value, HeldTensor) and value.ndim == 1]
+    lengths = {one.shape[0] for one in data if not one.has_graph}
+    return shape[1] in lengths and shape[0] not in lengths
 
 
 def _by_batches(crash: Crash) -> Turned | None:
@@ -90,7 +97,7 @@ def _by_models(crash: Crash, numbers: set[int]) -> Turned | None:
     shapes = [t.shape for t in data if not t.has_graph and {t.shape[0], t.shape[1]} <= numbers]
     for model in models:
         turned = [(p, m) for p, m in model.named_modules() if m.is_a(*KINDS) and not reads_batch_first(m)]
-        if turned and shapes and shapes[0][0] != shapes[0][1]:
+        if turned and shapes and shapes[0][0] != shapes[0][1] and not _are_samples_second(crash, shapes[0]):
             path, module = turned[0]
             return Turned(module, path, built_at(crash.modules, model, path), shapes[0], shapes[0][0], shapes[0][1])
     return None

@@ -8,7 +8,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.losses import LossCall
-from stepscope.evidence.origins import Origin
+from stepscope.evidence.origins import CONSTANT, Origin
 from stepscope.records.step import Site
 
 _FEWEST_CALLS, _FEWEST_TARGETS = 3, 10
@@ -24,8 +24,8 @@ def masked_labels(run: Evidence) -> Iterator[Proof]:
 
     What to do: keep a copy before masking: `labels = ids.clone()`.
 
-    How it is found: the targets are picked from the same tensor that the model was given, this tensor was written to in
-    place, and in each of at least three calls all targets are one and the same class, out of three or more.
+    How it is found: the targets are picked from the same tensor that the model was given, this tensor was not filled
+    with one value, and in each of at least three calls all targets are one and the same class, out of three or more.
 
     Bad:
         labels = ids
@@ -65,12 +65,12 @@ def _only(call: LossCall) -> int | None:
 
 
 def _is_given(call: LossCall) -> bool:
-    """Whether the targets were picked from a tensor that the model was given, and that was written to in place."""
+    """Whether the targets were picked from a tensor given to the model that is not filled with one value."""
     if call.input is None or call.target is None:
         return False
     visits = {id(one.visit.root): one.visit.root for one in call.input.ancestors(400) if one.visit is not None}
     given = {id(one.back_through(CASTS)) for visit in visits.values() for one in visit.inputs}
-    return any(one.op.endswith("_") and id(one) in given for one in _picked_from(call.target, _FAR))
+    return any(one.tags != CONSTANT and id(one) in given for one in _picked_from(call.target, _FAR))
 
 
 def _picked_from(origin: Origin, depth: int) -> Iterator[Origin]:
