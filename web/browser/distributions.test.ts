@@ -87,7 +87,7 @@ describe.skipIf(noBrowser)("distributions", () => {
     await expect
       .poll(async () => (await page.locator(".dist-head [role=columnheader]").allTextContents()).sort())
       .toEqual(["Layer", "lr 1e-1, dies", "lr 1e-3"]);
-    await page.getByLabel("What of each layer").selectOption("gradients");
+    await page.getByLabel("Quantity").selectOption("gradients");
     await expect.poll(() => page.locator('.dist-panel[data-key="gradients/stem.conv.weight"]').count()).toBe(2);
     await page.getByRole("radio", { name: "Row" }).click();
     await page.getByRole("radio", { name: "Percentiles" }).click();

@@ -128,7 +128,7 @@ describe.skipIf(noBrowser)("media", () => {
     await expect.poll(() => box.locator(".look-zoom").innerText()).toBe("fit");
     expect(await axeFaults(page, { include: "dialog" })).toEqual([]);
     await box.getByRole("radio", { name: "Wipe" }).click();
-    const line = box.getByRole("slider", { name: "Where the two pictures meet" });
+    const line = box.getByRole("slider", { name: "Divider between the two images" });
     await line.press("ArrowRight");
     await expect.poll(() => line.getAttribute("aria-valuenow")).toBe("52");
     await box.getByRole("radio", { name: "Difference" }).click();
@@ -249,7 +249,7 @@ describe.skipIf(noBrowser)("media", () => {
     await expect.poll(() => painted(page, "canvas.clip")).toBeGreaterThan(0);
     await steady(page.locator("canvas.clip"));
     const first = await painted(page, "canvas.clip");
-    await page.getByLabel("Place in the clips").fill("0.5");
+    await page.getByLabel("Position in the clips").fill("0.5");
     await expect.poll(() => page.locator(".clip-bar .quiet").innerText()).toContain("frame 11 of 20");
     await expect.poll(() => painted(page, "canvas.clip")).not.toBe(first);
 

@@ -50,7 +50,7 @@ async function decode(url: string): Promise<Decoded> {
   try {
     await image.decode();
   } catch {
-    throw new Error("The image is damaged, or not what it says it is.");
+    throw new Error("The image is damaged, or not of the type it claims to be.");
   }
   const total = image.naturalWidth * image.naturalHeight;
   if (total === 0 || total > TOO_MANY_PIXELS)
@@ -62,7 +62,7 @@ async function decode(url: string): Promise<Decoded> {
   canvas.width = width;
   canvas.height = height;
   const ctx = canvas.getContext("2d", { willReadFrequently: true });
-  if (!ctx) throw new Error("This browser gives no canvas to read the image with.");
+  if (!ctx) throw new Error("This browser does not provide a canvas to read the image with.");
   ctx.drawImage(image, 0, 0, width, height);
   return { width, height, data: ctx.getImageData(0, 0, width, height).data, shrunk };
 }

@@ -131,7 +131,7 @@ function status(count: number, text: string, searching: boolean, unread: number)
   if (text.trim() === "") return "Runs, metrics, findings, consoles, artifacts and reports are searched too.";
   if (searching) return "Searching…";
   const rest = unread > 0 ? ` ${unread} older runs were not searched.` : "";
-  return count === 0 ? `Nothing has “${visibleText(text.trim())}”.${rest}` : `${count} found.${rest}`;
+  return count === 0 ? `Nothing matches “${visibleText(text.trim())}”.${rest}` : `${count} found.${rest}`;
 }
 
 /**

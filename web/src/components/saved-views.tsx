@@ -164,7 +164,7 @@ function Line({ view, pages, onPicked, onRename }: LineProps) {
             </IconButton>
           ) : null}
           <IconButton
-            label={view.default ? `${name} is how ${page} opens; stop that` : `Open ${page} with ${name}`}
+            label={view.default ? `${name} opens with ${page}; stop that` : `Open ${page} with ${name}`}
             pressed={view.default}
             onClick={() =>
               void trying(() => saveView({ name: view.name, over: view, keep: true, isDefault: !view.default }))

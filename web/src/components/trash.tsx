@@ -48,7 +48,7 @@ function Trash() {
     setSure(false);
     try {
       const done = await strictly(call("POST /api/trash/purge", {}));
-      toast(`Removed ${count(done.changed.length, "run")} for good`);
+      toast(`Removed ${count(done.changed.length, "run")} permanently`);
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error), "error", "Not removed");
     }

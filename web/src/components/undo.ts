@@ -82,7 +82,7 @@ export function again(): Promise<void> {
     try {
       await step.redo();
       done.value = [...done.peek(), step];
-      toast(`Done again: ${step.words}`);
+      toast(`Redone: ${step.words}`);
     } catch (fault) {
       toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be redone");
     }

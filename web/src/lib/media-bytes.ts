@@ -9,6 +9,6 @@ export async function bytesOf(url: string, options: CallOptions = {}): Promise<A
   if (blob)
     return callBytes("GET /api/blob/{run}/{sha256}", { run: blob[1] as string, sha256: blob[2] as string }, options);
   const inline = /^data:[^,]*;base64,(.*)$/s.exec(url);
-  if (!inline) throw new Error("This address holds no bytes.");
+  if (!inline) throw new Error("There are no bytes at this address.");
   return Uint8Array.from(atob(inline[1] as string), (letter) => letter.charCodeAt(0)).buffer;
 }

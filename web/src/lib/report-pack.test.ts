@@ -117,7 +117,7 @@ describe("a file's answers", () => {
     expect(await at("POST /api/model", { run: "A", key: null, backward: false })).toBe("any");
     expect(await at("POST /api/model", { run: "A", backward: true, step: 3 })).toBe("backward");
     expect(await at("POST /api/compare/metrics", { runs: ["B", "A"], by: "" })).toBe("both");
-    await expect(at("POST /api/model", { run: "B" })).rejects.toThrow("does not carry");
+    await expect(at("POST /api/model", { run: "B" })).rejects.toThrow("does not contain");
   });
   it("give groups of runs their own names", () => {
     const band = line({ run: "", group: ["A", "B"], low: [3, 2, 1, 0], high: [5, 4, 3, 2] });

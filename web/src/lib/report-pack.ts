@@ -116,7 +116,7 @@ function made(pack: Pack, route: string, asked: Record<string, unknown>): unknow
 
 function refusal(route: string): Response {
   const problem: Problem = {
-    error: `This file does not carry what ${route.split(" ")[1]} would answer.`,
+    error: `This file does not contain the data of ${route.split(" ")[1]}.`,
     hint: "Open the report in the app, or make the file again.",
     position: null,
     id: null,

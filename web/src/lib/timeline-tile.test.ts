@@ -58,9 +58,9 @@ describe("tiles", () => {
     expect(() => unpackTiles(whole.slice(0, whole.byteLength - 1))).toThrow("cut off");
     const other = whole.slice(0);
     new Uint32Array(other, 0, 1)[0] = 7;
-    expect(() => unpackTiles(other)).toThrow("no timeline");
+    expect(() => unpackTiles(other)).toThrow("not a timeline");
     const odd = whole.slice(0);
     new Uint32Array(odd, 24, 1)[0] = 1;
-    expect(() => unpackTiles(odd)).toThrow("add up");
+    expect(() => unpackTiles(odd)).toThrow("inconsistent");
   });
 });

@@ -27,7 +27,7 @@ export class BadTiles extends Error {}
 export function unpackTiles(bytes: ArrayBuffer): Tile[] {
   if (bytes.byteLength < 16) throw new BadTiles("the server's answer is too short");
   const [magic, tiles = 0, blocks = 0] = new Uint32Array(bytes, 0, 3);
-  if (magic !== MAGIC) throw new BadTiles("the server's answer is no timeline");
+  if (magic !== MAGIC) throw new BadTiles("the server's answer is not a timeline");
   let at = 16;
   const take = <T>(
     make: new (buffer: ArrayBuffer, offset: number, length: number) => T,
@@ -72,7 +72,7 @@ export function unpackTiles(bytes: ArrayBuffer): Tile[] {
     });
     from = to;
   }
-  if (from !== blocks) throw new BadTiles("the server's answer does not add up");
+  if (from !== blocks) throw new BadTiles("the server's answer is inconsistent");
   return found;
 }
 

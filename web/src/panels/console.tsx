@@ -38,7 +38,7 @@ function Printed({ run, named, most, find }: { run: ReportRun; named: boolean; m
         <div class="report-console">
           {named ? <RunName run={run} /> : null}
           {found.lines.length === 0 ? (
-            <p class="quiet">{find ? "No line has this." : "Nothing was printed."}</p>
+            <p class="quiet">{find ? "No line matches." : "Nothing was printed."}</p>
           ) : (
             <pre class="code-box" tabIndex={0} role="region" aria-label="Console">
               {found.lines.map((line) => (

@@ -65,7 +65,7 @@ function Foot({ pack }: { pack: Pack }) {
     <footer class="small over quiet report-foot-note">
       {pack.left_out.length > 0 ? (
         <details>
-          <summary>What this file does not carry</summary>
+          <summary>Not in this file</summary>
           <ul>
             {pack.left_out.map((sentence) => (
               <li key={sentence} class="isolate">
@@ -91,7 +91,7 @@ async function start(): Promise<void> {
     pack = await readPack(carried?.textContent ?? "", carried?.dataset.encoding ?? "json");
   } catch {
     app.textContent =
-      "This file carries no report, or a damaged one. Make it again with `stepscope report RUN -o report.html`.";
+      "This file contains no report, or a damaged one. Create it again with `stepscope report RUN -o report.html`.";
     return;
   }
   carried?.remove(); // It is in memory now; twice would be too much for a phone.

@@ -118,7 +118,7 @@ function Own({ id }: { id: string }) {
       type="button"
       class="badge panel-own"
       data-tone="accent"
-      title="Back to the settings of all panels"
+      title="Reset to the settings of all panels"
       onClick={() =>
         (settings.panelOptions.value = withOptions(settings.panelOptions.value, id, { log: undefined, y: undefined }))
       }

@@ -130,7 +130,7 @@ function RunItem({ id }: { id: string }) {
       {near ? (
         <span class="run-tools">
           <IconButton
-            label={pinned ? "Unpin" : "Pin: drawn stronger, listed first"}
+            label={pinned ? "Unpin" : "Pin: drawn bolder, listed first"}
             pressed={pinned}
             onClick={() => (pinnedRun.value = pinned ? "" : id)}
           >

@@ -27,7 +27,7 @@ export function ByPicker({ value, onChange, align = "end" }: ByPickerProps) {
         type="button"
         class="button by-button"
         data-on={value.length > 0 || undefined}
-        title="Draw runs that belong together as one, with their spread"
+        title="Draw the runs of a group as one line, with their spread"
         aria-haspopup="dialog"
         aria-expanded={open.value}
         onClick={() => (open.value = !open.value)}

@@ -92,13 +92,13 @@ function Across({ data, runs }: { data: Distributions; runs: readonly string[] }
         value={settings.across.value}
         options={[
           { value: "families", label: "One run", about: "Weights, gradients and activations of one run side by side" },
-          { value: "runs", label: "All runs", about: "The same of every run side by side" },
+          { value: "runs", label: "All runs", about: "The same quantity of every run side by side" },
         ]}
         onChange={(value) => (settings.across.value = value)}
       />
       {byRun ? (
         <Select
-          label="What of each layer"
+          label="Quantity"
           value={family}
           options={data.families.map((value) => ({ value, label: value }))}
           onChange={(value) => (settings.family.value = value)}

@@ -60,7 +60,7 @@ export function Bar({
           <span class="inline gap-1 field">
             <span class="small quiet field-label">Size</span>
             <Slider
-              label="Size of pictures"
+              label="Image size"
               min={settings.SIZES.least}
               max={settings.SIZES.most}
               step={4}
@@ -203,7 +203,7 @@ export function AdjustFields() {
         <output>{now.gamma.toFixed(2)}</output>
       </label>
       <IconButton
-        label="Back to the pictures as logged"
+        label="Reset to the images as logged"
         disabled={isNeutral(now)}
         onClick={() => (settings.adjust.value = NEUTRAL)}
       >

@@ -31,7 +31,7 @@ describeKeys("Media", {
   "Home End": "first step, newest step",
   Space: "play through the steps",
   "+ −": "larger or smaller pictures",
-  "0": "in a large picture: fit it again",
+  "0": "in the large view: fit the image again",
 });
 
 /** What names at the left and gaps take of the width. */
@@ -181,7 +181,7 @@ function Nothing({ runs }: { runs: number }) {
       icon={<ImageIcon size={24} />}
     >
       <p>
-        Log pictures, sounds, text or tables beside the numbers:{" "}
+        Log images, sounds, text or tables beside the numbers:{" "}
         <code>
           run.log({"{"}"sample": stepscope.Image(x){"}"})
         </code>

@@ -50,7 +50,7 @@ export async function openClip(url: string, mime: string, stop: AbortSignal): Pr
     first = await lengthOfFirst(decoder);
   } catch {
     decoder.close();
-    throw new Error("This clip is damaged, or not what it says it is.");
+    throw new Error("This clip is damaged, or not of the type it claims to be.");
   }
   const frames = decoder.tracks.selectedTrack?.frameCount ?? 1;
   const seconds = (frames * first) / 1e6;

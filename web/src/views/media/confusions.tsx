@@ -147,7 +147,7 @@ function sayCell(matrix: Confusion, base: Confusion | null, [row, column]: [numb
   const part = total > 0 ? ` (${formatNumber((100 * value) / total, 3)}%)` : "";
   const was = base?.counts[row]?.[column];
   const before = was === undefined ? "" : `, was ${formatNumber(was)}`;
-  if (row !== column) return `${name(row)} taken for ${name(column)}: ${formatNumber(value)}${part}${before}`;
+  if (row !== column) return `${name(row)} predicted as ${name(column)}: ${formatNumber(value)}${part}${before}`;
   const { precision, recall } = scoreOf(matrix, row);
   const percent = (share: number | null) => (share === null ? "–" : `${formatNumber(100 * share, 3)}%`);
   return `${name(row)} right: ${formatNumber(value)}${before}; precision ${percent(precision)}, recall ${percent(recall)}`;

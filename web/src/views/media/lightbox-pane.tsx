@@ -124,7 +124,7 @@ function WipeLine({ line, width }: { line: Signal<number>; width: number }) {
       class="wipe-line"
       role="slider"
       tabIndex={0}
-      aria-label="Where the two pictures meet"
+      aria-label="Divider between the two images"
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(line.value * 100)}

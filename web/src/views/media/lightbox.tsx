@@ -90,8 +90,8 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
             class="icon-button"
             href={pair.items[0].url}
             download
-            aria-label="Download the first picture"
-            title="Download the first picture"
+            aria-label="Download the first image"
+            title="Download the first image"
           >
             <DownloadIcon size={14} />
           </a>
@@ -298,7 +298,7 @@ function DifferencePane({
     first.fault ??
     second.fault ??
     (first.raw && second.raw && !found
-      ? `The pictures differ in size: ${first.raw.width} × ${first.raw.height} and ${second.raw.width} × ${second.raw.height}.`
+      ? `The images differ in size: ${first.raw.width} × ${first.raw.height} and ${second.raw.width} × ${second.raw.height}.`
       : null);
   const total = first.raw ? first.raw.width * first.raw.height : 1;
   return (
@@ -317,7 +317,7 @@ function DifferencePane({
         <label class="inline gap-2 soft small adjust-field">
           <span>Stronger</span>
           <Slider
-            label="Make the difference stronger"
+            label="Amplify the difference"
             min={0}
             max={5}
             step={0.5}

@@ -140,7 +140,7 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
         class="sound-wave"
         role="slider"
         tabIndex={0}
-        aria-label="Place in the sound"
+        aria-label="Position in the sound"
         aria-valuemin={0}
         aria-valuemax={Number.isFinite(length) ? Number(length.toFixed(2)) : 0}
         aria-valuenow={Number(at.toFixed(2))}

@@ -92,7 +92,7 @@ function Controls({ clock }: { clock: Clock }) {
         max={0.9999}
         step={frames > 1 ? 1 / frames : 0.001}
         value={part.value}
-        aria-label="Place in the clips"
+        aria-label="Position in the clips"
         aria-valuetext={clockOf(part.value * length.value)}
         onInput={(event) => {
           playing.value = false;

@@ -46,12 +46,7 @@ function MetricPicker() {
   return (
     <span class="inline gap-2 one-line params-metric">
       <span class="quiet">Rank by</span>
-      <Select
-        label="What of the metric"
-        value={data.stat.value}
-        options={STATS}
-        onChange={(stat) => (data.stat.value = stat)}
-      />
+      <Select label="Statistic" value={data.stat.value} options={STATS} onChange={(stat) => (data.stat.value = stat)} />
       <Select
         label="Metric"
         value={table.metricName}
@@ -60,7 +55,7 @@ function MetricPicker() {
       />
       {asks ? (
         <Select
-          label="Which way is good?"
+          label="Goal"
           value={data.goal.value}
           options={[
             { value: "", label: "which way is good?" },
@@ -88,7 +83,7 @@ function Unfinished() {
       type="button"
       class="one-line link"
       aria-pressed={data.unfinished.value}
-      title="Runs that failed, were stopped or still run have not reached what their settings can reach"
+      title="Runs that failed, were stopped or are still running have not reached their final value"
       onClick={() => (data.unfinished.value = !data.unfinished.value)}
     >
       {words}

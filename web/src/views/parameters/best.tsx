@@ -24,12 +24,12 @@ export function Best({ scope }: { scope: ParamScope }) {
     return (
       <div class="best-ask">
         <p>
-          Which way is <b class="isolate">{visibleText(metric.label)}</b> good?
+          Is a lower or a higher <b class="isolate">{visibleText(metric.label)}</b> better?
         </p>
-        <Button onClick={() => (chosenGoal.value = "min")}>Less is better</Button>
-        <Button onClick={() => (chosenGoal.value = "max")}>More is better</Button>
+        <Button onClick={() => (chosenGoal.value = "min")}>Lower is better</Button>
+        <Button onClick={() => (chosenGoal.value = "max")}>Higher is better</Button>
         <p class="quiet">
-          <code>run.define("{visibleText(scope.table.value.metricName ?? "")}", goal="max")</code> says it for good.
+          <code>run.define("{visibleText(scope.table.value.metricName ?? "")}", goal="max")</code> sets it permanently.
         </p>
       </div>
     );

@@ -45,7 +45,7 @@ export function EffectPlot({
       <Plot scope={scope} parameter={parameter} x={x} y={y} />
       <p class="quiet">
         {parameter.effect
-          ? "Dots are runs; the line is what the model expects, all else as it was."
+          ? "Dots are runs; the line is the model's prediction, all else being equal."
           : "Dots are runs. There is no model of them."}
       </p>
     </section>
@@ -84,7 +84,7 @@ function Plot({
   const find = (spot: { x: number; y: number }) => pointAt(dims[0], dims[1], boxOf(size), everyone, spot.x, spot.y);
   return (
     <Layers
-      label={`${visibleText(y.label)} over ${visibleText(x.label)} of every run, and what the model expects`}
+      label={`${visibleText(y.label)} over ${visibleText(x.label)} of every run, and the model's prediction`}
       cursor={run >= 0 ? "pointer" : "default"}
       below={below}
       above={above}

@@ -12,7 +12,7 @@ export function Legend({ scope }: { scope: ParamScope }) {
   return (
     <p
       class="hstack gap-2 rigid soft small params-legend"
-      title="Colored by rank: each color has as many runs, so that outliers do not hide the rest"
+      title="Colored by rank: each color covers equally many runs, so outliers do not hide the rest"
     >
       <span class="isolate ellipsis">{visibleText(metric.label)}</span>
       <span>{formatNumber(worst, 3)}</span>

@@ -103,7 +103,7 @@ function AskButton() {
     setAsking(true);
     try {
       await call("POST /api/profile/request", { run: listed.run });
-      toast("Asked: the run profiles its next steps, and they appear here.");
+      toast("Requested: the run will profile its next steps, and they appear here.");
       await data.loadProfiles();
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error), "error");
@@ -116,7 +116,7 @@ function AskButton() {
       ? "Ask the running script for a profile of its next steps"
       : silent
         ? SILENT
-        : "The run looks for requests about once a second.");
+        : "The run checks for requests about once a second.");
   return (
     <Button disabled={asking || waiting !== null || why !== ""} title={hint} onClick={() => void ask()}>
       {why || waiting === null

@@ -19,7 +19,7 @@ print(p.verdict())`;
 export function NoProfile({ run }: { run: string }) {
   return (
     <EmptyState title={run ? "This run has no profile" : "No profile yet"}>
-      <p>A profile says where the time and the memory of a step go, and what to change.</p>
+      <p>A profile shows where the time and the memory of a step go, and what to change.</p>
       <div class="vstack gap-3 to-left lessons">
         <Lesson title="Profile a script, unchanged" text="stepscope profile train.py" />
         <Lesson title="Open what another tool recorded" text="stepscope profile --open trace.json.gz" />

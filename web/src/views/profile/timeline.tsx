@@ -15,7 +15,7 @@ import { Statistics } from "./timeline/statistics";
 import { Toolbar } from "./timeline/toolbar";
 
 describeKeys("Timeline", {
-  "w s": "closer, further away",
+  "w s": "zoom in, zoom out",
   "a d": "earlier, later",
   "↑ ↓": "through the lanes",
   "/": "find events",

@@ -204,7 +204,7 @@ function Nothing({ found, deleted }: { found: Reports; deleted: boolean }) {
   return (
     <EmptyState title="Tell others what you found" icon={<ReportIcon size={28} />}>
       <p>
-        A report is text with live charts, tables, pictures and findings of your runs. It can be sent as one file that
+        A report is text with live charts, tables, images and findings of your runs. It can be sent as one file that
         works offline, or read by a link.
       </p>
       {found.read_only ? (

@@ -77,8 +77,10 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
                 <Select label="Runs" value={bound as Bound} options={BINDINGS} onChange={(value) => setBound(value)} />
                 {bound === "report" ? null : (
                   <TextInput
-                    label={bound === "query" ? "Query" : "Names or ids, with commas"}
-                    placeholder={bound === "query" ? 'project = "vae" and loss.min < 0.3' : "names or ids, with commas"}
+                    label={bound === "query" ? "Query" : "Names or ids, comma-separated"}
+                    placeholder={
+                      bound === "query" ? 'project = "vae" and loss.min < 0.3' : "names or ids, comma-separated"
+                    }
                     value={String(options[bound] ?? "")}
                     onInput={(value) => set(bound, value)}
                   />

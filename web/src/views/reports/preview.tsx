@@ -69,9 +69,7 @@ export function Preview({ editing, line, onEdit, onShow, onRemove, onMove }: Pre
           <h1 class="report-title isolate">{visibleText(editing.title.value)}</h1>
         )}
         <ReportBody shown={shown} around={around} />
-        {shown.length === 0 && !editing.previewing.value ? (
-          <p class="quiet report-text">Nothing is written yet.</p>
-        ) : null}
+        {shown.length === 0 && !editing.previewing.value ? <p class="quiet report-text">Nothing written yet.</p> : null}
       </article>
       {dragged ? <DropMark scroller={scroller.current} shown={shown} line={target} /> : null}
     </div>

@@ -24,7 +24,7 @@ import { printAll } from "../../report/printing";
 
 const FORMATS = {
   html: { mime: "text/html", making: "Making one file of the report…" },
-  zip: { mime: "application/zip", making: "Drawing the panels as pictures…" },
+  zip: { mime: "application/zip", making: "Drawing the panels as images…" },
   pdf: { mime: "application/pdf", making: "Printing the report…" },
 } as const;
 type Format = keyof typeof FORMATS;
@@ -62,7 +62,7 @@ export function ShareMenu({ page }: { page: ReportPage }) {
   const items: MenuItem[] = [
     file("html", "One HTML file", "works offline"),
     file("pdf", "PDF", "to print"),
-    file("zip", "Markdown with pictures", "zip"),
+    file("zip", "Markdown with images", "zip"),
     {
       key: "links",
       label: "View-only links…",

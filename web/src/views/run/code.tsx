@@ -21,7 +21,7 @@ export function Git({ run }: { run: RunDetail }) {
   if (!git) {
     return (
       <Section title="Code">
-        <p class="anywhere quiet card-none">Not in a git repository: nothing is known of the code but the command.</p>
+        <p class="anywhere quiet card-none">Not in a git repository: only the command is known.</p>
       </Section>
     );
   }

@@ -92,7 +92,7 @@ export function Crumbs({ state }: { state: PythonState }) {
   const only = state.only.value;
   const [under, base] = [state.under.value, state.base.value];
   return (
-    <nav class="hstack small one-line under icicle-crumbs" aria-label="Where this is">
+    <nav class="hstack small one-line under icicle-crumbs" aria-label="Current location">
       <button type="button" aria-current={root < 0 ? "true" : undefined} onClick={() => state.zoom(-1)}>
         {only !== null
           ? `Callers of ${visibleText(tree.stack.names[only] ?? "")}`

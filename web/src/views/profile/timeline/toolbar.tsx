@@ -51,7 +51,7 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
       <IconButton label="Closer (w)" onClick={() => state.zoomBy(1.6)}>
         <PlusIcon />
       </IconButton>
-      <IconButton label="Further away (s)" onClick={() => state.zoomBy(1 / 1.6)}>
+      <IconButton label="Zoom out (s)" onClick={() => state.zoomBy(1 / 1.6)}>
         <MinusIcon />
       </IconButton>
       <IconButton label="Zoom out fully (r)" onClick={() => state.fitAll()}>

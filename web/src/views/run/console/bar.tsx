@@ -220,7 +220,7 @@ function Shown({ info }: { info: ConsoleWindow | null }) {
     { key: "wrap", label: "Wrap long lines", checked: wrap.value, hint: "w", onPick: () => (wrap.value = !wrap.value) },
     {
       key: "forms",
-      label: "Every form of progress bars",
+      label: "All updates of progress bars",
       checked: rewrites.value,
       hint: info?.rewritten ? `${info.rewritten.toLocaleString("en-US")} more` : "",
       onPick: () => (rewrites.value = !rewrites.value),

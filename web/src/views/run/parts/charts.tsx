@@ -22,7 +22,7 @@ function NoCharts({ running }: { running: boolean }) {
       <div class="vstack gap-3 to-left lessons">
         <Lesson title="Log from your own loop" text={LOG} />
         <Lesson
-          title="Or let the script be watched: loss, gradient norm, learning rate"
+          title="Or run the script unchanged: its loss, gradient norm and learning rate are recorded"
           text="stepscope run train.py"
         />
       </div>
