@@ -173,7 +173,7 @@ describe.skipIf(noBrowser)("parameters", () => {
 
   test("an unknown way is asked for; a wrong query is marked; nothing found is said", async () => {
     const page = await open("pview=best&metric=time/epoch_s", ".best-ask");
-    await page.getByRole("button", { name: "Less is better" }).click();
+    await page.getByRole("button", { name: "Lower is better" }).click();
     await page.getByText(/improved \d+ times? in 60 runs/).waitFor();
     await page.getByRole("combobox", { name: "Query" }).fill("config.nothing = 3");
     await page.keyboard.press("Enter");
