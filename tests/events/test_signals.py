@@ -187,6 +187,36 @@ def test_a_process_that_hangs_in_c_ends_and_is_heard() -> None:
     assert (done.returncode, done.stdout) == (-signal.SIGTERM, "heard\n"), done.stderr
 
 
+STUCK_AT_CTRL_C = """
+import ctypes, os, signal, threading, time
+from stepscope.events import signals
+
+signals.STUCK_S = 0.5
+signals.hear_stuck_interrupt(lambda: print("stuck", flush=True))
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("waits", "said"),
+    [
+        ("ctypes.CDLL(None).usleep(900_000); ctypes.CDLL(None).usleep(900_000)", ""),  # the first is cut short
+        ("time.sleep(10)", ""),
+        ("while True: pass", ""),
+        (
+            "mutex = ctypes.create_string_buffer(64); threading.Timer(3, lambda: os._exit(7)).start()\n"
+            "[ctypes.CDLL(None).pthread_mutex_lock(mutex) for _ in range(2)]",
+            "stuck\n",
+        ),
+    ],
+)
+def test_only_a_main_thread_that_stands_still_after_ctrl_c_is_stuck(waits: str, said: str) -> None:
+    script = f"{STUCK_AT_CTRL_C}\n{waits}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout == said, done.stderr
+    assert done.returncode == (7 if said else -signal.SIGINT), done.stderr
+
+
 def test_hearing_leaves_the_wakeup_file_of_a_script_alone() -> None:
     read, write = os.pipe()
     os.set_blocking(write, False)

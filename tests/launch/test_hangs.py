@@ -97,6 +97,12 @@ def test_steps_between_two_looks_tell_how_long_a_step_takes(steps: int, patience
     assert watch._patience_s(is_busy=False) == patience_s
 
 
+def test_a_shorter_patience_is_shorter_before_the_first_step_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPSCOPE_HANG_S", "4")
+    watch = HangWatch(lambda: None, lambda: None, lambda hang: None)
+    assert watch._patience_s(is_busy=False) == 60
+
+
 class Silent:
     """A channel on which nobody else is heard."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -27,7 +28,10 @@ SLOW_S = 5.0
 """After this the process ends, also with a disk that hangs."""
 MAIN_THREAD_S = 0.2
 """How long the main thread has to begin its handler before it counts as stuck in C++."""
+STUCK_S = 5.0
+"""After Ctrl-C a main thread that has stood still for so long is stuck in C++."""
 _heard: dict[int, _Heard] = {}
+_of_stuck: list[Callable[[], Any]] = []
 _doors = Installed()
 _set: Callable[..., Any] = signal.signal
 _get: Callable[..., Any] = signal.getsignal
@@ -56,14 +60,36 @@ def hear_signal(number: int, listener: Callable[[], Any], *, passes_on: bool = T
     return functools.partial(_leave, _heard[number], listener)
 
 
+def hear_stuck_interrupt(listener: Callable[[], Any]) -> Callable[[], None] | None:
+    """Call `listener` on a thread if Ctrl-C comes while the main thread is stuck in C++, where it ends nothing.
+
+    Python's own handler stays in place. What is returned ends it; None where it cannot be heard.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    _thread.begin()
+    _of_stuck.append(listener)
+    return functools.partial(_leave_stuck, listener)
+
+
+def _leave_stuck(listener: Callable[[], Any]) -> None:
+    if listener in _of_stuck:
+        _of_stuck.remove(listener)
+    _rest()
+
+
+def _rest() -> None:
+    if not _of_stuck and not any(one.passes_on for one in _heard.values()):
+        _thread.end()
+
+
 def _leave(heard: _Heard, listener: Callable[[], Any]) -> None:
     if listener in heard.listeners:
         heard.listeners.remove(listener)
     if not heard.listeners and _heard.get(heard.number) is heard:
         del _heard[heard.number]
         heard.give_back()
-    if not any(one.passes_on for one in _heard.values()):
-        _thread.end()
+    _rest()
     if not _heard:
         _doors.remove()
 
@@ -73,6 +99,25 @@ def _hear_beside(number: int) -> None:
     heard = _heard.get(number)
     if heard is not None and heard.passes_on and heard.is_there:
         heard.stand_in()
+    if number == signal.SIGINT and _of_stuck and _get(number) is signal.default_int_handler:
+        # On a thread of its own: SIGTERM may follow, and must be heard at once.
+        threading.Thread(target=_tell_if_stuck, name="stepscope-signal", daemon=True).start()
+
+
+def _tell_if_stuck() -> None:
+    """Python's handler raises KeyboardInterrupt between two bytecodes: a main thread that gets there moves on."""
+    since, place = time.monotonic(), _main_place()
+    while time.monotonic() - since < STUCK_S:
+        time.sleep(STUCK_S / 50)
+        if _main_place() != place:
+            return
+    for listener in list(_of_stuck):
+        fence.call("hearing Ctrl-C", listener)
+
+
+def _main_place() -> tuple[int, int] | None:
+    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    return None if frame is None else (id(frame), frame.f_lasti)
 
 
 _thread = SignalThread(_hear_beside)
@@ -186,6 +231,7 @@ def _leave_child_alone() -> None:
         heard.give_back()
     _thread.forget()
     _heard.clear()
+    _of_stuck.clear()
     _doors.remove()
 
 

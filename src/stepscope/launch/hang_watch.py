@@ -41,9 +41,9 @@ QUIET_S = 20.0
 """The least time without progress that counts; after it, ranks are asked what they do."""
 STEPS = 10
 """How many times the longest of the recent steps, if that is more."""
-BEFORE_STEPS_S = 300.0
-"""Before the first step one rank may prepare the data while the others wait: only after this time it is a hang, or
-where that is proved."""
+BEFORE_STEPS = 15
+"""How many times longer before the first step, when one rank may prepare the data while the others wait. A hang that is
+proved needs no patience."""
 BUSY_FACTOR = 6
 """So much longer while a rank computes: it may save, evaluate or prepare."""
 ANSWER_S = 4.0
@@ -152,8 +152,8 @@ class HangWatch:
 
     def _patience_s(self, is_busy: bool) -> float:
         """How long ranks may wait for one that may still come."""
-        if not self._steps and self._quiet_s == QUIET_S:
-            return BEFORE_STEPS_S
+        if not self._steps:
+            return BEFORE_STEPS * self._quiet_s
         return self._first_look_s * (BUSY_FACTOR if is_busy else 1)
 
     def _notice_progress(self) -> None:

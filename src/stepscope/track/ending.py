@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
 from stepscope.events import Installed
-from stepscope.events.signals import hear_signal
+from stepscope.events.signals import hear_signal, hear_stuck_interrupt
 from stepscope.track.secrets import learn_from_crash, mask_text
 
 SIGTERM_EXIT = 128 + int(signal.SIGTERM)
@@ -86,10 +86,16 @@ class EndingHooks:
     """Hooks on the process's ways to end, for one run."""
 
     def __init__(
-        self, finish: Callable[[Ending], None], preempt: Callable[[], None], progress: Callable[[], Any]
+        self,
+        finish: Callable[[Ending], None],
+        preempt: Callable[[], None],
+        interrupt: Callable[[], None],
+        progress: Callable[[], Any],
     ) -> None:
+        """`preempt` is called at SIGTERM, `interrupt` at a Ctrl-C that does not reach the script."""
         self._finish = finish
         self._preempt = preempt
+        self._interrupt = interrupt
         self._progress = progress
         self._pid = os.getpid()
         self._exit: tuple[Ending, Any] | None = None
@@ -103,9 +109,9 @@ class EndingHooks:
         quitter = type(getattr(builtins, "exit", None))
         if quitter.__module__ == "_sitebuiltins":  # `exit(3)` and `quit()` do not call `sys.exit`; else another shell's
             self._installed.wrap("_sitebuiltins:Quitter.__call__", self._hearing_quit, quitter)
-        undo = hear_signal(signal.SIGTERM, self._preempt)
-        if undo is not None:
-            self._installed.add(undo)
+        for undo in (hear_signal(signal.SIGTERM, self._preempt), hear_stuck_interrupt(self._interrupt)):
+            if undo is not None:
+                self._installed.add(undo)
 
     def remove(self) -> None:
         """Restore the previous hooks; those that others have wrapped since stay in place and do nothing."""

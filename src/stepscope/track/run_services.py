@@ -57,7 +57,7 @@ class Attendants:
         self._console = ConsoleCapture(writer.console, lambda: run.step)
         self._sampler: Sampler | None = None
         self._store = path.parent
-        self._hooks = EndingHooks(run._end, self.preempt, lambda: run.step)
+        self._hooks = EndingHooks(run._end, self.preempt, self.interrupt, lambda: run.step)
         self._environment: threading.Thread | None = None
         self._old_variables: dict[str, str | None] = {}
 
@@ -129,9 +129,19 @@ class Attendants:
         The run stays open, because the script's own handler may still save a checkpoint and log it.
         """
         self._run._preempted = True
+        self._expect(Ending("preempted"))
+
+    def interrupt(self) -> None:
+        """Ctrl-C has come, but the script is stuck in C++: whoever sent it will kill the process, sooner or later.
+
+        The run stays open, because what the script waits for may still come.
+        """
+        self._expect(Ending("stopped", 130))
+
+    def _expect(self, ending: Ending) -> None:
         self._console.tick()
         self._run.flush_device(2.0)
-        self._writer.event(End(time=time.time(), **Ending("preempted")._asdict()))
+        self._writer.event(End(time=time.time(), **ending._asdict()))
         self._writer.decide()
         self._writer.flush(timeout=3.0)
 
