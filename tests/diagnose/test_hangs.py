@@ -29,6 +29,28 @@ def test_a_barrier_for_one_rank_is_the_line_in_doubt() -> None:
     assert [(one.line, one.label) for one in found.related] == [(9, "ranks 1-3 are here")]
 
 
+def test_who_calls_a_function_that_any_rank_may_call_is_named() -> None:
+    main = ("/a/train.py", 90, "<module>")
+    mean = ("/a/train.py", 7, "mean_over_ranks")
+    logs = waits(0, 7, stack=(main, ("/a/train.py", 33, "train"), mean))
+    trains = RankState(
+        rank=1,
+        kind="backward",
+        doing="backward",
+        file="/a/train.py",
+        line=30,
+        stack=(main, ("/a/train.py", 30, "train")),
+    )
+    found = finding_of(hang(logs, trains))
+    assert "rank 0 waits in all_reduce #7 (train.py:7, called at line 33); rank 1" in found.message
+    assert [(one.line, one.label) for one in found.related] == [
+        (33, "rank 0 has called it here"),
+        (30, "rank 1 is here"),
+    ]
+    both = [waits(0, 7, stack=(main, mean)), waits(1, 8, stack=(main, ("/a/train.py", 8, "mean_over_ranks")))]
+    assert "called" not in explain(hang(*both))
+
+
 def test_fewer_batches_are_the_reason() -> None:
     late = RankState(rank=1, kind="ended", step=9, batches=9)
     waiting = RankState(rank=0, kind="backward", doing="backward", file="/a/train.py", line=4, batches=10)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from stepscope.common.code_owner import is_own_file
 from stepscope.common.units import duration
 from stepscope.files.opening import read_file
 from stepscope.records import Finding, Related
@@ -45,7 +46,7 @@ def explain(hang: Hang) -> str:
     >>> explain(Hang(time=0.0, ranks=(*waiting, late)))
     'ranks 0-2 wait in all_reduce #7 (train.py:88); rank 3 is in DataLoader next (data.py:41)'
     """
-    said = "; ".join(_doing(group) for group in _groups(hang.ranks))
+    said = "; ".join(_doing(group, _caller(group[0], hang.ranks)) for group in _groups(hang.ranks))
     why = parting(hang.ranks) or _fewer(hang.ranks) or _not_sent(hang.ranks)
     return f"{said}: {why}" if why else said
 
@@ -58,10 +59,25 @@ def _groups(ranks: Iterable[RankState]) -> list[list[RankState]]:
     return sorted(groups.values(), key=lambda group: (group[0].kind != "collective", -len(group), group[0].rank))
 
 
-def _doing(group: list[RankState]) -> str:
+def _caller(one: RankState, ranks: Iterable[RankState]) -> tuple[str, int] | None:
+    """The line that called the function in which a rank is, where only the ranks that are there came through it.
+
+    A function that any rank may call says little: what matters is who calls it.
+    """
+    own = [(file, line) for file, line, _ in one.stack if is_own_file(file)]
+    others = {frame[:2] for each in ranks if (each.file, each.line) != (one.file, one.line) for frame in each.stack}
+    nearest = own[-2] if len(own) > 1 else None
+    return nearest if others and nearest not in others else None
+
+
+def _doing(group: list[RankState], caller: tuple[str, int] | None) -> str:
     one, many = group[0], len(group) > 1
     who = rank_names(each.rank for each in group)
-    where = f" ({os.path.basename(one.file)}:{one.line})" if one.file else ""
+    place = f"{os.path.basename(one.file)}:{one.line}"
+    if caller is not None:
+        elsewhere = "" if caller[0] == one.file else f" of {os.path.basename(caller[0])}"
+        place += f", called at line {caller[1]}{elsewhere}"
+    where = f" ({place})" if one.file else ""
     number = "" if one.number is None else f" #{one.number}"
     if one.kind in ("collective", "backward"):
         return f"{who} {'wait' if many else 'waits'} in {one.doing}{number}{where}"
@@ -244,6 +260,8 @@ def finding_of(hang: Hang) -> Finding:
     others = dict.fromkeys((one.file, one.line) for one in hang.ranks if one.file)
     others.pop((file or "", line or 0), None)
     related = [Related(file=place[0], line=place[1], label=_who_is_at(hang, place)) for place in list(others)[:4]]
+    here = next((one for one in hang.ranks if (one.file, one.line) == (file, line)), None)
+    related = [*_called_at(here, hang.ranks), *related]
     return Finding(
         rule="run.hang",
         severity="error",
@@ -257,12 +275,23 @@ def finding_of(hang: Hang) -> Finding:
     )
 
 
+def _called_at(one: RankState | None, ranks: Iterable[RankState]) -> list[Related]:
+    caller = None if one is None else _caller(one, ranks)
+    return (
+        []
+        if one is None or caller is None
+        else [Related(file=caller[0], line=caller[1], label=f"rank {one.rank} has called it here")]
+    )
+
+
 def parted_finding(ranks: list[RankState]) -> Finding:
     """For a job that failed because ranks did not call the same: the first of them tells."""
     own = ranks[0]
     others = {(one.file, one.line): one for one in ranks[1:] if one.file}
     place = own if own.file or not others else next(iter(others.values()))
-    related = [Related(file=one.file, line=one.line, label=f"rank {one.rank} is here") for one in others.values()]
+    related = _called_at(place, ranks)
+    for one in others.values():
+        related += [Related(file=one.file, line=one.line, label=f"rank {one.rank} is here"), *_called_at(one, ranks)]
     return Finding(
         rule="dist.collective-mismatch",
         severity="error",

@@ -131,6 +131,26 @@ class Weights(Fact, frozen=True):
 
 
 @record
+class Pace(Fact, frozen=True):
+    """How the process came to a step after which parameters are compared."""
+
+    step: int
+    backwards: int
+    rates: list[float]
+    """The learning rates of the optimizers' groups."""
+    scheduled: int
+    """How often its schedulers have stepped."""
+    late: list[str]
+    """Parameters that were put into a model after it was wrapped in DistributedDataParallel."""
+    step_place: Spot | None
+    """The last `optimizer.step()`."""
+    scheduler_place: Spot | None
+    """The last `scheduler.step()`."""
+    late_place: Spot | None
+    """Where a late parameter's module was created."""
+
+
+@record
 class Called(Fact, frozen=True):
     """A collective of all ranks is being called."""
 
@@ -158,8 +178,8 @@ class Rank:
     """Everything one process has recorded."""
 
     __slots__ = (
-        "called", "delivered", "ended", "fed", "not_finite", "open_files", "parts", "rank", "returned", "running",
-        "sampled", "saved", "size", "synced", "trained", "weights", "wraps",
+        "called", "delivered", "ended", "fed", "not_finite", "open_files", "paces", "parts", "rank", "returned",
+        "running", "sampled", "saved", "size", "synced", "trained", "weights", "wraps",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -181,6 +201,8 @@ class Rank:
         self.not_finite: NotFinite | None = None
         self.synced: list[Synced] = []
         self.weights: dict[int, Weights] = {}
+        self.paces: dict[int, Pace] = {}
+        """By step, as the weights."""
         self.called: list[Called] = []
         self.returned: set[int] = set()
         self.ended: Ended | None = None
@@ -197,7 +219,7 @@ class Rank:
         return last if last is not None and last.number not in self.returned else None
 
 
-@table("ranks", version=2)
+@table("ranks", version=3)
 @dataclass(eq=False)
 class Ranks:
     """`run.ranks`: the members of a process group of several, as far as rank 0 knows them."""

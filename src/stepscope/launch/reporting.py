@@ -104,15 +104,16 @@ class Reporter:
         """
         self._held = []
 
-        def release() -> None:
-            held, self._held = self._held or [], None
-            for _, text in sorted(held, key=lambda one: one[0]):
-                self.say(text)
-
         try:
-            yield release
+            yield self.release
         finally:
-            release()
+            self.release()
+
+    def release(self) -> None:
+        """Say what was kept back, and from now on everything at once."""
+        held, self._held = self._held or [], None
+        for _, text in sorted(held, key=lambda one: one[0]):
+            self.say(text)
 
     def speak(self, yes: bool) -> None:
         """Of several ranks that fail, the one that failed first speaks, whichever it is."""

@@ -58,6 +58,7 @@ class WatchedForHangs(Part):
         from stepscope.launch.lost_ranks import aborted_beside
 
         around = self._around
+        around.reporter.release()  # this rank may have been about to say so itself
         channel = self._channel()
         if channel is None:
             return

@@ -22,6 +22,7 @@ from stepscope.evidence.ranks import (
     Fact,
     NotFinite,
     OpenFile,
+    Pace,
     Rank,
     RankFed,
     RunningStats,
@@ -73,8 +74,8 @@ class Crashed(Fact, frozen=True):
 
 
 AnyFact = (
-    Began | Delivered | RankFed | Trained | Wrapped | Sampled | Synced | Weights | RunningStats | Saved | OpenFile
-    | NotFinite | Called | Returned | Ended | Found | Crashed
+    Began | Delivered | RankFed | Trained | Wrapped | Sampled | Synced | Weights | Pace | RunningStats | Saved
+    | OpenFile | NotFinite | Called | Returned | Ended | Found | Crashed
 )  # fmt: skip
 _decoder = msgspec.json.Decoder(AnyFact)
 
@@ -164,6 +165,8 @@ def rank_of(facts: list[Any]) -> Rank:
                 rank.synced.append(fact)
             case Weights():
                 rank.weights[fact.step] = fact
+            case Pace():
+                rank.paces[fact.step] = fact
             case Called():
                 rank.called.append(fact)
             case Returned():

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from stepscope.common.units import counted, listed
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.ranks import Rank, Weights
+from stepscope.evidence.ranks import Pace, Rank, Weights
 
 _SMALLEST = 1e-4
 """As a share of a parameter's size: below it, different hardware may have rounded differently."""
@@ -23,11 +25,13 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
     gradient of none of them, and the checkpoint of rank 0 is one of several different models.
 
     What to do: begin with the same weights on all ranks: seed before the model is made, or broadcast the parameters
-    from rank 0 (DistributedDataParallel does), and change them only by steps that all ranks take.
+    from rank 0 (DistributedDataParallel does), and change them only by steps that all ranks take, with the same
+    learning rate. Change the model before DistributedDataParallel wraps it.
 
     How it is found: the values of the parameters whose gradients are exchanged are compared between ranks before the
-    first step and after some of the next ones; they are never the same again. Scripts that average parameters instead
-    of gradients, and parameters that are sharded on purpose, are let pass.
+    first step and after some of the next ones; they are never the same again. The cause is named where the ranks' learning
+    rates or numbers of backward passes for as many steps differ, or where only parameters differ that the wrapper does not
+    know. Scripts that average parameters instead of gradients, and parameters that are sharded on purpose, are let pass.
 
     Bad:
         torch.manual_seed(1234 + rank)
@@ -46,19 +50,90 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
         # Apart once and for all, and trained since: an average now and then brings them together again.
         if not apart or apart != steps[-len(apart) :] or apart[-1] < 1:
             continue
-        names = _differ(first, other, apart[0])
-        shown, made = names[0].partition(":")[2], first.weights[apart[0]].made
         since = "from the start" if apart[0] == steps[0] else f"since step {apart[0]}"
-        yield Proof(
-            where=made,
-            message=f"the parameters of ranks {first.rank} and {other.rank} differ {since}, yet gradients are averaged",
-            label=f"{shown} and {len(names) - 1} more differ" if len(names) > 1 else f"{shown} differs",
-            evidence={"steps": apart, "parameters": [name.partition(":")[2] for name in names[:10]]},
-            fix="create the model with the same seed on all ranks, or broadcast its parameters from rank 0"
-            if apart[0] == steps[0]
-            else "change the parameters only in the common steps, equally on all ranks",
+        proof = _with_cause(first, other, apart[0]) or _without_cause(first, other, apart[0], apart[0] == steps[0])
+        yield replace(
+            proof,
+            message=f"the parameters of ranks {first.rank} and {other.rank} differ {since}{proof.message}",
+            evidence={"steps": apart, **proof.evidence},
         )
         return
+
+
+def _with_cause(first: Rank, other: Rank, step: int) -> Proof | None:
+    """What the ranks have done differently by the step at which their parameters differ."""
+    mine, theirs = first.paces.get(step), other.paces.get(step)
+    if mine is None or theirs is None:
+        return None
+    names = [name.partition(":")[2] for name in _differ(first, other, step)]
+    if mine.late and set(names) <= set(mine.late):
+        return _late(mine, names)
+    if step == 0:
+        return None
+    if mine.rates != theirs.rates and len(mine.rates) == len(theirs.rates):
+        return _rates(first.rank, mine, other.rank, theirs)
+    if mine.backwards != theirs.backwards and _were_level(first, other, step):
+        return _skipped(first.rank, mine, other.rank, theirs)
+    return None
+
+
+def _were_level(first: Rank, other: Rank, step: int) -> bool:
+    """Whether equal steps took equally many backward passes at first; ranks may also accumulate differently."""
+    both = [at for at in first.paces.keys() & other.paces.keys() if 0 < at < step]
+    return bool(both) and first.paces[min(both)].backwards == other.paces[min(both)].backwards
+
+
+def _late(pace: Pace, names: list[str]) -> Proof:
+    return Proof(
+        where=pace.late_place,
+        message=f": DistributedDataParallel does not know {listed(names)}, as it had wrapped the model before",
+        label="not among the parameters whose gradients are averaged",
+        evidence={"parameters": names[:10]},
+        fix="change the model, and what requires gradients, before DistributedDataParallel wraps it",
+    )
+
+
+def _rates(rank: int, mine: Pace, other: int, theirs: Pace) -> Proof:
+    a, b = next((a, b) for a, b in zip(mine.rates, theirs.rates, strict=True) if a != b)
+    if mine.scheduled != theirs.scheduled:
+        label = f"{counted(mine.scheduled, 'call')} on rank {rank}, {theirs.scheduled} on rank {other}"
+        fix = "call scheduler.step() on all ranks"
+    else:
+        label = "the ranks' schedulers have decided differently"
+        fix = "give the schedulers of all ranks the same metric: all_reduce it first"
+    return Proof(
+        where=mine.scheduler_place or theirs.scheduler_place or mine.step_place,
+        message=f": the learning rate is {a:.4g} on rank {rank} and {b:.4g} on rank {other}",
+        label=label,
+        evidence={"lr": {str(rank): mine.rates, str(other): theirs.rates}},
+        fix=fix if mine.scheduled or theirs.scheduled else "use the same learning rate on all ranks",
+    )
+
+
+def _skipped(rank: int, mine: Pace, other: int, theirs: Pace) -> Proof:
+    late, more, less = (other, theirs, mine) if theirs.backwards > mine.backwards else (rank, mine, theirs)
+    skipped = more.backwards - less.backwards
+    return Proof(
+        where=more.step_place,
+        message=f": rank {late} has left out {counted(skipped, 'optimizer step')} ({more.backwards} backward passes for "
+        f"{more.step} steps; {less.backwards} on rank {other if late == rank else rank})",
+        label=f"not called by rank {late} after every backward pass",
+        evidence={"backwards": {str(rank): mine.backwards, str(other): theirs.backwards}},
+        fix="decide on all ranks together whether to step: all_reduce the condition first",
+    )
+
+
+def _without_cause(first: Rank, other: Rank, step: int, from_the_start: bool) -> Proof:
+    names = [name.partition(":")[2] for name in _differ(first, other, step)]
+    return Proof(
+        where=first.weights[step].made,
+        message=", yet gradients are averaged",
+        label=f"{names[0]} and {len(names) - 1} more differ" if len(names) > 1 else f"{names[0]} differs",
+        evidence={"parameters": names[:10]},
+        fix="create the model with the same seed on all ranks, or broadcast its parameters from rank 0"
+        if from_the_start
+        else "change the parameters only in the common steps, equally on all ranks",
+    )
 
 
 def _differ(rank: Rank, other: Rank, step: int) -> list[str]:
