@@ -23,7 +23,6 @@ from stepscope.evidence.ranks import (
     Delivered,
     Ended,
     NotFinite,
-    Pace,
     RankFed,
     RunningStats,
     Sampled,
@@ -38,6 +37,7 @@ from stepscope.record.observers.loaders import live
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
 from stepscope.record.observers.rank_facts import host_of, length_of, shares_out, spot, subset_digest, world
+from stepscope.record.observers.rank_pace import pace_of
 from stepscope.record.observers.ranks import Began, Trained, Writes
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 _BATCHES = 3
 _LOOKS = frozenset((0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000))
 _PARAMETERS = 64
-_RATES = 16
 _SAVES = 50
 _STATS = 16
 
@@ -325,48 +324,13 @@ class DistributedObserver(Observer, Distributed):
         named = self.named_parameters()
         if named:
             self.say_rank()
-            self._note_pace(step)
+            self.notes.write(pace_of(self.watcher, self._wrapped_models()))
             names, where = [name for name, _ in named], (self._made_at(named[0][1]), spot(backward.place))
             self._fingerprints.ask([p for _, p in named], lambda found: self._note_digests(step, names, found, *where))
         stats = self._running_stats()
         if stats:
             names, place = [name for name, _ in stats], self._stats_place()
             self._fingerprints.ask([b for _, b in stats], lambda found: self._note_stats(step, names, found, place))
-
-    def _note_pace(self, step: int) -> None:
-        assert self.notes is not None
-        watcher = self.watcher
-        steps, schedulers = watcher.steps, watcher.schedulers.all
-        optimizers = [optimizer for made in watcher.optimizers.made if (optimizer := made.ref()) is not None]
-        rates = [group.get("lr") for optimizer in optimizers for group in optimizer.param_groups]
-        late = self._late_parameters()
-        places = [one.steps[-1].place for one in schedulers if one.steps]
-        self.notes.write(
-            Pace(
-                step=step,
-                backwards=steps.backward_count,
-                rates=[rate for rate in rates if isinstance(rate, float)][:_RATES],
-                scheduled=sum(one.count for one in schedulers),
-                late=[name for name, _ in late],
-                step_place=spot(steps.steps[-1].place) if steps.steps else None,
-                scheduler_place=spot(places[-1]) if places else None,
-                late_place=self._module_place(late[0][1]) if late else None,
-            )
-        )
-
-    def _late_parameters(self) -> list[tuple[str, Any]]:
-        """Parameters that no DistributedDataParallel knows of, though they are in its model, with their modules."""
-        found = []
-        for wrapper in self._wrapped_models():
-            known = {id(p) for p in getattr(wrapper, "_module_parameters", ())}
-            for prefix, module in wrapper.module.named_modules() if known else ():
-                for name, p in module.named_parameters(prefix, recurse=False):
-                    if p.requires_grad and id(p) not in known and name not in wrapper.parameters_to_ignore:
-                        found.append((name, module))
-        return found[:_PARAMETERS]
-
-    def _module_place(self, module: Any) -> Spot | None:
-        return spot(self.watcher.module_records.of(module).made)
 
     def _note_digests(
         self, step: int, names: list[str], found: list[Fingerprint], made: Spot | None, backward: Spot | None
