@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stepscope.launch.parts.printed import _Lines
 from stepscope.launch.printed.read_line import read_line
 from stepscope.launch.printed.series import PrintedSeries
 
@@ -50,6 +51,7 @@ from stepscope.launch.printed.series import PrintedSeries
             "Average Precision (AP) [IoU=0.50:0.95 area=all maxDets=100]": 0.023}),
         ("| End of training | test loss  1.52 | test ppl     4.57", {"test loss": 1.52, "test ppl": 4.57}),
         ("        1/3         0G     0.4646      1.218", {}),
+        ('{"step": 20, "split": "valid", "valid/loss": 0.5, "rmse": 0.75}', {"valid/loss": 0.5, "valid rmse": 0.75}),
     ],
 )  # fmt: skip
 def test_numbers_and_names(text: str, numbers: dict[str, float]) -> None:
@@ -101,6 +103,18 @@ def test_what_begins_before_training_keeps_the_counter_that_the_script_prints() 
     assert rows == [*kept, ("val loss", 8), ("SPS", 7)]
 
 
+def test_the_same_words_of_an_evaluation_are_a_series_of_their_own() -> None:
+    rows: list[dict[str, float]] = []
+    printed = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: 4, lambda: True)
+    printed.line("Loss: 0.5")
+    printed.evaluated = lambda: "test"
+    for line in ("Loss: 0.75", "Dice: 0.25", "val Loss: 0.125"):
+        printed.line(line)
+    printed.evaluated = str
+    printed.line("Loss: 0.4")
+    assert rows == [{"Loss": 0.5}, {"Loss (test)": 0.75}, {"Dice": 0.25}, {"val Loss": 0.125}, {"Loss": 0.4}]
+
+
 def test_before_training_only_results_count() -> None:
     rows: list[dict[str, float]] = []
     printed = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: None, lambda: False)
@@ -149,3 +163,21 @@ def test_an_integer_that_the_source_spells_out_stays(tmp_path: Path) -> None:
     script.write_text('print("best of 5:", 0.5)\nprint(f"best of {n}: {x:5.2f}")\n')
     assert series_of((1, "best of 5: 0.5"), place=(str(script), 1)) == {"best of 5": [0.5]}
     assert series_of((1, "best of 5:  0.5"), place=(str(script), 2)) == {"best": [0.5]}
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        ["\rloss: 0.5", "\rloss: 0.25", "\n"],
+        ["loss: 0.5", "\r", "loss: 0.25", "\r", "\n"],
+        ["loss: 0.5\r", "loss: 0.25\r", "done\n"],
+        [" [==>...]", " | loss: 0.5", "\r", " [====>.]", " | loss: 0.25", "\n"],
+    ],
+)
+def test_a_line_that_is_drawn_over_itself_is_read_once_each_time(writes: list[str]) -> None:
+    rows: list[dict[str, float]] = []
+    series = PrintedSeries(lambda values, step: rows.append(dict(values)), lambda: 4, lambda: True)
+    lines = _Lines(series, lambda place: True)
+    for text in writes:
+        lines.take(text)
+    assert rows == [{"loss": 0.5}, {"loss": 0.25}]

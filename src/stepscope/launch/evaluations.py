@@ -68,6 +68,8 @@ class Evaluations(Observer):
         self._loader: Any = None
         """Of the pass that runs, weakly."""
         self._subscription: events.Subscription | None = None
+        if printed is not None:
+            printed.evaluated = self._now
 
     def install(self, installed: Installed) -> None:
         self._subscription = events.subscribe(
@@ -116,6 +118,13 @@ class Evaluations(Observer):
             self._printed.forget()
         self._enter(EvaluationPass(self._prefix(loader), iterator, is_evaluation=role in ("val", "test")))
         self._loader = ref(loader)
+
+    def _now(self) -> str:
+        """The data of the pass that runs: `test` of `eval/test/`. A pass that was left early has no iterator."""
+        now = self._pass
+        if now is None or now.is_over or self._stage is not None or now.iterator() is None:
+            return ""
+        return now.prefix.strip("/").rpartition("/")[2]
 
     def _role(self, loader: Any) -> str | None:
         if self._roles is None:

@@ -25,6 +25,7 @@ _WORDS: tuple[tuple[Role, frozenset[str]], ...] = (
 )
 
 _SUFFIX = re.compile(r"_*(?:data)?_*(?:loader|set|iter|dl|ds)s?$|_*data$", re.IGNORECASE)
+_PREFIX = re.compile(r"^(?:data_?)?(?:loader|set|dl|ds)_+", re.IGNORECASE)
 
 
 def role_in_words(text: str) -> Role | None:
@@ -93,10 +94,10 @@ def split_name(loader: Any) -> str:
 
 def _without_suffix(name: str) -> str:
     """
-    >>> [_without_suffix(t) for t in ("val_loader", "testloader", "loader", "ood_test_dl", "valDataLoader", "data")]
-    ['val', 'test', '', 'ood_test', 'val', '']
+    >>> [_without_suffix(t) for t in ("val_loader", "testloader", "loader", "ood_test_dl", "valDataLoader", "dl_eval")]
+    ['val', 'test', '', 'ood_test', 'val', 'eval']
     """
-    return _SUFFIX.sub("", name).strip("_")
+    return _SUFFIX.sub("", _PREFIX.sub("", name)).strip("_")
 
 
 def _named_in_main(loader: Any) -> Role | None:

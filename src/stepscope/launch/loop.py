@@ -258,6 +258,14 @@ class Loop:
         if self._open_steps:
             self._open_steps.pop()
 
+    def gradients_are_made(self) -> None:
+        """By `torch.func`, whose gradients are no backward that torch reports; what is printed next is of this step."""
+        if self.is_on:
+            turns = self.iterations
+            if turns.number is None or not turns.has_learned:
+                turns.backward_begins()
+            self.backwards += 1
+
     def step_by_hand(self) -> int:
         """The script has changed its weights without an optimizer; the number of that step."""
         self.last_number = self.steps

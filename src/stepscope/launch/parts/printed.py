@@ -112,7 +112,7 @@ class _Lines:
         self._open = ""
 
     def take(self, text: str) -> None:
-        is_bar = text.startswith("\r") or "\r" in self._open
+        is_bar = "\r" in text or "\r" in self._open
         text = self._open + text
         *done, self._open = text.split("\n")
         place = _place() if done else None
@@ -120,9 +120,11 @@ class _Lines:
             shown = line.rstrip("\r").rpartition("\r")[2]
             self._series.line(shown, place, is_redrawn="\r" in line or is_bar)
         if is_bar and self._open:
-            if self._is_heard(None):
-                self._series.line(self._open.rstrip("\r").rpartition("\r")[2], is_redrawn=True)
-            self._open = "\r" + self._open.rstrip("\r").rpartition("\r")[2]
+            shown = self._open.rstrip("\r").rpartition("\r")[2]
+            if shown and self._is_heard(None):
+                self._series.line(shown, is_redrawn=True)
+            # What comes next is drawn over a line that ends so (`end="\r"`), and goes on one that only began so.
+            self._open = "\r" if self._open.endswith("\r") else "\r" + shown
         if len(self._open) > LONGEST:
             self._open = ""
 

@@ -1,7 +1,8 @@
 """Steps without an optimizer: gradients were made, then the weights they belong to changed.
 
 Seen from one backward to the next: `p -= lr * p.grad` under `no_grad` and `torch._foreach_*` count a version up,
-`p.data.add_` is seen by a few of the values (on a CPU only: elsewhere comparing would mean waiting).
+`p.data.add_` is seen by a few of the values (on a CPU only: elsewhere comparing would mean waiting). Seen from one call
+of a model to the next where `torch.func` makes the gradients (`functional_weights.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from stepscope.launch.part import Ended, Part
 from stepscope.launch.session_context import Around
 
 _BEFORE_THE_PULSE = 10
+_MOST_CALLS = 500
+"""Calls of models without `torch.func` after which they are no longer looked at: a long inference must cost nothing."""
 
 
 class StepsByHand(Part):
@@ -26,28 +29,59 @@ class StepsByHand(Part):
         self._subscription: events.Subscription | None = None
         self._weights: list[tuple[Any, int, Any]] = []
         self._loss: Any = None
+        self._functional: Any = None
+        self._calls = 0
 
     def torch_came(self, torch: Any) -> None:
+        from stepscope.launch.functional_weights import FunctionalWeights
+
+        self._functional = FunctionalWeights()
         self._subscription = events.subscribe(
-            self.ending, order=_BEFORE_THE_PULSE, backward_begins=self._backward_begins
+            self.ending,
+            order=_BEFORE_THE_PULSE,
+            backward_begins=self._backward_begins,
+            model_begins=self._model_begins,
         )
 
     def end(self, ended: Ended) -> None:
         if self._subscription is not None:
             fence.call(self.ending, self._look)
+            fence.call(self.ending, self._look_at_functional)
             self._stop()
 
     def _stop(self) -> None:
         if self._subscription is not None:
             self._subscription.remove()
-        self._subscription, self._weights, self._loss = None, [], None
+        self._subscription, self._weights, self._loss, self._functional = None, [], None, None
 
-    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _is_needed(self) -> bool:
         loop = self._around.loop
-        if not loop.is_on:
-            return
         if loop.optimizers or loop.trainers_number is not None:
             self._stop()
+        return loop.is_on and self._subscription is not None
+
+    def _model_begins(self, call: Any) -> None:
+        if not self._is_needed():
+            return
+        loop = self._around.loop
+        updates = self._functional.updates_before(call.module)
+        if updates is not None:
+            self._step(updates)
+            loop.gradients_are_made()
+        self._calls += 1
+        if self._calls == _MOST_CALLS and not self._functional.has_seen and self._subscription is not None:
+            self._subscription.listen("backward_begins")
+
+    def _look_at_functional(self) -> None:
+        if self._around.loop.is_on:
+            self._step(self._functional.updates_at_end())
+
+    def _step(self, times: int) -> None:
+        for _ in range(times):
+            self._logbook.step_by_hand(self._around.loop.step_by_hand(), None)
+
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        if not self._is_needed():
             return
         from stepscope.launch.changed_weights import reached_by
 

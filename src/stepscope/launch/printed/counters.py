@@ -17,7 +17,8 @@ Place = tuple[str, int] | None
 _INTEGER = re.compile(r"(?<![\w.@(-])\d+(?![\w.@])")
 _NUMBERS_THINGS = re.compile(
     r"\b(?:class|label|fold|layer|block|stage|level|head|model|net|network|task|group|client|agent|player|env|expert"
-    r"|domain|split|seed|trial|run|rank|gpu|device|worker|view|scale|top|dim|order|part|phase)s?\s*[#:]?\s*$",
+    r"|domain|split|seed|trial|run|rank|gpu|device|worker|view|scale|top|dim|order|part|phase|member|chain|component"
+    r"|cluster|channel|subject|critic|actor|student|teacher)s?\s*[#:]?\s*$",
     re.IGNORECASE,
 )
 MOST_LABELS = 30

@@ -86,6 +86,15 @@ def is_metric(name: str) -> bool:
     return _METRIC.search(name) is not None
 
 
+def has_role(name: str) -> bool:
+    """Whether a name says itself which data it is of.
+
+    >>> [has_role(one) for one in ("val_loss", "Test set Accuracy", "Loss")]
+    [True, True, False]
+    """
+    return _ROLE.search(name) is not None
+
+
 def read_line(text: str, heading: str = "") -> Line:
     """The numbers of one line; `heading` is what the line before announced (`Test Error:`).
 
@@ -205,7 +214,7 @@ class _Reader:
         self.heading = above_counter or self.heading
         *parts, name = _HARD.split(_TIED.sub("", after).rstrip())
         if not counter or not self.heading:
-            announced = [said for part in parts if (said := words(part)) and not self._last]
+            announced = [said for part in parts if (said := _announced(part)) and not self._last]
             self.heading = announced[0] if announced else self.heading
         if not name.strip(" :=()") and parts and not self._last:
             return ""
@@ -235,6 +244,11 @@ class _Reader:
             self.line.epoch = value
             return
         self.line.numbers[unique_name(name, self.line.numbers)] = value
+
+
+def _announced(part: str) -> str:
+    """`split: valid` announces the numbers of `valid`."""
+    return words(part.rpartition(":")[2].strip() or part)
 
 
 def _is_of_another(name: str, heading: str) -> bool:

@@ -10,7 +10,7 @@ from stepscope.launch.printed.axis import Axis
 from stepscope.launch.printed.box_rows import BoxRows
 from stepscope.launch.printed.clean_line import without_log_prefix
 from stepscope.launch.printed.counters import CounterFreeNames
-from stepscope.launch.printed.read_line import Line, is_metric, read_line, unique_name
+from stepscope.launch.printed.read_line import Line, has_role, is_metric, read_line, unique_name
 from stepscope.launch.printed.sections import Sections
 from stepscope.launch.source_names import printed_names
 
@@ -42,6 +42,10 @@ class PrintedSeries:
         self._header: list[str] = []
         self._epoch: float | None = None
         self._bar: dict[str, float] = {}
+        self._first_of: dict[str, str] = {}
+        """What was evaluated, if anything, when a name was printed first."""
+        self.evaluated: Callable[[], str] = str
+        """The data that an evaluation is going over at this moment; "" while there is none."""
         self.count = 0
         """Rows so far."""
         self.listeners: list[Callable[[Mapping[str, float], Place], None]] = []
@@ -87,9 +91,17 @@ class PrintedSeries:
         names = self._counter_free.of(line.numbers, self._step(), place)
         for name, value in zip(names, line.numbers.values(), strict=True):
             if name:
-                name = self._sections.named(name, self._step())
+                name = self._of_evaluation(self._sections.named(name, self._step()))
                 taken.add(unique := unique_name(name, taken))
                 yield unique, value
+
+    def _of_evaluation(self, name: str) -> str:
+        """`Loss (test)`, where the words have been printed of other data before."""
+        if not is_metric(name) or has_role(name):
+            return name
+        split = self.evaluated()
+        is_of_other = split != self._first_of.setdefault(name, split)
+        return f"{name} ({split})" if split and is_of_other else name
 
     def _is_wanted(self, name: str, line: Line) -> bool:
         """Before anything trains, numbers are settings, unless they speak of results."""

@@ -60,7 +60,7 @@ def _fault(run: Evidence, call: LossCall) -> tuple[str, str] | None:
     names = _names(run, call)
     made = target.back_through(CASTS)
     if any(made is one for one in fed):
-        unused = _unused_twin(call, made)
+        unused = _unused_twin(run, call, made)
         if unused:
             return (
                 "the target is the model's own input; another tensor of the same shape in the batch is unused",
@@ -91,13 +91,18 @@ def _fed(run: Evidence, call: LossCall) -> list[Origin]:
     return [given.back_through(CASTS) for visit in visits.values() for given in visit.inputs]
 
 
-def _unused_twin(call: LossCall, target: Origin) -> Origin | None:
-    """Another tensor of the batch, of the same shape and type, that the loss does not depend on."""
+def _unused_twin(run: Evidence, call: LossCall, target: Origin) -> Origin | None:
+    """Another tensor of the batch, of the same shape and type, that no loss of this batch depends on."""
     if target.kind != "data" or target not in call.batch or call.result is None:
         return None
-    used = set(map(id, call.result.ancestors(4000)))
     twins = [one for one in call.batch if one is not target and one.shape == target.shape and one.dtype == target.dtype]
-    return twins[0] if len(twins) == 1 and len(target.shape) > 1 and id(twins[0]) not in used else None
+    if len(twins) != 1 or len(target.shape) < 2:
+        return None
+    of_batch = [
+        one.result for one in run.losses.calls if one.result is not None and any(two is target for two in one.batch)
+    ]
+    used = {id(one) for result in of_batch for one in result.ancestors(4000)}
+    return None if id(twins[0]) in used else twins[0]
 
 
 def _is_noised(origin: Origin, step: int) -> bool:
