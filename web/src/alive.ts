@@ -9,7 +9,7 @@ import type { Alive } from "./lib/schema";
 const EVERY_MS = 3000;
 const MOST = 200;
 
-export const aliveRuns = signal<ReadonlyMap<string, Alive>>(new Map());
+const aliveRuns = signal<ReadonlyMap<string, Alive>>(new Map());
 /** How many places show each run. */
 const wanted = new Map<string, number>();
 let timer: ReturnType<typeof setTimeout> | undefined;

@@ -39,9 +39,3 @@ def assigned_at(run: Evidence, module: Module, name: str) -> Site | None:
     """The statement `self.name = ...` of a module's class."""
     found = next(_assignments(run, module, name), None)
     return None if found is None else found[0].site(found[1])
-
-
-def attribute_text(run: Evidence, module: Module, name: str) -> str:
-    """What is assigned there, as it is written."""
-    found = next(_assignments(run, module, name), None)
-    return "" if found is None or found[1].value is None else ast.unparse(found[1].value)

@@ -47,10 +47,6 @@ class Look:
     def rows_are_probabilities(self) -> bool:
         return self.low >= 0 and self.sums is not None and _near(self.sums, 1.0, 1e-3)
 
-    @property
-    def rows_are_log_probabilities(self) -> bool:
-        return self.high <= 1e-3 and self.logsumexp is not None and _near(self.logsumexp, 0.0, 0.02)
-
 
 def _near(span: tuple[float, float], wanted: float, slack: float) -> bool:
     return abs(span[0] - wanted) <= slack and abs(span[1] - wanted) <= slack

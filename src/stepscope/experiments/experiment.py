@@ -35,7 +35,6 @@ _PATIENCE = 4.0
 """Extra seconds for a forked experiment, because it can only stop between its steps."""
 _NO_BACKWARD = "fork-based multiprocessing"
 """In torch's message where a forked process cannot run backward (a device other than the CPU has been found)."""
-MOST_OUTPUT = 1 << 20
 
 
 class Trial:

@@ -34,13 +34,12 @@ def test_a_loss_module_and_its_function_look_the_same(watcher: Watcher) -> None:
     assert second.place.site.text.startswith("F.cross_entropy(SCORES")
 
 
-def test_probabilities_and_their_logarithms_are_told_apart(watcher: Watcher) -> None:
+def test_rows_of_probabilities_are_recognized(watcher: Watcher) -> None:
     F.nll_loss(SCORES, KINDS)
     F.nll_loss(SCORES.softmax(1), KINDS)
     F.nll_loss(SCORES.log_softmax(1), KINDS)
     looks = [call.look for call in watcher.losses.calls]
     assert [look.rows_are_probabilities for look in looks] == [False, True, False]
-    assert [look.rows_are_log_probabilities for look in looks] == [False, False, True]
 
 
 def test_the_target_of_a_binary_loss_is_counted(watcher: Watcher) -> None:

@@ -7,7 +7,7 @@ import { type AxesOptions, type AxesPlan, fitted, type Measure, planAxes } from 
 import type { Axes } from "../lib/chart-project";
 import type { Inks } from "./inks";
 
-export const AXIS_PX = 11;
+const AXIS_PX = 11;
 
 let scratch: CanvasRenderingContext2D | null = null;
 const widths = new Map<string, number>();
@@ -15,7 +15,7 @@ let widthsOf = "";
 const MOST_WIDTHS = 4000;
 
 /** Measures labels in the font of the axes, without a canvas on the page; a width is measured once. */
-export function measureIn(font: string): Measure {
+function measureIn(font: string): Measure {
   return (label) => {
     if (widthsOf !== font || widths.size > MOST_WIDTHS) widths.clear();
     widthsOf = font;

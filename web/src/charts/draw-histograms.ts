@@ -34,7 +34,7 @@ interface Layout {
 
 const RIDGE_HEIGHT = 0.34;
 
-export function histogramLayout(
+function histogramLayout(
   data: Histograms,
   mode: HistogramMode,
   width: number,

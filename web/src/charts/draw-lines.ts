@@ -20,7 +20,7 @@ export interface LineStyle {
 }
 
 /** The order in which lines are laid over each other: the faded below, the strong on top. */
-export function byWeight(lines: readonly DrawnLine[]): DrawnLine[] {
+function byWeight(lines: readonly DrawnLine[]): DrawnLine[] {
   const weight = (l: DrawnLine): number => (l.strong ? 2 : l.faded ? 0 : 1) - (l.line.superseded ? 0.5 : 0);
   return [...lines].sort((a, b) => weight(a) - weight(b));
 }

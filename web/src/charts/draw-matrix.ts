@@ -20,7 +20,7 @@ export interface MatrixData {
 const LEFT = 64;
 const BOTTOM = 40;
 
-export function matrixBox(size: { width: number; height: number }) {
+function matrixBox(size: { width: number; height: number }) {
   return {
     left: LEFT,
     top: 8,

@@ -9,7 +9,7 @@ import { type Dim, drawPoints, pixelsOf, type ScatterPaint } from "./draw-scatte
 import type { Inks } from "./inks";
 
 /** Where an effect's points lie on the plot's places: x by the parameter's scale, y by the metric's. */
-export function effectPlaces(effect: Effect, x: ParamScale, y: ParamScale): { x: number; y: number }[] {
+function effectPlaces(effect: Effect, x: ParamScale, y: ParamScale): { x: number; y: number }[] {
   return effect.x
     .map((value, at) => ({ x: x.place(value), y: y.place(effect.y[at] as number) }))
     .filter((point) => Number.isFinite(point.x) && Number.isFinite(point.y));

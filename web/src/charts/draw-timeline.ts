@@ -280,6 +280,6 @@ function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number,
 }
 
 /** A colour of the page, thinned. */
-export function withAlpha(colour: string, alpha: number): string {
+function withAlpha(colour: string, alpha: number): string {
   return `rgb(${rgb(colour).join(" ")} / ${alpha})`;
 }

@@ -34,7 +34,7 @@ function extent(all: readonly number[]): [number, number] {
   return lo <= hi ? [lo, hi] : [0, 1];
 }
 
-export function xyAxes(lines: readonly XYLine[], options: XYOptions): Axes {
+function xyAxes(lines: readonly XYLine[], options: XYOptions): Axes {
   const bars = lines.some((l) => l.kind === "bar");
   const ys = extent(lines.flatMap((l) => l.y));
   const xs = extent(lines.flatMap((l) => l.x));

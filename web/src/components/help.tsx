@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { Dialog } from "./dialog";
-import { Key } from "./tooltip";
+import { Key } from "./key";
 
 export const helpOpen = signal(false);
 

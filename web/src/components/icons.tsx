@@ -140,7 +140,6 @@ export const BellOffIcon = draw(
 );
 export const BookmarkIcon = draw(<path d="M4.2 2.5h7.6v11L8 10.6l-3.8 2.9v-11Z" />);
 export const ArchiveIcon = draw(<path d="M2.5 3h11v3h-11V3Zm.9 3v6.4c0 .3.3.6.6.6h8c.3 0 .6-.3.6-.6V6M6.3 8.5h3.4" />);
-export const UndoIcon = draw(<path d="M5.5 3 2.5 6l3 3M2.8 6H9a4 4 0 0 1 0 8H5.5" />);
 export const MenuIcon = draw(<path d="M2.5 4.5h11M2.5 8h11m-11 3.5h11" />);
 export const TerminalIcon = draw(<path d="M2.5 3h11v10h-11V3Zm2.3 2.7L7 7.8 4.8 10M8.5 10.3h2.8" />);
 export const BoxIcon = draw(<path d="M8 2 2.8 4.6v6.8L8 14l5.2-2.6V4.6L8 2Zm0 0M2.8 4.6 8 7.2l5.2-2.6M8 7.2V14" />);

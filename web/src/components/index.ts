@@ -6,4 +6,3 @@ export { EmptyState, ErrorState, Skeleton } from "./states";
 export { StatusDot } from "./status";
 export { Tag } from "./tag";
 export { copyText, toast, Toasts } from "./toast";
-export { Key, Tooltip } from "./tooltip";

@@ -14,7 +14,7 @@ import { go, type PageDef } from "../router";
 import { openView, viewsHere } from "../saved-views";
 import { project } from "../state";
 import { iconOf } from "./palette-icons";
-import { Key } from "./tooltip";
+import { Key } from "./key";
 import { SearchIcon } from "./icons";
 
 export const paletteOpen = signal(false);

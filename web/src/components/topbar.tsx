@@ -29,7 +29,7 @@ import { Bell } from "./notifications";
 import { paletteOpen } from "./palette";
 import { Menu, type MenuItem } from "./popover";
 import { SavedViewsMenu } from "./saved-views";
-import { Key } from "./tooltip";
+import { Key } from "./key";
 import { again, takeBack } from "./undo";
 
 /** What the server is; read again when the live line comes back. */

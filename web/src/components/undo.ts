@@ -15,15 +15,6 @@ const MOST = 100;
 const done = signal<readonly Done[]>([]);
 const undone = signal<readonly Done[]>([]);
 
-/** What Ctrl+Z would take back, or null. */
-export function nextUndo(): Done | null {
-  return done.value.at(-1) ?? null;
-}
-
-export function nextRedo(): Done | null {
-  return undone.value.at(-1) ?? null;
-}
-
 /** Remembers a step; with `said`, tells of it with a button to take it back. */
 export function remember(step: Done, said?: string): void {
   done.value = [...done.peek(), step].slice(-MOST);

@@ -110,5 +110,5 @@ export function withOptions(all: AllPanelOptions, key: string, change: PanelOpti
 export const panelX = (chosen: string, own: string | null | undefined): string =>
   chosen === "step" && own ? own : chosen;
 
-export const X_LABELS: Record<string, string> = { step: "Step", relative: "Relative time", wall: "Wall time" };
+const X_LABELS: Record<string, string> = { step: "Step", relative: "Relative time", wall: "Wall time" };
 export const xLabel = (x: string): string => X_LABELS[x] ?? x;

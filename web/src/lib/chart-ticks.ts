@@ -113,7 +113,7 @@ const MOST_DECIMALS = 14;
  * A number as an axis writes it, with the decimals that `step` makes necessary, in the unit that the axis's largest
  * needs: 1,500, 20k, 0.02, 3e-7.
  */
-export function tickNumber(value: number, step: number, largest = Math.abs(value)): string {
+function tickNumber(value: number, step: number, largest = Math.abs(value)): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (largest >= 1e15 || largest < 1e-4) return exponent(value, step);
@@ -132,7 +132,7 @@ const minus = (text: string): string => text.replace("-", "−");
 const two = (n: number): string => String(n).padStart(2, "0");
 
 /** Seconds as 45 s, 2:30, 1:05:00 or 3 d 04 h: short enough for a tick. */
-export function tickDuration(seconds: number, step: number): string {
+function tickDuration(seconds: number, step: number): string {
   const sign = seconds < 0 ? "−" : "";
   const s = Math.abs(seconds);
   if (s === 0) return "0";
@@ -148,7 +148,7 @@ export function tickDuration(seconds: number, step: number): string {
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** Unix seconds as a local clock time, or as a date at midnight. */
-export function tickTime(seconds: number, step: number): string {
+function tickTime(seconds: number, step: number): string {
   const d = new Date(seconds * 1000);
   if (step >= DAY || (d.getHours() === 0 && d.getMinutes() === 0 && step >= 60)) {
     return `${d.getDate()} ${MONTHS[d.getMonth()]}`;

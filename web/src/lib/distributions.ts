@@ -49,7 +49,7 @@ export interface Wrong {
 }
 
 /** What is wrong with a layer's histograms, the gravest thing; null when nothing is. */
-export function wrongOf(cell: DistributionCell): Wrong | null {
+function wrongOf(cell: DistributionCell): Wrong | null {
   if (cell.bad > 0) return { grade: 3, words: `${cell.bad.toLocaleString("en-US")} NaN or ∞ in the ${cell.family}` };
   if ((cell.moved ?? 0) >= EXPLODED)
     return {

@@ -18,8 +18,8 @@ export interface Size {
   height: number;
 }
 
-export const MIN_SCALE = 0.02;
-export const MAX_SCALE = 4;
+const MIN_SCALE = 0.02;
+const MAX_SCALE = 4;
 const MARGIN = 28;
 
 /** Shows all of `rect`, in the middle, but never larger than `largest`. */
@@ -68,7 +68,7 @@ export function intoWidth(camera: Camera, rect: Rect, screen: Size): Camera {
 }
 
 /** Below this scale, names cannot be read. */
-export const READABLE = 0.55;
+const READABLE = 0.55;
 
 /** Nothing to do while it is well inside; otherwise to the middle, or, if it is too long for that, its start first. */
 function into(start: number, length: number, space: number): number {

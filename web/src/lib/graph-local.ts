@@ -62,7 +62,7 @@ export function localGraph(shown: Shown, box: Item, ports: Ports = NO_PORTS): Lo
 }
 
 /** The child of `box` that holds `leaf`. */
-export function childToward(shown: Shown, box: Item, leaf: Item): Item {
+function childToward(shown: Shown, box: Item, leaf: Item): Item {
   let item = leaf;
   while (shown.parent.get(item) !== box) item = shown.parent.get(item) as Item;
   return item;

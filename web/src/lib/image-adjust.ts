@@ -43,7 +43,7 @@ export const adjustCodec: Codec<Adjust> = {
 };
 
 /** How bright a colour looks, 0 to 255. */
-export const luma = (r: number, g: number, b: number): number => Math.round(0.2126 * r + 0.7152 * g + 0.0722 * b);
+const luma = (r: number, g: number, b: number): number => Math.round(0.2126 * r + 0.7152 * g + 0.0722 * b);
 
 const OFFSET: Record<Exclude<Channel, "all">, number> = { r: 0, g: 1, b: 2, a: 3 };
 

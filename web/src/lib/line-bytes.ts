@@ -10,7 +10,7 @@ interface Head extends SeriesData {
   columns: readonly number[][];
 }
 
-export class BadLines extends Error {}
+class BadLines extends Error {}
 
 export function unpackLines(bytes: ArrayBuffer): Answer {
   if (bytes.byteLength < 8) throw new BadLines("the server's answer is too short");

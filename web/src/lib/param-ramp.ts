@@ -5,7 +5,7 @@
 const LIGHT = ["#dcc98f", "#a3cd92", "#4fb0a5", "#2f7fb8", "#3b4ba8", "#371f7d"];
 const DARK = ["#6f62b5", "#4a78bd", "#2f8fa8", "#3fb892", "#9ad665", "#fbe96a"];
 
-export const SHADES = 64;
+const SHADES = 64;
 
 export function ramp(dark: boolean): string[] {
   const stops = (dark ? DARK : LIGHT).map(channels);

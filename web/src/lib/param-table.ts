@@ -78,7 +78,7 @@ export function readTable(answer: Parameters): ParamTable {
   };
 }
 
-export function readColumn(column: ParameterColumn): ParamColumn {
+function readColumn(column: ParameterColumn): ParamColumn {
   const size = column.values.length;
   const values = new Float64Array(size).fill(Number.NaN);
   const state = new Uint8Array(size).fill(MISSING);

@@ -56,7 +56,7 @@ const unquoted = (text: string): string =>
   /^(["']).*\1$/s.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text;
 
 /** A value as it is compared: numbers by all their digits. */
-export const valueText = (value: Exclude<Cell, null>): string => String(value);
+const valueText = (value: Exclude<Cell, null>): string => String(value);
 
 function condition(field: string, values: readonly string[]): string {
   return values.length === 1

@@ -34,8 +34,7 @@ export function sayInterval(view: Pick<Ranks, "steps" | "width">, at: number): s
   return last > first ? `steps ${say(first)}–${say(last)}` : `step ${say(first)}`;
 }
 
-export const rowName = ({ first, last }: HeatRow): string =>
-  first === last ? `rank ${first}` : `ranks ${first}–${last}`;
+const rowName = ({ first, last }: HeatRow): string => (first === last ? `rank ${first}` : `ranks ${first}–${last}`);
 
 /** The same beside a row, where there is little room. */
 export const rowLabel = (row: HeatRow): string => (row.first === row.last ? rowName(row) : `${row.first}–${row.last}`);

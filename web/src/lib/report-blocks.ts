@@ -21,7 +21,7 @@ export type Shown =
 export type ShownNode = Block & { id?: string };
 
 /** What a line says without its marks. */
-export function plainText(nodes: readonly Inline[]): string {
+function plainText(nodes: readonly Inline[]): string {
   return nodes
     .map((node) => {
       if (node.kind === "text" || node.kind === "code") return node.text;

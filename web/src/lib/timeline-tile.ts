@@ -21,7 +21,7 @@ export interface Tile {
   lines: Uint32Array;
 }
 
-export class BadTiles extends Error {}
+class BadTiles extends Error {}
 
 /** The tiles of an answer of `/api/timeline/tiles`. */
 export function unpackTiles(bytes: ArrayBuffer): Tile[] {

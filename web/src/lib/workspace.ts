@@ -56,7 +56,7 @@ export const panelNamed = (space: Workspace, id: string): OwnPanel | undefined =
   panelsOf(space).find((panel) => panel.id === id);
 
 /** An id that nothing in the workspace has. */
-export function freshId(space: Workspace): string {
+function freshId(space: Workspace): string {
   const taken = new Set([...space.sections, ...panelsOf(space)].map((one) => one.id));
   let n = taken.size + 1;
   while (taken.has(n.toString(36))) n++;
@@ -185,7 +185,7 @@ export const hideAutomatic = (space: Workspace, panel: string): Workspace => ({
 });
 export const showAutomatic = (space: Workspace): Workspace => ({ ...space, gone: [] });
 
-export function clampedSize({ w, h }: Size): Size {
+function clampedSize({ w, h }: Size): Size {
   const size: Size = {};
   if (w !== undefined) size.w = Math.min(MOST_COLUMNS, Math.max(1, Math.round(w)));
   if (h !== undefined)

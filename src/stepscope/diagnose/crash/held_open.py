@@ -24,7 +24,6 @@ _MAKERS = {
     "socket": ("socket", "create_connection"),
 }
 """The calls that give an object which holds one of these."""
-_LOCKS = ("lock", "RLock")
 _DEEPEST = 3
 
 
@@ -35,7 +34,6 @@ class HeldOpen:
     name: str
     text: str
     site: Site
-    is_lock: bool
 
 
 def held_open(crash: Crash, kind: str) -> HeldOpen | None:
@@ -45,12 +43,12 @@ def held_open(crash: Crash, kind: str) -> HeldOpen | None:
         found = [one for one in _assigned(crash) if one[1] == name]
         if found:
             file, _, node = found[0]
-            return HeldOpen(f"self.{name}", said(node.value), node_site(file, node), bare in _LOCKS)
+            return HeldOpen(f"self.{name}", said(node.value), node_site(file, node))
     made = [one for one in _assigned(crash) if called_name(one[2].value) in _MAKERS.get(bare, ())]
     if len(made) != 1:
         return None
     file, name, node = made[0]
-    return HeldOpen(f"self.{name}", said(node.value), node_site(file, node), bare in _LOCKS)
+    return HeldOpen(f"self.{name}", said(node.value), node_site(file, node))
 
 
 def _attributes(crash: Crash, kind: str) -> Iterator[str]:

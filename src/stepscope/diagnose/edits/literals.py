@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from stepscope.diagnose.edits.plans import argument, at, span
+from stepscope.diagnose.edits.plans import argument, span
 from stepscope.diagnose.edits.syntax import find
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ def set_argument(where: Where, position: int | None, name: str, value: str) -> P
         return argument((file, call), position, name, value)(source)
 
     return plan
-
-
-def set_value(where: Where, value: str) -> Plan:
-    """An expression, changed where its value is written."""
-    return at(where, lambda file, node: [span(file, literal_of(file, node) or node, value)], ast.expr)
 
 
 def given_argument(call: ast.Call, position: int | None, name: str) -> ast.expr | None:

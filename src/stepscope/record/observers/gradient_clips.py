@@ -29,7 +29,6 @@ class GradientClipObserver(Observer, GradientClips):
     def __init__(self, watcher: Watcher) -> None:
         GradientClips.__init__(self)
         super().__init__(watcher)
-        self._holders: dict[int, int] = {}
 
     def install(self, installed: Installed) -> None:
         # Inside `clip_grad_norm_`, which warns with the line of its caller; older versions have no inside.

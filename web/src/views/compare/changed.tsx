@@ -77,7 +77,7 @@ const MOST_SAME = 12;
 const sameWords = (same: readonly string[]): string =>
   same.slice(0, MOST_SAME).join(", ") + (same.length > MOST_SAME ? ` and ${same.length - MOST_SAME} more` : "");
 
-export function nameIn(found: Found, id: string): string {
+function nameIn(found: Found, id: string): string {
   const column = found.compared.columns.find((one) => one.id === id);
   return column ? labelOf(column) : "";
 }

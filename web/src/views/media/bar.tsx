@@ -122,7 +122,7 @@ function Kinds({ keys }: { keys: readonly MediaKey[] }) {
   );
 }
 
-export const STRETCHES: readonly { value: Stretch; label: string }[] = [
+const STRETCHES: readonly { value: Stretch; label: string }[] = [
   { value: "none", label: "As logged" },
   { value: "auto", label: "Auto contrast" },
   { value: "equalise", label: "Equalised histogram" },
@@ -133,7 +133,7 @@ export const COLOURS: readonly { value: MapName | "none"; label: string }[] = [
   { value: "viridis", label: "Viridis" },
   { value: "magma", label: "Magma" },
 ];
-export const CHANNELS: readonly { value: Channel; label: string }[] = [
+const CHANNELS: readonly { value: Channel; label: string }[] = [
   { value: "all", label: "All channels" },
   { value: "r", label: "Red" },
   { value: "g", label: "Green" },

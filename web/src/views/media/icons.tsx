@@ -43,6 +43,5 @@ export const ContrastIcon = draw(
     <path d="M8 2.4a5.6 5.6 0 0 1 0 11.2Z" fill="currentColor" stroke="none" />
   </>,
 );
-export const WipeIcon = draw(<path d="M2.5 3h11v10h-11zM8 1.5v13M5 8l-1 0m7 0h1" />);
 export const FirstIcon = draw(<path d="M4 3.5v9M12 4 7 8l5 4" />);
 export const LastIcon = draw(<path d="M12 3.5v9M4 4l5 4-5 4" />);

@@ -13,7 +13,7 @@ export interface ContentsProps {
 const DEEPEST = 3;
 
 /** Goes to a heading without touching the address, which belongs to the app's pages. */
-export function goToHeading(id: string): void {
+function goToHeading(id: string): void {
   const target = document.getElementById(`at-${id}`);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   target?.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });

@@ -35,7 +35,7 @@ export function ReportView({ id }: { id: string }) {
 }
 
 /** Leaves the report; what belongs to it alone goes out of the address too. */
-export function leaveReport(path = "/reports"): void {
+function leaveReport(path = "/reports"): void {
   go(path, NOTHING_OPEN);
 }
 

@@ -134,7 +134,7 @@ export function Changes({ run }: { run: RunDetail }) {
 }
 
 /** Files of a diff, each folded away or open. */
-export function DiffFiles({ files, open }: { files: readonly DiffFile[]; open: boolean }) {
+function DiffFiles({ files, open }: { files: readonly DiffFile[]; open: boolean }) {
   return (
     <>
       {files.map((file, at) => (

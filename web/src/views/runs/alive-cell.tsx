@@ -19,7 +19,7 @@ export function AliveCell({ row }: { row: RunRow }) {
   );
 }
 
-export const wholeWords = (alive: Alive): string =>
+const wholeWords = (alive: Alive): string =>
   [
     alive.why,
     alive.of,

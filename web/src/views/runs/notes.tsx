@@ -42,7 +42,7 @@ interface NotesEditorProps {
   onSaved?: () => void;
 }
 
-export function NotesEditor({ id, notes, anchor, onClose, onSaved }: NotesEditorProps) {
+function NotesEditor({ id, notes, anchor, onClose, onSaved }: NotesEditorProps) {
   const draft = useRef(notes);
   const done = useRef(false);
   const save = () => {

@@ -120,7 +120,7 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
 }
 
 /** The run's colour. On a chosen run it is an eye that hides its lines; on others it chooses the run. */
-export function Swatch({ id, chosen, name }: { id: string; chosen: boolean; name: string }) {
+function Swatch({ id, chosen, name }: { id: string; chosen: boolean; name: string }) {
   const off = hiddenSet.value.has(id);
   const label = chosen ? `${off ? "Show" : "Hide"} ${name} in Charts` : `Choose ${name} for Charts`;
   return (

@@ -9,7 +9,7 @@ import type { Options } from "../../lib/workspace";
 const REST_MS = 250;
 
 /** Every option that begins with `=`, alone or in a list. */
-export const formulasIn = (options: Options): string[] =>
+const formulasIn = (options: Options): string[] =>
   Object.values(options)
     .flat()
     .filter((value): value is string => typeof value === "string" && value.startsWith("="));

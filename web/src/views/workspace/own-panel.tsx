@@ -23,7 +23,7 @@ import { asReportRuns, change, editing } from "./space";
 
 const AddToReport = lazily(() => import("../reports/add").then((chunk) => chunk.AddToReport));
 
-export const enlargedId = (panel: OwnPanel): string => `own:${panel.id}`;
+const enlargedId = (panel: OwnPanel): string => `own:${panel.id}`;
 
 export interface OwnPanelViewProps {
   panel: OwnPanel;

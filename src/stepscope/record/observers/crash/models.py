@@ -17,8 +17,6 @@ from stepscope.record.source import assignments_of
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
-    from stepscope.evidence.modules import Module
-    from stepscope.record.observers.module_records import ModuleRecords
     from stepscope.record.observers.watcher import Watcher
 
 _TORCHS = frozenset(vars(torch.nn.Module()))
@@ -50,16 +48,6 @@ def describe_models(describer: Describer, watcher: Watcher, running: list[torch.
         known = watcher.module_records.of(module)
         if known in describer.modules:
             describer.modules[known].limits = _limits(module) or {}
-
-
-def construction_of(root: torch.nn.Module, nets: ModuleRecords) -> dict[Module, ModuleSeen]:
-    """Where the parts of a model were made, without what they hold."""
-    found: dict[Module, ModuleSeen] = {}
-    for part in root.modules():
-        record = nets.of(part)
-        found[record] = ModuleSeen(record, kind_of(type(part)))
-    found[nets.of(root)].sites = _sites(root) or {}
-    return found
 
 
 @fence.fenced("reading where layers were made")

@@ -13,7 +13,7 @@ const ZOOM_PER_S = 6;
 const PAN_PER_S = 1.1;
 
 /** The block at a place of the stage. */
-export function hitUnder(state: TimelineState, x: number, y: number): Hit | null {
+function hitUnder(state: TimelineState, x: number, y: number): Hit | null {
   const rows = state.rows.peek();
   const down = y + state.scroll.peek();
   const row = rows[rowAt(rows, down)];
