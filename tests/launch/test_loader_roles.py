@@ -9,7 +9,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from stepscope.launch.limits import Limiter
-from stepscope.launch.loader_roles import Roles
+from stepscope.launch.loader_roles import Roles, split_name
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Amount, Limits
 
@@ -38,6 +38,29 @@ def test_the_function_that_iterates_gives_a_name() -> None:
     evaluate(first)
     sweep(second)
     assert (roles.of(first), roles.of(second)) == ("val", None)
+
+
+def test_so_does_what_a_function_is_called_with() -> None:
+    found: list[str] = []
+
+    def each(batches: list[object]) -> Iterator[str]:
+        for name in map(split_name, batches):  # noqa: UP028 - asked in the `for` statement, as of a loader
+            yield name
+
+    @torch.no_grad()
+    def score(model: object, source: list[object]) -> None:
+        for name in each(source):
+            found.append(name)
+
+    class Trainer:
+        def score(self, source: list[object], *, size: int = 0) -> None:
+            score(None, source=source)
+
+    valid_seen, dl_valid_unseen, more = [object()], [object()], [[object()]]
+    score(None, valid_seen)
+    Trainer().score(dl_valid_unseen, size=3)
+    score(*[None, more[0]])
+    assert found == ["valid_seen", "valid_unseen", ""]
 
 
 @contextmanager

@@ -25,6 +25,8 @@ _WORDS: tuple[tuple[Role, frozenset[str]], ...] = (
 )
 
 _SUFFIX = re.compile(r"_*(?:data)?_*(?:loader|set|iter|dl|ds)s?$|_*data$", re.IGNORECASE)
+_CALLERS = 3
+"""Functions that hand a loader on, and frames of a decorator between two of them."""
 _PREFIX = re.compile(r"^(?:data_?)?(?:loader|set|dl|ds)_+", re.IGNORECASE)
 
 
@@ -121,29 +123,84 @@ def _named_by_caller() -> Role | None:
 
 
 def _names_by_caller() -> list[str]:
-    """The names in the statement that iterates, then that of the function it stands in.
+    """The names in the statement that iterates, what its function was given for them, then the name of the function.
 
     From the source text, not from the frame's locals: reading those would keep every tensor among them alive.
     """
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     for _ in range(40):
         if frame.f_back is None:
             return []
         frame = frame.f_back
         if is_own_file(frame.f_code.co_filename):
-            return [*_iterated_at(frame.f_code.co_filename, frame.f_lineno), frame.f_code.co_name]
+            iterated = list(_iterated_at(frame.f_code.co_filename, frame.f_lineno))
+            return [*iterated, *_handed_over(frame, iterated), frame.f_code.co_name]
     return []
+
+
+def _handed_over(frame: Any, names: list[str]) -> list[str]:
+    """`val_loader` where `evaluate(model, val_loader)` calls `def evaluate(model, loader)`, which iterates `loader`."""
+    found: list[str] = []
+    for _ in range(_CALLERS):
+        code, frame = frame.f_code, _own_caller(frame)
+        parameters = code.co_varnames[: code.co_argcount]
+        given = {word for text in names for word in text.split() if word in parameters}
+        if len(given) != 1 or frame is None:
+            break
+        name = given.pop()
+        is_method = parameters[0] in ("self", "cls")
+        position = parameters.index(name) - is_method
+        said = _argument_at(frame.f_code.co_filename, frame.f_lineno, code.co_name, name, position)
+        if not said:
+            break
+        found.append(said)
+        names = [said]
+    return found
+
+
+def _own_caller(frame: Any) -> Any:
+    """The script's frame that called this one, directly or through a decorator (`@torch.no_grad()`)."""
+    for _ in range(_CALLERS):
+        frame = frame.f_back
+        if frame is None or is_own_file(frame.f_code.co_filename):
+            return frame
+    return None
+
+
+@lru_cache(maxsize=256)
+def _argument_at(path: str, line: int, function: str, name: str, position: int) -> str:
+    """The names in one argument of the only call of a function on a line; "" where there is no one such call."""
+    calls = [
+        node
+        for node in ast.walk(_tree(path))
+        if isinstance(node, ast.Call)
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) == function
+    ]
+    if len(calls) != 1 or any(isinstance(one, ast.Starred) for one in calls[0].args):
+        return ""
+    by_name = {word.arg: word.value for word in calls[0].keywords}
+    argument = by_name.get(name) or (calls[0].args[position] if position < len(calls[0].args) else None)
+    return "" if argument is None else _words_of(argument)
+
+
+def _tree(path: str) -> ast.AST:
+    try:
+        return ast.parse("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
+
+
+def _words_of(node: ast.AST) -> str:
+    names = [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return " ".join(names + [one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)])
 
 
 @lru_cache(maxsize=256)
 def _iterated_at(path: str, line: int) -> tuple[str, ...]:
     """The expressions that line `line` of a file iterates over."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(path)))
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
     found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             source = node.iter
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("iter", "next"):
@@ -151,7 +208,5 @@ def _iterated_at(path: str, line: int) -> tuple[str, ...]:
         else:
             continue
         if source.lineno <= line <= (source.end_lineno or source.lineno):
-            names = [n.id for n in ast.walk(source) if isinstance(n, ast.Name)]
-            names += [n.attr for n in ast.walk(source) if isinstance(n, ast.Attribute)]
-            found.append((source.lineno, " ".join(names)))
+            found.append((source.lineno, _words_of(source)))
     return tuple(text for _, text in sorted(found, reverse=True))
