@@ -122,28 +122,64 @@ def _media(run: RunFolder, place: Path, out: IO[bytes], done: Exported) -> None:
 def _values(media: Media, data: bytes) -> Iterator[bytes]:
     """The summary values for one item; none if TensorBoard has no page for it."""
     tag = media.key if media.count == 1 else f"{media.key}/{media.index}"
+    kind = "image" if media.kind in ("figure", "video") else media.kind
+    values = _VALUES.get(kind)
+    if values is not None:
+        yield from values(tag, media, data)
+
+
+def _image(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    if media.mime.startswith("image/"):
+        yield write.image(tag, data, int(media.meta.get("width") or 0), int(media.meta.get("height") or 0))
+
+
+def _audio(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
     meta = media.meta
-    if media.kind in ("image", "figure", "video") and media.mime.startswith("image/"):
-        yield write.image(tag, data, int(meta.get("width") or 0), int(meta.get("height") or 0))
-    elif media.kind == "audio":
-        rate, channels = float(meta.get("rate") or 0), int(meta.get("channels") or 1)
-        yield write.audio(tag, data, media.mime, rate, channels, round(float(meta.get("seconds") or 0) * rate))
-    elif media.kind == "histogram":
-        yield write.histogram(tag, encode_histogram(_histogram(data, meta)))
-    elif media.kind == "text":
-        yield write.text(tag, data.decode("utf-8", "replace"))
-    elif media.kind == "html":
-        yield write.text(tag, "```html\n" + data.decode("utf-8", "replace") + "\n```")
-    elif media.kind == "table":
-        yield write.text(tag, _markdown(**msgspec.json.decode(data)))
-    elif media.kind == "confusion":
-        found = msgspec.json.decode(data)
-        rows = [[label, *counts] for label, counts in zip(found["labels"], found["counts"], strict=True)]
-        yield write.text(tag, _markdown(["true \\ predicted", *found["labels"]], rows))
-    elif media.kind == "curve" and meta.get("curve") == "pr":
-        for curve in msgspec.json.decode(data)["curves"]:
-            several = len(meta.get("labels") or ()) > 1
-            yield write.pr_curve(f"{tag}/{curve['label']}" if several else tag, _at_thresholds(curve))
+    rate, channels = float(meta.get("rate") or 0), int(meta.get("channels") or 1)
+    yield write.audio(tag, data, media.mime, rate, channels, round(float(meta.get("seconds") or 0) * rate))
+
+
+def _histogram_value(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    yield write.histogram(tag, encode_histogram(_histogram(data, media.meta)))
+
+
+def _text(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    yield write.text(tag, data.decode("utf-8", "replace"))
+
+
+def _html(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    yield write.text(tag, "```html\n" + data.decode("utf-8", "replace") + "\n```")
+
+
+def _table(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    yield write.text(tag, _markdown(**msgspec.json.decode(data)))
+
+
+def _confusion(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    found = msgspec.json.decode(data)
+    rows = [[label, *counts] for label, counts in zip(found["labels"], found["counts"], strict=True)]
+    yield write.text(tag, _markdown(["true \\ predicted", *found["labels"]], rows))
+
+
+def _curves(tag: str, media: Media, data: bytes) -> Iterator[bytes]:
+    if media.meta.get("curve") != "pr":
+        return
+    several = len(media.meta.get("labels") or ()) > 1
+    for curve in msgspec.json.decode(data)["curves"]:
+        yield write.pr_curve(f"{tag}/{curve['label']}" if several else tag, _at_thresholds(curve))
+
+
+_VALUES = {
+    "image": _image,
+    "audio": _audio,
+    "histogram": _histogram_value,
+    "text": _text,
+    "html": _html,
+    "table": _table,
+    "confusion": _confusion,
+    "curve": _curves,
+}
+"""The values of each kind of media that TensorBoard shows."""
 
 
 def _histogram(data: bytes, meta: dict[str, Any]) -> Histogram:

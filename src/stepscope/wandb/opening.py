@@ -23,6 +23,19 @@ from stepscope.wandb.settings import Settings, joined, store_for
 
 _MODES = ("online", "offline", "disabled", "shared", "run", "dryrun")
 _OFF = ("disabled",)
+_SETTINGS = {
+    "project": "project",
+    "name": "run_name",
+    "notes": "run_notes",
+    "group": "run_group",
+    "tags": "run_tags",
+    "dir": "root_dir",
+    "id": "run_id",
+    "entity": "entity",
+    "job_type": "run_job_type",
+    "mode": "mode",
+}
+"""The setting that is used if an argument of `init` is not given."""
 _WHY = {
     "monitor_gym": "log a wandb.Video of the frames",
     "fork_from": "start a new run and load the other one's checkpoint",
@@ -63,28 +76,35 @@ def init(
     """
     chosen = joined(settings)
     current = open_runs.open_run()
-    again = _reinit(reinit if reinit is not None else chosen.reinit) if current is not None else ""
-    if current is not None and again == "return_previous":
-        say_once("wandb reinit", "wandb.init() with an open run returns that run; finish it first, or pass reinit=True")
-        return current
-    beside = again == "create_new"
-    if current is not None and not beside:
-        current.finish()
-    wording.note_unused("init", locals(), _WHY)
-    _check_mode(mode or chosen.mode)
-    off = (mode or chosen.mode) in _OFF
-    store = store_for(dir or chosen.root_dir)
+    beside = False
+    if current is not None:
+        again = _reinit(reinit if reinit is not None else chosen.reinit)
+        if again == "return_previous":
+            hint = "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
+            say_once("wandb reinit", hint)
+            return current
+        beside = again == "create_new"
+        if not beside:
+            current.finish()
+    wording.note_unused("init", {"monitor_gym": monitor_gym, "fork_from": fork_from}, _WHY)
+    asked: dict[str, Any] = {"project": project, "name": name, "notes": notes, "group": group, "tags": tags, "dir": dir}
+    asked |= {"id": id, "entity": entity, "job_type": job_type, "mode": mode}
+    wanted = {word: value or getattr(chosen, _SETTINGS[word]) for word, value in asked.items()}
+    _check_mode(wanted["mode"])
+    off = wanted["mode"] in _OFF
+    store = store_for(wanted["dir"])
     given = _picked(read_config(config), config_include_keys, config_exclude_keys)
-    wanted = id or chosen.run_id
-    past = None if off else _past(store, wanted, resume if resume is not None else chosen.resume, resume_from)
-    kind = job_type or chosen.run_job_type
+    past = None
+    if not off:
+        past = _past(store, wanted["id"], resume if resume is not None else chosen.resume, resume_from)
+    kind = wanted["job_type"]
     options: dict[str, Any] = {
-        "project": project or chosen.project,
-        "name": name or chosen.run_name,
+        "project": wanted["project"],
+        "name": wanted["name"],
         "config": given,
-        "tags": [*_listed(tags or chosen.run_tags), *([f"job_type:{kind}"] if kind else [])],
-        "notes": notes or chosen.run_notes or "",
-        "group": group or chosen.run_group,
+        "tags": [*_listed(wanted["tags"]), *([f"job_type:{kind}"] if kind else [])],
+        "notes": wanted["notes"] or "",
+        "group": wanted["group"],
         "dir": store,
         "resume": past,
         "console": chosen.console != "off",
@@ -92,7 +112,7 @@ def init(
         "git": not chosen.disable_git,
         "mode": "off" if off else None,
     }
-    who = identity.Identity(wanted, "", entity or chosen.entity, kind, _sweep_of())
+    who = identity.Identity(wanted["id"], "", wanted["entity"], kind, _sweep_of())
     run = _opened(options, who, chosen, bool(allow_val_change), beside)
     if resume_from is not None:
         run._run.rewind(_moment(resume_from)[1] + 1)

@@ -67,18 +67,14 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
     seeded = max(len(left), len(right)) > 1
     noise = _seed_noise(left, right) if seeded else _step_noise(mean_a, mean_b)
     known = seeded or len(grid) >= LEAST_POINTS or np.array_equal(mean_a, mean_b, equal_nan=True)
-    at = _first_apart(mean_a, mean_b, noise) if known else None
-    step = None if at is None else math.floor(grid[at])
-    first_lost = _one_lost(lost_a, lost_b)
-    if first_lost is not None and (step is None or first_lost < step):
-        step = first_lost
-        at = min(int(np.searchsorted(grid, step)), len(grid) - 1)
+    apart = _first_apart(mean_a, mean_b, noise) if known else None
+    at, step = _parts_at(grid, apart, _one_lost(lost_a, lost_b))
     shown = np.unique(np.linspace(0, len(grid) - 1, min(SHOWN, len(grid))).astype(np.int64))
     return Parting(
         key=key,
         step=step,
-        a=None if at is None else _number(mean_a[at]),
-        b=None if at is None else _number(mean_b[at]),
+        a=_number_at(mean_a, at),
+        b=_number_at(mean_b, at),
         noise=_number(noise[at] if at is not None else np.median(noise)) if known else None,
         noise_from="seeds" if seeded else "steps",
         a_end=_end(sides[0]),
@@ -89,6 +85,18 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
         a_line=[_number(value) for value in mean_a[shown]],
         b_line=[_number(value) for value in mean_b[shown]],
     )
+
+
+def _parts_at(grid: Floats, apart: int | None, first_lost: int | None) -> tuple[int | None, int | None]:
+    """The place in the grid and the step: where the curves are apart, or earlier where only one is not finite."""
+    step = None if apart is None else math.floor(grid[apart])
+    if first_lost is None or (step is not None and step <= first_lost):
+        return apart, step
+    return min(int(np.searchsorted(grid, first_lost)), len(grid) - 1), first_lost
+
+
+def _number_at(values: Floats, at: int | None) -> float | None:
+    return None if at is None else _number(values[at])
 
 
 def _one_lost(a: int | None, b: int | None) -> int | None:
