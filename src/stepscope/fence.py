@@ -47,7 +47,7 @@ _listener: Callable[[Fault], None] | None = None
 
 
 def on_fault(listener: Callable[[Fault], None] | None) -> None:
-    """Have `listener` told of each new kind of fault, so that it lands in the run folder too."""
+    """Pass each new kind of fault to `listener`, which writes it into the run folder too."""
     global _listener
     _listener = listener
 

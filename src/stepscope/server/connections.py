@@ -75,7 +75,7 @@ class Connections:
     @staticmethod
     def _evict(row: dict[Connection, None]) -> None:
         oldest = next(iter(row))
-        # Out of the row at once: it is told that it is gone only on the loop's next turn, and many may arrive before.
+        # Leaves the row at once: it is evicted only on the next turn of the loop, and many may arrive before that.
         del row[oldest]
         oldest.evict()
 

@@ -1,4 +1,4 @@
-"""While a team server's database is away, answers say so: it is no fault of the page, and nobody is signed out."""
+"""While a team server's database is away, answers say so: the page still works, and nobody is signed out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Who is at the door: the one token of a local app, or the people of a team server.
 
-A door turns what a request shows (an `Authorization` header, our cookie) into a `Caller`, and what stands in an address
+A door turns a request's credentials (an `Authorization` header, our cookie) into a `Caller`, and those in an address
 (`?token=...`) into a cookie.
 """
 
@@ -49,7 +49,7 @@ class Door(Protocol):
         """Who shows what we know; None for a stranger."""
 
     async def refusal(self, headers: Headers) -> tuple[str, str]:
-        """What a stranger's program is told, and what to do."""
+        """The message for a program without a login, and what to do."""
 
     async def about(self, secret: str) -> str:
         """Why an address with this secret in it opens nothing."""

@@ -1,6 +1,6 @@
 """The page that plotly figures are drawn in: a frame that can run what it carries, and reach nothing.
 
-Figures come from runs, and plotly is five megabytes of somebody else's code that reads them. So both stand in a frame
+Figures come from runs, and plotly is five megabytes of third-party code that reads them. So both run in a frame
 with an origin of its own: it has no cookies, cannot see our page, and its policy forbids every request. The figure
 comes in as a message and the only thing that goes out is that it was drawn.
 """

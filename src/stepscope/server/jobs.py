@@ -6,7 +6,7 @@
         except Exception as fault: jobs.failed(job, str(fault))
         else: jobs.done(job)
 
-PostgreSQL hands each process another row (`FOR UPDATE SKIP LOCKED`); in SQLite the write lock does. A job is taken for
+PostgreSQL hands each process another row (`FOR UPDATE SKIP LOCKED`); SQLite has its write lock. A job is reserved for
 some minutes: when its process dies, another one gets it after that. So doing a job twice must do no harm.
 """
 

@@ -47,7 +47,7 @@ class Messenger:
         self._thread: threading.Thread | None = None
 
     def tell(self, connection: sql.Connection, comment: str, mentioned: Collection[str]) -> None:
-        """Have users (by id) told of a comment, as part of the transaction that keeps it."""
+        """Queue messages to users (by id) about a comment, in the transaction that stores it."""
         if self._mail is not None:
             self._jobs.add("mail", [f"{comment} {user}" for user in mentioned], connection)
         if self._webhook is not None and mentioned:

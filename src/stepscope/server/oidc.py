@@ -38,7 +38,7 @@ _STARTED_S = 600
 _TIMEOUT_S = 10
 _LARGEST = 1 << 20
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
-"""No symmetric ones: a provider's public key must not be taken for a shared secret."""
+"""No symmetric ones: a provider's public key must not be usable as a shared secret."""
 
 # Our cookie goes to no request that began at another site, so the last step to the app begins at this page.
 _ONWARD = '<meta http-equiv="refresh" content="0;url=/">'

@@ -46,7 +46,7 @@ class Pages:
             return self._sent(found, "text/html; charset=utf-8", "no-cache", request)
         found = self._read(self.folder / path[1:]) if _FILE.fullmatch(path) else None
         if found is None:
-            return refusal(404, f"There is no page or file {path[:200]!r}.")
+            return refusal(404, f"Page not found: {path[:200]!r}.")
         kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
         kind = "text/javascript" if kind.endswith("javascript") else kind
         if path == FIGURE_FRAME:

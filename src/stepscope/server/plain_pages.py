@@ -1,4 +1,4 @@
-"""The small pages that stand in front of the app: sign in, an invitation, a link that leads nowhere, a refusal.
+"""The small pages before the app: sign-in, an invitation, a dead link, a refusal.
 
 They have no script and load nothing; their one style sheet is in the page, and the policy names its hash.
 """

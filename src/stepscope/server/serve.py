@@ -147,7 +147,7 @@ def serve(
             return
         listener, url = bind(settings.host, port)
         for missing in (place for place in dirs if Path(place) in stores and not Path(place).exists()):
-            say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
+            say(f"The folder {str(missing)!r} does not exist yet; runs appear once they are recorded there.")
         secret = _say_address(settings, url, say)
         if on_address is not None:
             on_address(url, secret)

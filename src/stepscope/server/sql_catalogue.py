@@ -161,7 +161,7 @@ class SqlCatalogue(Catalogue):
         return super().columns(query) if counts is None or query.strip() else counts.columns()
 
     def prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
-        if self._counts is None:  # what comes from the database has its numbers
+        if self._counts is None:  # entries from the database have their numbers
             super().prefetch(entries, fields)
 
     def entries(

@@ -37,7 +37,7 @@ MANY = 20_000
 QUICK_S = 0.3
 """Among many runs, looks that take longer are left to the thread: no request waits for one."""
 SHARE = 10
-"""After a look that took t, rest for at least 10 t: a slow disk is not kept busy by us."""
+"""After a poll that took t, rest for at least 10 t, so that a slow disk is not kept busy."""
 
 
 class Watch:
@@ -163,7 +163,7 @@ class Watch:
 
     def _run(self) -> None:
         # A thread that dies leaves every page stale silently: an internal error is reported and polling continues.
-        turn = fenced("a look at the runs")(self._turn)
+        turn = fenced("polling the runs")(self._turn)
         while not self._stopping.is_set():
             began = time.monotonic()
             turn()
