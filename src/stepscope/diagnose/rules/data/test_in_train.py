@@ -13,6 +13,7 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile
 from stepscope.evidence.batches import Diet, Evaluated
 from stepscope.records.dtypes import is_floating
+from stepscope.records.place import Place
 
 _SHARE = 0.05
 _SHARE_UNNAMED = 0.1
@@ -20,6 +21,7 @@ _FEWEST_ROWS = 8
 _NARROWEST = 3
 _BITS = 40
 _OVER = 4
+_TRAINING_ROWS = re.compile(r"train(ing)?_?(mask|idx|index|indices|ids|nodes|rows)|(mask|idx)_train", re.I)
 _FOLD = re.compile(r"fold(?!er)", re.I)
 
 
@@ -46,7 +48,7 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
             continue
         for evaluated in diet.evaluated:
             share = _share(diet, evaluated)
-            if share is None or _is_training(diet, evaluated):
+            if share is None or _is_training(diet, evaluated) or _is_drawn_from(run, evaluated):
                 continue
             named = _told(run, diet, evaluated) or _says(run, evaluated)
             behind = "" if named or _starts_again(run, evaluated) else _says_behind(run, evaluated)
@@ -65,6 +67,26 @@ def _is_training(diet: Diet, evaluated: Evaluated) -> bool:
     """The line that trains, on the data that trains: a model left in eval mode, or a loss that was not used."""
     trains = bool(evaluated.places) and evaluated.places[0] in diet.places
     return trains and (evaluated.loader is None or evaluated.loader in diet.loaders)
+
+
+def _is_drawn_from(run: Evidence, evaluated: Evaluated) -> bool:
+    """Whether the same function gives the model rows that it draws from the tensor evaluated: `net(x[i])`, `net(x)`."""
+    place = evaluated.places[0] if evaluated.places else None
+    file, call = (None, None) if place is None else (run.source.file(place.file), run.source.expression(place))
+    if file is None or not isinstance(call, ast.Call) or not call.args or not isinstance(call.args[0], ast.Name):
+        return False
+    return any(
+        ast.unparse(other.func) == ast.unparse(call.func)
+        and file.enclosing(other, ast.FunctionDef) is file.enclosing(call, ast.FunctionDef)
+        and any(_draws_from(given, call.args[0].id) for given in other.args[:1])
+        for other in file.walk(ast.Call)
+    )
+
+
+def _draws_from(given: ast.expr, name: str) -> bool:
+    """`x[picked]`"""
+    is_picked = isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Name)
+    return is_picked and isinstance(given.value, ast.Name) and given.value.id == name  # type: ignore[attr-defined]
 
 
 def _share(diet: Diet, evaluated: Evaluated) -> float | None:
@@ -176,7 +198,7 @@ def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sur
 def _all_nodes(run: Evidence) -> Iterator[Proof]:
     """One graph is given whole; the loss takes all of its nodes although some are kept for the test."""
     for picked in run.metrics.picked:
-        if not held_out(words_of(run, picked.place) or ()):
+        if not held_out(words_of(run, picked.place) or ()) and not _is_in_test(run, picked.place):
             continue
         for target in run.targets.all:
             if target.whole and target.whole == target.looks >= 3 and target.rows == picked.rows:
@@ -188,3 +210,12 @@ def _all_nodes(run: Evidence) -> Iterator[Proof]:
                     fix="compute the loss only on the training rows: loss(out[train_mask], y[train_mask])",
                     related=[(picked.place, "the test rows are picked here")],
                 )
+
+
+def _is_in_test(run: Evidence, place: Place | None) -> bool:
+    """Whether a function that is named for testing picks the rows, in a file that knows which rows train."""
+    file = None if place is None else run.source.file(place.file)
+    if place is None or file is None or not held_out([place.function]):
+        return False
+    names = (one.id if isinstance(one, ast.Name) else one.attr for one in file.walk(ast.Name, ast.Attribute))
+    return any(_TRAINING_ROWS.fullmatch(name) for name in names)
