@@ -54,6 +54,7 @@ ROOMS = [
     "database",
     "demo",
     "server",
+    "launch",
 ]
 """The rooms whose docstrings, comments and messages are edited. Add the others as they are."""
 ODD_IN_SOURCE = re.compile(

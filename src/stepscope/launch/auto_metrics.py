@@ -92,7 +92,7 @@ class Logbook:
         return None if self._pulse is None else self._pulse.cadence
 
     def listen_to_losses(self, listener: Callable[[float], None]) -> None:
-        """Have it told of every loss on a CPU, before its backward."""
+        """Pass it every loss on a CPU, before its backward."""
         if self._pulse is not None:
             self._pulse.on_loss = listener
 
@@ -269,8 +269,8 @@ class Logbook:
         if last < 0.7 * self.first_loss:
             return f"--overfit-batches: the loss on {what} still falls: {course}; give it more epochs to see its floor"
         return (
-            f"--overfit-batches: the loss on {what} did not go to its floor: {course}; a model that cannot learn them "
-            "by heart has a bug, too small a learning rate, or a loss whose floor is not near zero"
+            f"--overfit-batches: the loss on {what} did not reach its floor: {course}; a model that cannot overfit "
+            "them has a bug, too small a learning rate, or a loss whose floor is not near zero"
         )
 
 

@@ -34,7 +34,7 @@ class Trying:
 
     @fence.fenced("the probes")
     def data_was_read(self, iterator: Any) -> None:
-        """Data for evaluation has been read: what is asked of datasets is asked again, of this one too."""
+        """Data for evaluation has been read: the experiments on datasets run again, on this one too."""
         loader = self._loop.loader_of.get(iterator)
         if loader is None or self._limiter.roles.of(loader) == "train":
             return

@@ -47,7 +47,7 @@ def check_each(
 
 
 def _placed(finding: Finding, script: str) -> Finding:
-    """With whole paths, as findings have them before they are told; without a place, at the top of its script."""
+    """With whole paths, as findings have them before they are reported; without a place, at the top of its script."""
     file, line = (finding.file, finding.line) if finding.file else (script, 1)
     return with_paths(replace(finding, file=file, line=line), os.path.abspath)
 

@@ -1,4 +1,4 @@
-"""The failing operation, the way through the layers and each frame's tensors: what stands above a traceback."""
+"""The failing operation, the way through the layers and each frame's tensors: the text above a traceback."""
 
 from __future__ import annotations
 

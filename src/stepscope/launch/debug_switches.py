@@ -46,7 +46,7 @@ def _deterministic_torch(torch: Any) -> None:
 
 
 def _eager(torch: Any, installed: Installed) -> None:
-    """`torch.compile` gives back what it was given."""
+    """`torch.compile` returns its argument unchanged."""
 
     def left_alone(plain: Any) -> Any:
         @wraps(plain)

@@ -99,7 +99,7 @@ class Evaluations(Observer):
             self._enter(EvaluationPass("test/" if stage == "test" else "eval/"))
 
     def end(self, *, told: bool = False) -> None:
-        """It is over; `told`: the trainer has logged results of its own, which need none of ours beside them."""
+        """It is over; `told`: the trainer has logged results of its own, so Stepscope's own are not needed."""
         done, self._stage = self._leave(), None
         if done is not None and not told:
             self._keep(done)
@@ -173,7 +173,7 @@ class Evaluations(Observer):
             self._keep(left)
 
     def _attend(self) -> None:
-        """A backward says that training goes on; while there is nothing to tell, nobody is asked at each."""
+        """A backward shows that training continues; while there is nothing to tell, nobody is asked at each."""
         if self._subscription is not None and self._subscription.listens_to:
             kinds, is_open = set(self._subscription.handlers), self._pass is not None or bool(self._ready)
             self._subscription.listen(*(kinds if is_open else kinds - {"backward_begins"}))

@@ -42,7 +42,7 @@ def say_uncaught(error: BaseException, short: bool = False) -> None:
     """
     trace = error.__traceback__
     remember_uncaught(error)
-    _flush(sys.stdout)  # so that what was printed before stands before
+    _flush(sys.stdout)  # so that earlier output comes first
     hook = getattr(sys, "excepthook", sys.__excepthook__)
     try:
         with shown_by(_show_short) if short and StatusLine.is_wanted() else nullcontext():
@@ -74,12 +74,11 @@ def _flush(stream: object) -> None:
 def wait_for_threads() -> None:
     """Wait for the script's threads, as the interpreter does before it ends; daemons are not waited for.
 
-    It is the interpreter's own way: the main thread counts as over from here, so threads that wait for it to end go on,
-    and executors are told to finish. The interpreter does it once, so at its own end there is nothing left to wait for.
-    """
+    It is the interpreter's own way: the main thread counts as over from here, so threads that wait for it to end go
+    on, and executors finish. The interpreter does it once, so at its own end there is nothing left to wait for."""
     if threading.current_thread() is not threading.main_thread():
         return
-    import concurrent.futures.thread  # noqa: F401  # asks to be told of the end when it is imported: not possible after
+    import concurrent.futures.thread  # noqa: F401  # registers for the end of the process on import: not possible after
 
     try:
         threading.__dict__["_shutdown"]()

@@ -263,7 +263,8 @@ class HangWatch:
         return None if said is None else msgspec.json.decode(said, type=RankState)
 
     def _is_sure(self, states: tuple[RankState, ...]) -> bool:
-        """Whether it is a hang: a rank that computes holds the others up, which is none until it takes very long."""
+        """Whether it is a hang: a rank that computes holds the others up, which is not a hang until it takes very
+        long."""
         is_busy = any(one.is_busy and one.kind not in ("ended", "silent") for one in states)
         return self.idle_s > self._patience_s(is_busy) or wait_in_vain(states)
 

@@ -101,7 +101,7 @@ class Hyperparameters:
         self._look_at_text(is_bare)
 
     def _hold_what_was_made(self, source: Source, reach: list[Mapping[str, Any]]) -> None:
-        """`args = tyro.cli(Args)`: from now on the object is read, which the script goes on to fill in."""
+        """`args = tyro.cli(Args)`: from now on the object is read, which the script continues to fill in."""
         made = None if source.makes is None or source.holder is not None else instance_of(source.makes, reach)
         if made is not None:
             source.holder, source.read = made, lambda: as_mapping(made) or {}

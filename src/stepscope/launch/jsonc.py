@@ -27,7 +27,7 @@ class Merged(NamedTuple):
 
 
 def merged(text: str, key: str, entries: Sequence[Entry], *, name: str, where: str, replace: bool = False) -> Merged:
-    """The text with our entries in its list `key`; an entry that has the name of one of ours stays, or is replaced.
+    """The text with our entries in its list `key`; an entry with the name of one of these stays, or is replaced.
 
     >>> merged('{"tasks": [/* none */]}', "tasks", [{"label": "check"}], name="label", where="tasks.json").added
     ['check']

@@ -259,7 +259,7 @@ class Loop:
             self._open_steps.pop()
 
     def gradients_are_made(self) -> None:
-        """By `torch.func`, whose gradients are no backward that torch reports; what is printed next is of this step."""
+        """By `torch.func`, whose gradients torch does not report as a backward; the next output is of this step."""
         if self.is_on:
             turns = self.iterations
             if turns.number is None or not turns.has_learned:

@@ -36,7 +36,7 @@ class Amount:
         return cls(share=share)
 
     def of(self, total: int | None) -> int | None:
-        """How many of `total` batches; None when a share is asked of an unknown number."""
+        """How many of `total` batches; None for a share of an unknown number."""
         if self.count is not None:
             return self.count
         if total is None or self.share is None:

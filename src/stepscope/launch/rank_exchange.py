@@ -25,7 +25,7 @@ _MOST_SENT = 256 << 10
 _MOST_READ = 256
 """Ranks that rank 0 compares."""
 _OFTEN, _SELDOM = 30, 10
-"""So many looks come every second, later ones every so many seconds."""
+"""The first looks come every second, later ones every few seconds."""
 
 
 class Exchange:
@@ -142,7 +142,7 @@ class Exchange:
 
 
 def _stride(size: int) -> int:
-    """Rank 0 compares itself with every so many of the others.
+    """Rank 0 compares itself with every n-th of the others.
 
     >>> _stride(2), _stride(257), _stride(4096)
     (1, 1, 16)

@@ -98,7 +98,8 @@ class Reporter:
 
     @contextmanager
     def after(self) -> Iterator[Callable[[], None]]:
-        """Keep what is said until the given function is called: the traceback first, and the cause next to the prompt.
+        """Hold back messages until the given function is called: the traceback first, and the cause next to the
+        prompt.
 
         Then warnings come before errors, and the closing line is the last.
         """

@@ -60,7 +60,7 @@ def _calls_in(path: str) -> tuple[ast.Call, ...]:
 
 @lru_cache(maxsize=64)
 def loop_variables(path: str) -> frozenset[str]:
-    """The names that `for` statements of a file assign: they stand for one thing now and for another later."""
+    """The names that `for` statements of a file assign: their meaning changes during the loop."""
     targets = [node.target for node in _nodes_in(path) if isinstance(node, ast.For)]
     return frozenset(part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 

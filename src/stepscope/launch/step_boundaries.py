@@ -23,7 +23,7 @@ _LOOK_S = 0.1
 
 
 class Iterations:
-    """Turns of the loop as they come: told to listeners, and kept by phase."""
+    """Iterations of the loop as they come: passed to listeners, and kept by phase."""
 
     def __init__(self, loop: Loop) -> None:
         self.phases = PhaseTable()

@@ -35,7 +35,7 @@ class Made:
 
 
 def terms_of(loss: Made | None) -> dict[str, Any]:
-    """The terms of a loss by their names; {} where it is no sum, or where a name is missing or stands for two."""
+    """The terms of a loss by their names; {} where it is not a sum, or where a name is missing or has two meanings."""
     sums = loss
     while sums is not None and sums.op not in SUMS:  # scaled, or divided by the steps of an accumulation
         only = [one for one in sums.inputs if one is not None]

@@ -1,4 +1,4 @@
-"""The run folder of a launched script: one of ours, or the one the script opens itself; never two."""
+"""The run folder of a launched script: Stepscope's own, or the one the script opens itself; never two."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPENS_ITS_OWN = re.compile(
     rb"\bstepscope\s*\.\s*init\s*\(|from\s+stepscope\s+import[^\n]*\b(init|wandb)\b|\bstepscope\s*\.\s*wandb\b"
 )
 BESIDE = "watched/"
-"""Before our names in a run that the script opened, so that they are never taken for its own."""
+"""Before our names in a run that the script opened, so that they are never mistaken for its own."""
 
 
 class Tracking:
@@ -69,7 +69,7 @@ class Tracking:
             self._open_own()
 
     def _open_own(self) -> None:
-        # The thread that reads the meters would import it: a child forked meanwhile inherits an import lock for good.
+        # The metering thread would import it: a child forked meanwhile inherits an import lock that is never released.
         import psutil  # noqa: F401
 
         self._own = session.init(**self._named)
@@ -150,7 +150,7 @@ class Tracking:
         self._follow()
 
     def summary(self, values: Mapping[str, Any]) -> None:
-        """Values that stand for the run."""
+        """Summary values of the run."""
         self._follow()
         if self._run is not None and not self._run.is_finished:
             before = "" if self.is_own else BESIDE

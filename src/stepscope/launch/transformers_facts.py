@@ -76,7 +76,7 @@ def _stage(prefix: str) -> str:
 
 
 def named_metrics(logs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """One `Trainer.log` as series for the step, and as values that stand for the whole training.
+    """One `Trainer.log` as series for the step, and as summary values of the whole training.
 
     >>> named_metrics({"loss": 0.5, "learning_rate": 1e-3, "epoch": 1.0})
     ({'train/loss': 0.5, 'train/learning_rate': 0.001, 'train/epoch': 1.0}, {})

@@ -77,7 +77,7 @@ class Turn:
         return self.steps_taken > 0 or not grad
 
     def has_called(self, module: Any) -> bool:
-        """Whether a call of this model says nothing new: it was called in this turn, which goes on."""
+        """Whether a call of this model says nothing new: it was called in this iteration, which continues."""
         if self._stepped or not self.batches:
             return False
         return any(call.module() is module for call in self.calls)

@@ -166,7 +166,7 @@ class _Report(Part):
         seen: set[Any] = set()
         for number, (loader, name) in enumerate(self._held.loaders.values()):
             made_as = _made_as(loader)
-            if made_as in seen:  # a loader made anew for each epoch is one loader to the reader
+            if made_as in seen:  # a loader recreated for each epoch is one loader to the reader
                 continue
             seen.add(made_as)
             role = self._role_of(loader) or role_in_words(name) or ""

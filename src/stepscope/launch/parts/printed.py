@@ -123,7 +123,7 @@ class _Lines:
             shown = self._open.rstrip("\r").rpartition("\r")[2]
             if shown and self._is_heard(None):
                 self._series.line(shown, is_redrawn=True)
-            # What comes next is drawn over a line that ends so (`end="\r"`), and goes on one that only began so.
+            # What comes next is drawn over a line that ends so (`end="\r"`), and continues one that only began so.
             self._open = "\r" if self._open.endswith("\r") else "\r" + shown
         if len(self._open) > LONGEST:
             self._open = ""

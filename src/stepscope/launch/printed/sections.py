@@ -1,8 +1,7 @@
 """The title that results stand under: `***** Eval results on mismatched *****`, and below it `acc = 0.5`.
 
-Of a title that a frame sets apart from the lines, the words that tell one set of results from another stand behind
-their names: `acc (mismatched)`. A title is over with the next one, or when training goes on.
-"""
+Of a title that a frame sets apart from the lines, the words that tell one set of results from another follow their
+names: `acc (mismatched)`. A title is over with the next one, or when training continues."""
 
 from __future__ import annotations
 
@@ -41,6 +40,6 @@ class Sections:
         return True
 
     def named(self, name: str, step: int | None) -> str:
-        """A name as it stands under the title."""
+        """A name below the title."""
         is_under = self._of and step == self._at and is_metric(name) and self._of.lower() not in name.lower()
         return f"{name} ({self._of})" if is_under else name

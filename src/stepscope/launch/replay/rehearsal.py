@@ -1,9 +1,8 @@
-"""The script runs up to the step by itself; then it gets the saved batch, state and random numbers, and goes on.
+"""The script runs up to the step by itself; then it gets the saved batch, state and random numbers, and continues.
 
 Until the line where the saved step began is reached, every loader gives one batch, in this process. There the step's
-batch is handed over; at the first call of each model its parameters and buffers are loaded, and the plain values of
-the user's functions are set.
-"""
+batch is used instead; at the first call of each model its parameters and buffers are loaded, and the plain values of
+the user's functions are set."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Outcome:
 
 
 def run_uncompiled(installed: Installed) -> None:
-    """Have `torch.compile` give back what it gets: inside compiled code no value can be followed."""
+    """Have `torch.compile` return its argument unchanged: inside compiled code no value can be followed."""
 
     def left_alone(plain: Any) -> Any:
         @wraps(plain)

@@ -60,7 +60,7 @@ def _variables(frame: FrameType) -> dict[str, Any] | None:
 
 
 def inner_objects(reach: Sequence[Mapping[str, Any]]) -> list[object]:
-    """Settings that stand in other settings (`config.trainer`): with those they are read under their full names."""
+    """Settings inside other settings (`config.trainer`): with those they are read under their full names."""
     found: list[object] = []
     for names in reach:
         for name, value in list(names.items()):

@@ -64,7 +64,7 @@ class Source:
 
 
 def _kind(value: Any) -> type | None:
-    """`float` for every number. None for what is no plain value: a tensor under the name of a setting."""
+    """`float` for every number. None for what is not a plain value: a tensor under the name of a setting."""
     kind = type(value)
     return float if kind is int else kind if kind in (bool, float, str) else None
 

@@ -29,7 +29,7 @@ class Origin(NamedTuple):
     tool: str
     key: str = ""
     place: str = ""
-    """A folder or a name: what stands before a name that two of them use."""
+    """A folder or a name: the prefix of a name that two of them use."""
 
 
 class Target(Protocol):
@@ -103,7 +103,7 @@ class Hub:
             self.target.log(kept, at)
 
     def known(self, trainer: str, values: Mapping[str, Any], step: int) -> dict[str, Any]:
-        """What a trainer logs itself, by the names it gets: a tracker that is handed the same adds nothing to it."""
+        """What a trainer logs itself, by the names it gets: a tracker that gets the same values adds nothing to it."""
         origin, named = Origin(trainer.lower()), {}
         for name, value in values.items():
             is_own = self._owners.setdefault(name, origin) == origin

@@ -86,7 +86,7 @@ class _Follower:
             self._installed.wrap(f"wandb:{name}", layer, self._wandb)
 
     def _callback(self, point: str, owner: Any, heard: Any) -> None:
-        """Be told of changes where W&B is told of them itself."""
+        """Learn of changes where W&B itself learns of them."""
         before = getattr(owner, point.rpartition(".")[2], None)
 
         def both(*args: Any, **kwargs: Any) -> Any:

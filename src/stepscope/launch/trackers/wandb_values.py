@@ -46,7 +46,7 @@ def dotted(data: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[st
 
 
 def _kept(value: Any) -> Any:
-    """A value of ours, or None for what W&B keeps and we do not."""
+    """The value to record, or None for what only W&B keeps."""
     if value is None or isinstance(value, (int, float, str)):
         return value
     if isinstance(value, (list, tuple)):

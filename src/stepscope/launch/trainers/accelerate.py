@@ -61,12 +61,12 @@ class _Follower:
 
 
 def _reports_itself(accelerator: Any) -> bool:
-    """Whether a tracker of ours is among its trackers, which records all of this."""
+    """Whether a Stepscope tracker is among its trackers, which records all of this."""
     return any(getattr(one, "name", None) == "stepscope" for one in getattr(accelerator, "trackers", ()))
 
 
 def _make_known(module: Any, installed: Installed) -> None:
-    """`log_with="stepscope"` works without an import of ours, where names can be added."""
+    """`log_with="stepscope"` works without importing Stepscope, where names can be added."""
     known = getattr(module, "LOGGER_TYPE_TO_CLASS", None)
     if hasattr(module, "register_tracker_class") and isinstance(known, dict) and "stepscope" not in known:
         import_module("stepscope.integrations.accelerate")  # found by its name: it lies above us

@@ -57,7 +57,7 @@ class Boundaries:
         self.facts: Trainer | None = None
         """What the rules may know of the trainer, when there is a watch."""
         self.on_cpu = False
-        """The user has asked the trainer for the CPU, in so many words."""
+        """The user has explicitly requested the CPU from the trainer."""
         self.has_results = False
         """Since the stage began the trainer has logged something: an evaluation has results of its own."""
         self.rank_command: Callable[[list[str]], list[str]] = list
@@ -131,8 +131,8 @@ class Boundaries:
             self.facts.steps_itself = yes
 
     def monitors(self, kind: str, name: str, mode: str) -> Callable[[float], None]:
-        """The user has made a callback that looks for the best value of what is logged under this name; what comes
-        back is to be told each value it compares."""
+        """The user has made a callback that looks for the best value of what is logged under this name; call the
+        returned function with each value it compares."""
         if self.facts is None:
             return lambda value: None
         from stepscope.evidence.trainer import Monitored
@@ -148,7 +148,7 @@ class Boundaries:
 
     def count_by(self, number: Callable[[], int] | None) -> None:
         """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint
-        was resumed); what is logged then stands at the trainer's numbers."""
+        was resumed); what is logged then gets the trainer's step numbers."""
         self._loop.trainers_number = number
 
     def logged(self, values: Mapping[str, Any], step: int | None = None) -> None:
@@ -177,7 +177,7 @@ class Boundaries:
         self._loop.losses_add_up = yes
 
     def summary(self, values: Mapping[str, Any]) -> None:
-        """Values that stand for the whole training."""
+        """Summary values of the whole training."""
         if values:
             self._summary(dict(_texts(values)))
 

@@ -1,9 +1,8 @@
 """Ignite's boundaries: which engine trains, which evaluates, where epochs end, and the metrics engines compute.
 
-An engine runs any function over any data. One that runs inside another's handlers evaluates; of the others the name
-of the function tells (`train_step`, `evaluate`), and where it does not, nothing is said and the loop is followed as
-any other.
-"""
+An engine runs any function over any data. One that runs inside another's handlers evaluates; of the others the name of
+the function tells (`train_step`, `evaluate`), and where it does not, nothing is assumed and the loop is followed as
+any other."""
 
 from __future__ import annotations
 

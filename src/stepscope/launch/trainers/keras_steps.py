@@ -1,4 +1,4 @@
-"""The steps of Keras' optimizers on the torch backend, which are none of torch's: told to those who wait for a step.
+"""The steps of Keras' optimizers on the torch backend, which are not torch's: passed to those who wait for a step.
 
 Each gets a stand-in with what a torch optimizer shows (`param_groups`, `defaults`), and those who are subscribed to
 steps hear of it around `apply`. Hooks that the script has given torch are left alone: they were not meant for it.

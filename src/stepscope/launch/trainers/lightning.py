@@ -173,7 +173,7 @@ class _Follower:
         if not trainer.is_global_zero:  # every rank would log the same
             return
         if any(getattr(logger, "writes_to_stepscope", False) for logger in trainer.loggers):
-            return  # a logger of ours keeps them
+            return  # a Stepscope logger keeps them
         values = dict(metrics)
         own = values.pop("step", None) if step is None else step
         values.setdefault("epoch", trainer.current_epoch)

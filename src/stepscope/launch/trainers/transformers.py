@@ -116,7 +116,8 @@ def _reports_itself(trainer: Any) -> bool:
 
 
 def _make_known(installed: Installed, module: Any) -> None:
-    """`report_to="stepscope"` works without an import of ours. The callback is found by its name: it lies above us."""
+    """`report_to="stepscope"` works without importing Stepscope. The callback is found by its name: it lies above
+    us."""
     known = module.INTEGRATION_TO_CALLBACK
     ours = sys.modules.get("stepscope.integrations.transformers")
     if ours is not None and not hasattr(ours, "StepscopeCallback"):

@@ -17,7 +17,7 @@ Change = Callable[[dict[str, Any], Imports, Installed], None]
 
 
 def apply_change(change: dict[str, Any] | None, imports: Imports, installed: Installed) -> list[str]:
-    """Arrange for a change `{"kind": ..., "settings": ...}`; what there is to say of it."""
+    """Arrange for a change `{"kind": ..., "settings": ...}`; returns what to report about it."""
     if change is None:
         return []
     make = _CHANGES.get(str(change["kind"]))
@@ -62,7 +62,7 @@ def _bound(signature: inspect.Signature, settings: dict[str, Any], given: Any) -
 
 
 def _made_at(frame: Any, where: Any) -> bool:
-    """Whether the call stands at a place, somewhere on the way out."""
+    """Whether a place is among the callers."""
     for _ in range(20):
         if frame is None:
             return False
@@ -217,7 +217,7 @@ def _amp(torch: Any, module: Any, settings: dict[str, Any]) -> None:
 
 
 def lend_autocast(torch: Any, module: Any, settings: dict[str, Any]) -> Callable[[], None]:
-    """The forward of a model under autocast, until what comes back is called."""
+    """The forward of a model under autocast, until the returned function is called."""
     plain, dtype = module.forward, getattr(torch, str(settings.get("dtype", "bfloat16")))
     kind = next((one.device.type for one in module.parameters()), "cpu")
 

@@ -11,7 +11,7 @@ from stepscope.events.objects import lend
 
 
 def lend_single_precision(torch: Any, module: Any, optimizers: Sequence[Any] = ()) -> Callable[[], None]:
-    """Until what comes back is called. Outputs are float64 as before, because the loss may meet float64 targets.
+    """Until the returned function is called. Outputs are float64 as before, because the loss may meet float64 targets.
 
     A model that cannot be called this way is called as it was.
     """
