@@ -137,7 +137,8 @@ class Children:
 class Note:
     """What a process is given: where to write, which rules are wanted, and what goes before names that we log.
 
-    It goes with the process by fork or by pickle, and replaces its own `_after_fork`, which it calls first."""
+    It goes with the process by fork or by pickle, and replaces its own `_after_fork`, which it calls first.
+    """
 
     def __init__(
         self,

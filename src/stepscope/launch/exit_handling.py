@@ -75,7 +75,8 @@ def wait_for_threads() -> None:
     """Wait for the script's threads, as the interpreter does before it ends; daemons are not waited for.
 
     It is the interpreter's own way: the main thread counts as over from here, so threads that wait for it to end go
-    on, and executors finish. The interpreter does it once, so at its own end there is nothing left to wait for."""
+    on, and executors finish. The interpreter does it once, so at its own end there is nothing left to wait for.
+    """
     if threading.current_thread() is not threading.main_thread():
         return
     import concurrent.futures.thread  # noqa: F401  # registers for the end of the process on import: not possible after

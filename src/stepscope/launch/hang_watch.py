@@ -43,7 +43,8 @@ STEPS = 10
 """How many times the longest of the recent steps, if that is more."""
 BEFORE_STEPS = 15
 """How many times longer before the first step, when one rank may prepare the data while the others wait. A hang that is
-proved needs no patience."""
+proved needs no patience.
+"""
 BUSY_FACTOR = 6
 """So much longer while a rank computes: it may save, evaluate or prepare."""
 ANSWER_S = 4.0

@@ -57,7 +57,8 @@ _READ_PROBABILITIES = ("sparse_categorical_crossentropy", "categorical_crossentr
 def output_and_loss(model: Any) -> tuple[str, str, bool] | None:
     """The activation of a model's last layer, its loss, and whether that takes raw scores; None where it is not clear.
 
-    `("softmax", "sparse_categorical_crossentropy", True)`: a softmax whose output is treated as raw scores."""
+    `("softmax", "sparse_categorical_crossentropy", True)`: a softmax whose output is treated as raw scores.
+    """
     loss = getattr(model, "loss", None)
     name = loss if isinstance(loss, str) else getattr(loss, "name", None)
     layer = _last_layer(model)

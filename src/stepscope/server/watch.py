@@ -139,7 +139,8 @@ class Watch:
 
     def _repeated(self, news: Live) -> Live:
         """The news with those of the look before: where there are several processes, a page may have asked one that
-        had not looked yet, and asks again."""
+        had not looked yet, and asks again.
+        """
         before, self._last = self._last, news if self._edits is not None else None
         if before is None or not (before.changed or before.gone):
             return news

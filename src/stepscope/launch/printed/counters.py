@@ -1,7 +1,8 @@
 """Integers inside printed names: a label (`class 3 accuracy`) has a series of its own, a counter (`TOLD 48`) has not.
 
 An integer that the source spells out is part of the name (`on the 10000 test images`). So is one after a word that
-numbers things, and one that recurs or occurs with others at one step. All others count, and are left out."""
+numbers things, and one that recurs or occurs with others at one step. All others count, and are left out.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """One printed line as numbers with names: `Train Epoch: 3 [64/320 (20%)]  Loss: 0.53` is `Train Loss` 0.53 of epoch 3.
 
 Names are the printed words. A heading (`Test set: Average loss: 0.5, Accuracy: 0.8`) is prefixed to each name of its
-line."""
+line.
+"""
 
 from __future__ import annotations
 

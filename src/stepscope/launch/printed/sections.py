@@ -1,7 +1,8 @@
 """The title that results stand under: `***** Eval results on mismatched *****`, and below it `acc = 0.5`.
 
 Of a title that a frame sets apart from the lines, the words that tell one set of results from another follow their
-names: `acc (mismatched)`. A title is over with the next one, or when training continues."""
+names: `acc (mismatched)`. A title is over with the next one, or when training continues.
+"""
 
 from __future__ import annotations
 

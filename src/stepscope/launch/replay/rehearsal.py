@@ -2,7 +2,8 @@
 
 Until the line where the saved step began is reached, every loader gives one batch, in this process. There the step's
 batch is used instead; at the first call of each model its parameters and buffers are loaded, and the plain values of
-the user's functions are set."""
+the user's functions are set.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A trainer's own boundaries, taken where there is one instead of guessed. One file a trainer, found by its folder.
 
 Each file has `follow(imports, installed, boundaries)`: it waits for the package with `imports.when`, hooks the
-trainer's own methods with `around` and `after`, and tells `Boundaries` what it sees there."""
+trainer's own methods with `around` and `after`, and tells `Boundaries` what it sees there.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 An engine runs any function over any data. One that runs inside another's handlers evaluates; of the others the name of
 the function tells (`train_step`, `evaluate`), and where it does not, nothing is assumed and the loop is followed as
-any other."""
+any other.
+"""
 
 from __future__ import annotations
 
