@@ -170,8 +170,13 @@ def test_what_is_submitted_to_slurm_and_kubernetes(tmp_path: Path) -> None:
         "#SBATCH --time=4:00:00\n"
         "exec stepscope sweep /code/sweep.yaml --worker --storage postgresql://db/sweeps --dir /data/runs\n"
     )
-    options = {"image": "registry/train:1", "nvidia.com/gpu": 1}
-    job = json.loads(job_manifest(sweep_of(backend="kubernetes", workers=3, backend_options=options), command))
+    options = {"image": "registry/train:1", "nvidia.com/gpu": 1, "volume": "runs-claim"}
+    kubernetes = sweep_of(name=f"Größe {'x' * 41} &c", backend="kubernetes", workers=3, backend_options=options)
+    job = json.loads(job_manifest(kubernetes, command, Path("/data/runs")))
+    assert job["metadata"]["name"] == f"gr-e-{'x' * 41}-c"
+    assert job["spec"]["template"]["spec"]["volumes"] == [
+        {"name": "runs", "persistentVolumeClaim": {"claimName": "runs-claim"}}
+    ]
     assert (job["kind"], job["spec"]["parallelism"]) == ("Job", 3)
     assert job["spec"]["template"]["spec"]["containers"] == [
         {
@@ -179,5 +184,6 @@ def test_what_is_submitted_to_slurm_and_kubernetes(tmp_path: Path) -> None:
             "image": "registry/train:1",
             "command": command,
             "resources": {"limits": {"nvidia.com/gpu": "1"}},
+            "volumeMounts": [{"name": "runs", "mountPath": "/data/runs"}],
         }
     ]

@@ -30,13 +30,15 @@ def shared(sweep: Sweep, file: Path, store: Path, *, what: str, worker: bool, as
     if what == "work" and (worker or sweep.backend == "local"):
         _work(sweep, store, as_json)
         return
-    command = worker_command(file.absolute(), sweep.storage, store)
+    # In a container, the code is where its image has it: at the same path from the working directory.
+    path = file if sweep.backend == "kubernetes" else file.absolute()
+    command = worker_command(path, sweep.storage, store)
     if what == "dry run":
-        click.echo(submission(sweep, command, folder), nl=False)
+        click.echo(submission(sweep, command, folder, store), nl=False)
     elif what == "work":
-        click.echo(submission(sweep, command, folder), err=True)
+        click.echo(submission(sweep, command, folder, store), err=True)
         SharedStudy(sweep, sweep.storage, folder)  # created once, before the workers start
-        click.echo(submit(sweep, command, folder))
+        click.echo(submit(sweep, command, folder, store))
     else:
         study = SharedStudy(sweep, sweep.storage, folder)
         if what != "status":

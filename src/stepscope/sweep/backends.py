@@ -6,6 +6,7 @@ Each worker is the same command: `stepscope sweep FILE --worker --storage URL`.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import ConfigError, MissingExtra
+from stepscope.runs.format.layout import write_file
+from stepscope.sweep.journal import make_folders
 from stepscope.sweep.spec import Sweep
 
 
@@ -45,18 +48,24 @@ def _given(value: Any) -> str:
     return f"={shlex.quote(' '.join(str(value).split()))}" if value else ""
 
 
-def job_manifest(sweep: Sweep, command: list[str]) -> str:
-    """A Job of Kubernetes with one pod for each worker, as JSON, which `kubectl apply` takes too."""
+def job_manifest(sweep: Sweep, command: list[str], store: Path) -> str:
+    """A Job of Kubernetes with one pod for each worker, as JSON, which `kubectl apply` takes too.
+
+    With `volume`, the name of a claim, the folder of runs is on that volume; otherwise it goes with the pod.
+    """
     options = dict(sweep.backend_options)
     image = options.pop("image", None)
     if image is None:
         raise ConfigError("backend kubernetes needs an image with your code: backend_options: {image: registry/name}")
-    namespace = options.pop("namespace", "default")
+    namespace, volume = options.pop("namespace", "default"), options.pop("volume", None)
     container: dict[str, Any] = {"name": "worker", "image": image, "command": command}
     if options:
         container["resources"] = {"limits": options}  # cpu, memory, nvidia.com/gpu
-    pod = {"containers": [container], "restartPolicy": "OnFailure"}
-    name = "".join(letter if letter.isalnum() else "-" for letter in sweep.name.lower()).strip("-")[:50] or "sweep"
+    pod: dict[str, Any] = {"containers": [container], "restartPolicy": "OnFailure"}
+    if volume is not None:
+        container["volumeMounts"] = [{"name": "runs", "mountPath": str(store)}]
+        pod["volumes"] = [{"name": "runs", "persistentVolumeClaim": {"claimName": volume}}]
+    name = re.sub("[^a-z0-9]+", "-", sweep.name.lower())[:50].strip("-") or "sweep"
     manifest = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -66,26 +75,26 @@ def job_manifest(sweep: Sweep, command: list[str]) -> str:
     return json.dumps(manifest, indent=2) + "\n"
 
 
-def submission(sweep: Sweep, command: list[str], folder: Path) -> str:
+def submission(sweep: Sweep, command: list[str], folder: Path, store: Path) -> str:
     """What the backend gets, to show."""
     if sweep.backend == "slurm":
         return slurm_script(sweep, command, folder)
     if sweep.backend == "kubernetes":
-        return job_manifest(sweep, command)
+        return job_manifest(sweep, command, store)
     return f"{sweep.workers} Ray tasks: {shlex.join(command)}\n"
 
 
-def submit(sweep: Sweep, command: list[str], folder: Path) -> str:
+def submit(sweep: Sweep, command: list[str], folder: Path, store: Path) -> str:
     """Hand the workers over; what the backend said."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = submission(sweep, command, folder)
+    make_folders(folder)
+    text = submission(sweep, command, folder, store)
     if sweep.backend == "slurm":
         script = folder / "workers.sbatch"
-        script.write_text(text)
+        write_file(script, text.encode())
         return _run(["sbatch", str(script)], "Slurm's sbatch is not on the PATH; submit from a login node")
     if sweep.backend == "kubernetes":
         manifest = folder / "workers.json"
-        manifest.write_text(text)
+        write_file(manifest, text.encode())
         return _run(["kubectl", "apply", "-f", str(manifest)], "kubectl is not on the PATH")
     return _ray(sweep, command)
 
