@@ -3,10 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stepscope.diagnose.array_provenance import story_at, story_of
-from stepscope.diagnose.data_sources import birth, host_call
+from stepscope.diagnose.array_provenance import binding_of, story_at, story_of
+from stepscope.diagnose.data_sources import birth, host_call, statement_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile, dotted
 from stepscope.diagnose.target_lines import cut_at
 from stepscope.evidence.targets import Target
 from stepscope.records.step import Site
@@ -46,7 +47,8 @@ def target_leak(run: Evidence) -> Iterator[Proof]:
             message=f"the target is among the inputs: {what} {same} in all {target.leak_rows} rows checked",
             label=f"{what} {same}",
             evidence={"column": column, "rows": target.leak_rows, "batches": target.leak_calls, "how": how},
-            fix=f"remove {what} from the model's inputs",
+            fix=f"remove {what} from the model's inputs"
+            + ("" if _steps(target) is None else ", or take the value after the window as the target"),
             related=[(target.place, "the loss compares with it here")],
             severity=None if how == "same" else "warning",
         )
@@ -93,7 +95,7 @@ def _where(run: Evidence, target: Target) -> Site | None:
 
 
 def _given_by(run: Evidence, target: Target) -> Site | None:
-    """What the `__getitem__` of the only dataset that is trained on returns, where it cuts both out itself."""
+    """Where the `__getitem__` of the only dataset that is trained on cuts the target out, if it cuts the inputs too."""
     trained = {loader.data for loader in run.loaders.all if run.batches.trains_on(loader)}
     dataset = next(iter(trained)) if len(trained) == 1 else None
     place = None if dataset is None else dataset.methods.get("__getitem__")
@@ -103,8 +105,28 @@ def _given_by(run: Evidence, target: Target) -> Site | None:
     method = next((one for one in file.walk(ast.FunctionDef) if _begins(one, place.site.line)), None)
     returns = [] if method is None else [one for one in ast.walk(method) if isinstance(one, ast.Return)]
     parts = returns[0].value.elts if len(returns) == 1 and isinstance(returns[0].value, ast.Tuple) else []
-    cut = [part for part in parts if isinstance(part, ast.Subscript)]
-    return file.site(returns[0]) if len(cut) == len(parts) > 1 else None
+    cuts = [_cut_in(file, part) for part in parts]
+    return file.site(cuts[-1]) if len(cuts) > 1 and cuts[-1] is not None and None not in cuts else None
+
+
+def _cut_in(file: SourceFile, part: ast.expr) -> ast.stmt | None:
+    """The statement that picks what is returned: `torch.from_numpy(x).float()` of `x = self.series[i:j]`."""
+    node = part
+    while not isinstance(node, ast.Subscript):
+        if isinstance(node, ast.Name):
+            bound = binding_of(file, node.id, node)
+            inner = None if bound is None else bound.value
+        elif isinstance(node, ast.Call):
+            function = node.func
+            is_method = isinstance(function, ast.Attribute) and dotted(function.value) not in ("torch", "np", "numpy")
+            given = node.args[0] if node.args else None
+            inner = function.value if isinstance(function, ast.Attribute) and is_method else given
+        else:
+            inner = node.elts[0] if isinstance(node, ast.List) and len(node.elts) == 1 else None
+        if inner is None:
+            return None
+        node = inner
+    return statement_of(file, node)
 
 
 def _begins(function: ast.FunctionDef, line: int) -> bool:
