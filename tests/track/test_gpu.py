@@ -160,14 +160,11 @@ def test_logging_never_waits_for_the_device(store: Path, recorded: Reader) -> No
     for _ in range(20):
         a = a @ a
         a = a / a.norm()
-    began = time.perf_counter()
     run.log({"x": a.mean(), "y": a.std()})
-    took = time.perf_counter() - began
     busy = not torch.cuda.current_stream().query()
     torch.cuda.synchronize()
     run.finish()
-    assert busy, "the device was done before we logged: make the test's work larger"
-    assert took < 0.005
+    assert busy, "logging waited for the device, or its work was over before: make the test's work larger"
     assert len(recorded(run.path).points("x")) == 2  # type: ignore[arg-type]
 
 
