@@ -135,6 +135,7 @@ def test_options_after_the_script_are_the_scripts(
         (["--steps", "9:3", "train.py"], "not a range of steps"),
         (["--on-signal", "TERM", "train.py"], "USR2"),
         (["--no-run", "train.py"], "--no-run goes with --open"),
+        (["trace.json.gz"], "trace.json.gz is a trace, not a script; read it with: stepscope profile --open"),
         (["--fast-dev-run", "train.py"], "use --max-steps"),
         ([], "no script was given"),
     ],

@@ -59,7 +59,7 @@ def test_so_does_what_a_function_is_called_with() -> None:
     valid_seen, dl_valid_unseen, more = [object()], [object()], [[object()]]
     score(None, valid_seen)
     Trainer().score(dl_valid_unseen, size=3)
-    score(*[None, more[0]])
+    score(*(None, more[0]))
     assert found == ["valid_seen", "valid_unseen", ""]
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
 _WITHOUT_SCRIPT = {"--open", "--diff", "--now"}
+_TRACES = (".json", ".json.gz")
 _EXPORTS = ("chrome", "speedscope", "prof", "csv", "parquet", "json")
 
 
@@ -180,6 +181,9 @@ def _launch(ctx: click.Context, values: dict[str, Any], wanted: Wanted, store: P
 
     if values.pop("no_run"):
         raise UsageError("--no-run goes with --open; a script's profile needs its run folder (choose where with --dir)")
+    named = ctx.obj[0]
+    if named is not None and named[1].endswith(_TRACES):
+        raise UsageError(f"{named[1]} is a trace, not a script; read it with: stepscope profile --open {named[1]}")
     script = script_named(ctx)
     profiling = _profiling(values)
     trying, ui = bool(values.pop("try_advice")), values.pop("ui")
