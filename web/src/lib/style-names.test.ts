@@ -10,6 +10,37 @@ const SHARED = new Set(["tokens.css", "base.css", "components.css", "parts.css"]
 /** A file of its own, which never meets the app's pages. */
 const ALONE = new Set(["standalone.css", "report-file.css", "report-print.css"]);
 
+const sheets = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), "utf8").replace(/\/\*.*?\*\//gs, ""));
+
+/** Everything that may put a class on an element, or an attribute, or use a variable. */
+const sources = [join(FOLDER, ".."), join(FOLDER, "../../viewer")]
+  .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)))
+  .filter((name) => /(?<!\.test)\.(ts|tsx|html)$/.test(name))
+  .map((name) => readFileSync(name, "utf8"))
+  .join("\n");
+
+const namesIn = (pattern: RegExp): string[] => [
+  ...new Set(sheets.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name as string))),
+];
+
+/** `button-${kind}` and `var(--ansi-${n})` make a whole family. */
+const isMade = (name: string): boolean => sources.includes(`${name.slice(0, name.lastIndexOf("-") + 1)}\${`);
+
+test("every class that has a look is used by a component", () => {
+  const words = new Set(sources.split(/[^\w-]+/));
+  const unused = namesIn(/\.(-?[A-Za-z_][\w-]*)(?=[^{}]*\{)/g).filter((name) => !words.has(name) && !isMade(name));
+  expect(unused).toEqual([]);
+});
+
+test("every attribute and variable that a look depends on is set somewhere", () => {
+  const given = `${sources}${sources.replace(/dataset\.(\w+)/g, (_, name: string) => `data-${name}`)}`;
+  const attributes = namesIn(/\[((?:data|aria)-[\w-]+)/g).filter((name) => !given.includes(name));
+  const variables = namesIn(/(--[\w-]+)\s*:/g)
+    .filter((name) => ![...sheets, sources].some((text) => text.includes(`var(${name}`)))
+    .filter((name) => !isMade(name) && !sources.includes(`"${name}"`));
+  expect({ attributes, variables }).toEqual({ attributes: [], variables: [] });
+});
+
 test("no class is given its look by two pages", () => {
   const owners = new Map<string, Set<string>>();
   for (const file of readdirSync(FOLDER).filter((name) => !SHARED.has(name) && !ALONE.has(name))) {
