@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import stepscope
+from stepscope.cli import _demo_forks
 from stepscope.cli.demo import command
 from stepscope.demo.stage import Outcome, Stage
 from stepscope.demo.story import QUICK, STORY, Act
@@ -74,6 +77,17 @@ def test_a_demo_that_is_stopped_starts_nothing_more(tmp_path: Path) -> None:
     assert not started.is_set()
 
 
+@pytest.mark.skipif(not _demo_forks.FORKS, reason="no signals to groups here")
+def test_ctrl_c_ends_what_runs(tmp_path: Path) -> None:
+    stage = Stage(tmp_path / "demo")
+    stage.set_up()
+    (stage.folder / "waits.py").write_text("import time\ntime.sleep(600)\n")
+    waits = Act("waits", ("run", "waits.py"), fresh=True)
+    child = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        stage.play([[waits]], lambda act: child.start(), lambda outcome: None)
+
+
 def test_a_missing_package_is_named_with_its_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     done = CliRunner().invoke(command, ["--dir", str(tmp_path / "demo"), "--no-ui"])
@@ -85,6 +99,35 @@ def test_a_dry_run_prints_the_commands_and_makes_nothing(tmp_path: Path) -> None
     done = CliRunner().invoke(command, ["--dir", str(tmp_path / "demo"), "--dry-run"])
     assert done.output.splitlines() == [" ".join(("stepscope", *act.command)) for act in ACTS]
     assert not (tmp_path / "demo").exists()
+
+
+SWEEP = """\
+script: train.py
+metric: {name: loss, goal: min}
+runs: 2
+parameters: {lr: [0.1, 0.2]}
+"""
+TRAIN = """\
+import sys
+import stepscope
+with stepscope.init(project="p", system=False, git=False) as run:
+    run.log({"loss": float(sys.argv[1].partition("=")[2])})
+"""
+
+
+@pytest.mark.skipif(not _demo_forks.FORKS, reason="no forks here")
+def test_the_runs_of_a_sweep_are_forks_and_recorded_as_usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_demo_forks, "_import_all", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    (tmp_path / "train.py").write_text(TRAIN)
+    environment = {**os.environ, "STEPSCOPE_DIR": str(tmp_path / "runs")}
+    answer = _demo_forks._played(["sweep", "sweep.yaml", "--runs", "2"], environment, fresh=False)
+    assert answer["code"] == 0, answer["output"]
+    found = {run.meta.command[-1]: run for run in stepscope.runs(tmp_path / "runs")}
+    assert {word: run.status for word, run in found.items()} == {"--lr=0.1": "finished", "--lr=0.2": "finished"}
+    assert found["--lr=0.1"].meta.command[1:5] == ["-m", "stepscope", "run", "train.py"]
+    assert found["--lr=0.1"].config["lr"] == 0.1
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ NEEDED = (
     "torch._dynamo",
     "sklearn.datasets",
     "matplotlib.pyplot",
+    "optuna",
     "stepscope.cli.run",
     "stepscope.launch.launch",
     "stepscope.launch.evaluations",
@@ -94,21 +95,22 @@ def _sweep(file: Path, runs: int) -> None:
     with signals_to(runner):
         runner.go()
     runner.journal.close()
-    sys.exit(any(trial.state == "failed" for trial in runner.trials.values()))
+    failed = [trial for trial in runner.trials.values() if trial.state == "failed"]
+    for trial in failed:
+        print(f"run {trial.number} failed: {trial.reason}; see {trial.output(runner.journal.folder)}")
+    sys.exit(bool(failed))
 
 
 def _fork_of_run(command: Sequence[str], environment: Mapping[str, str], output: Path) -> Process:
-    """What `Process.start` does, without a new interpreter."""
+    """What `Process.start` does, for `python -m stepscope run ...`, without a new interpreter."""
+
+    def run() -> None:
+        os.setsid()  # the sweep ends a run together with what it started
+        _stepscope(list(command[3:]))
+
     with open(output, "ab") as log:
-        pid = _forked(partial(_script, command[1:]), command, environment, log)
+        pid = _forked(run, command, environment, log)
     return Process(pid, process_started(pid), _Child(pid))
-
-
-def _script(words: Sequence[str]) -> None:
-    from stepscope.launch.script import find_script, run_as_main
-
-    os.setsid()  # as `Process.start` has it: the sweep ends a run and what the run started
-    run_as_main(find_script(words[0], words[1:]))
 
 
 class _Child:

@@ -74,7 +74,7 @@ def command(
 def _check_packages() -> None:
     from stepscope.errors import MissingExtra
 
-    for package in ("torch", "sklearn", "matplotlib"):
+    for package in ("torch", "sklearn", "matplotlib", "optuna"):
         if find_spec(package) is None:
             raise MissingExtra("the demo", package, extra="demo")
 

@@ -89,7 +89,11 @@ class Stage:
                     on_end(outcome)
 
         with ThreadPoolExecutor(max(1, len(chains)), thread_name_prefix="stepscope-demo") as pool:
-            list(pool.map(follow, chains))
+            try:
+                list(pool.map(follow, chains))
+            except BaseException:  # Ctrl-C does not reach the companies
+                self.stop()
+                raise
 
     def stop(self) -> None:
         """End what runs now and start nothing more."""
@@ -107,7 +111,7 @@ class Stage:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # it is ended with its forks, and by us alone
+            start_new_session=True,  # it ends together with its forks
         )
         self._companies.add(company)
         try:
