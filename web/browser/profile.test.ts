@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { closeBrowser, noBrowser, openTab, quiet, Server, still, typeInto, type Tab } from "./harness";
+import { shiftsOf, watchShifts } from "./settled";
 
 const tabOf = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
 const find = (page: Page) => page.locator(".sheet-filter input").first();
@@ -38,6 +39,23 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await choice.selectOption({ label: run });
     return page;
   }
+
+  test("on a phone the advice keeps its place while the steps are on their way", async () => {
+    tab = await openTab(server, "#/runs");
+    const { page } = tab;
+    await page.setViewportSize({ width: 390, height: 900 });
+    await page.addInitScript(watchShifts);
+    await page.route("**/api/profile/answer", async (route) => {
+      await page.locator(".advice, [aria-label='Advice']").first().waitFor({ state: "attached" });
+      await route.continue();
+    });
+    await page.goto("about:blank");
+    await page.goto(`${server.url}/#/profile`);
+    await quiet(page);
+    await still(page, "main");
+    const { sum, moved } = await shiftsOf(page);
+    expect(sum, moved.join("\n")).toBeLessThan(0.05);
+  });
 
   test("opens on the newest profile: the verdict, the steps, the advice; empty tabs say why", async () => {
     tab = await openTab(server, "#/profile");
