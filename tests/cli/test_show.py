@@ -66,6 +66,8 @@ def test_ranks_are_no_attempts(store: Path) -> None:
     out = CliRunner().invoke(commands, ["show", "--dir", str(store)], catch_exceptions=False).output
     assert "2 ranks" in out
     assert "2 attempts" not in out
+    one = CliRunner().invoke(commands, ["show", "--dir", str(store), "--rank", "1"], catch_exceptions=False).output
+    assert "metric of rank 1" in one
     bad = next(line for line in out.splitlines() if line.startswith("bad"))
     assert bad.split()[1:7] == ["NaN", "-", "-", "-", "-", "1"]
 

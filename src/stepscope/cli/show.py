@@ -196,7 +196,7 @@ def _metrics(out: Console, run: RunFolder, rank: int | None) -> None:
         return
     out.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("metric", overflow="fold", max_width=40)
+    table.add_column("metric" if rank is None else f"metric of rank {rank}", overflow="fold", max_width=40)
     for title in ("last", "min", "at step", "max", "mean", "points"):
         table.add_column(title, justify="right")
     table.add_column("")
