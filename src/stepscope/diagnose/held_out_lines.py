@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, Any
 
-from stepscope.diagnose.array_provenance import binding_of, story_at
-from stepscope.diagnose.data_sources import dataset_line, host_call, words_of
-from stepscope.diagnose.source import called_name
+from stepscope.diagnose.array_provenance import story_at
+from stepscope.diagnose.data_sources import dataset_line, host_call
 from stepscope.diagnose.target_lines import cut_at
 
 if TYPE_CHECKING:
@@ -24,14 +22,10 @@ _FAR = 60
 def training_line(run: Evidence, diet: Diet, evaluated: Evaluated) -> tuple[Any, str]:
     """(where the rows were chosen, what to say there).
 
-    In a loop over folds it is the model that was made too early. Where both parts were cut out of one tensor, with
-    indices that the same line drew twice, that line is the cause. Otherwise, when all evaluated rows are
-    trained on, training takes too much: its choice is the cause. When some are, two choices were made apart from each
-    other: the later one is.
+    Where both parts were cut out of one tensor, with indices that the same line drew twice, that line is the cause.
+    Otherwise, when all evaluated rows are trained on, training takes too much: its choice is the cause. When some are,
+    two choices were made apart from each other: the later one is.
     """
-    before = _made_before_folds(run, evaluated)
-    if before is not None:
-        return before, "made once, before the loop over the folds: later folds test it on rows it was trained on"
     drawn = _drawn_twice(diet.origin, evaluated.origin)
     if drawn is not None:
         return drawn, "drawn again for each part, so the parts overlap"
@@ -42,40 +36,6 @@ def training_line(run: Evidence, diet: Diet, evaluated: Evaluated) -> tuple[Any,
         return train or _fed_at(diet, evaluated), "training takes the rows of the evaluation too"
     later = max((one for one in (train, test) if one is not None), key=lambda site: site.line, default=None)
     return later or _fed_at(diet, evaluated), ""
-
-
-def _made_before_folds(run: Evidence, evaluated: Evaluated) -> Site | None:
-    """In a loop over the folds of a splitter: the statement before it that made the model which is tested inside.
-
-    A model that is made inside the loop is another one in each fold, and none of its rows are found again.
-    """
-    for place in evaluated.places:
-        file, site = run.source.file(place.site.file), place.site
-        for loop in () if file is None else file.walk(ast.For):
-            if (
-                file is None
-                or not loop.lineno < site.line <= (loop.end_lineno or loop.lineno)
-                or not _is_split(loop.iter)
-            ):
-                continue
-            for name in words_of(run, place):
-                binding = binding_of(file, name, loop)
-                if binding is not None and isinstance(binding.value, ast.Call) and binding.line < loop.lineno:
-                    return binding.site
-            return file.site(loop.iter)
-    return None
-
-
-def _is_split(node: ast.expr) -> bool:
-    """`folds.split(x, y)`, also counted or shown."""
-    while isinstance(node, ast.Call) and called_name(node) in ("enumerate", "tqdm", "list") and node.args:
-        node = node.args[0]
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "split"
-        and bool(node.args)
-    )
 
 
 def _drawn_twice(train: Origin | None, test: Origin | None) -> Site | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stepscope.common.syntax import said, tree_of
+from stepscope.common.syntax import said, statement_at, tree_of
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.source import called_name
@@ -51,8 +51,28 @@ def held_open(crash: Crash, kind: str) -> HeldOpen | None:
     return HeldOpen(f"self.{name}", said(node.value), node_site(file, node))
 
 
+def function_held(crash: Crash, name: str) -> Site | None:
+    """Where a function of this qualified name is written that an object of the script's holds: a lambda among many."""
+    bare = name.rpartition(".")[2]
+    for _, held in _held(crash):
+        code = held.code if isinstance(held, Held) else None
+        if code is not None and code.own and code.name == bare:
+            statement = statement_at(code.file, code.first_line)
+            inside = ast.walk(statement) if statement is not None and bare == "<lambda>" else iter(())
+            node = next((one for one in inside if isinstance(one, ast.Lambda)), statement)
+            return None if node is None else node_site(code.file, node)
+    return None
+
+
 def _attributes(crash: Crash, kind: str) -> Iterator[str]:
     """The names of attributes that hold one, nearest first."""
+    for name, held in _held(crash):
+        if isinstance(held, Held) and held.type == kind:
+            yield name
+
+
+def _held(crash: Crash) -> Iterator[tuple[str, Any]]:
+    """All attributes of the objects in sight and of what they hold, nearest first."""
     seen: set[int] = set()
     waiting: list[tuple[Any, int]] = [(dataset, 0) for dataset in crash.datasets]
     waiting += [(value, 0) for _, value, _ in crash.values() if isinstance(value, Held)]
@@ -60,9 +80,7 @@ def _attributes(crash: Crash, kind: str) -> Iterator[str]:
         if not isinstance(value, Held) or id(value) in seen or depth > _DEEPEST:
             continue
         seen.add(id(value))
-        for name, held in value.attributes.items():
-            if isinstance(held, Held) and held.type == kind:
-                yield name
+        yield from value.attributes.items()
         inner = [*value.attributes.values(), *(value.items if isinstance(value, HeldItems) else ())]
         inner += [value.dataset] if isinstance(value, HeldLoader) else []
         waiting += [(one, depth + 1) for one in inner]

@@ -13,8 +13,10 @@ from typing import Any
 from stepscope.common.ops import FLATTENINGS
 from stepscope.diagnose.crash.batches import numbers_in, small_batch
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layer_states import hidden_states
 from stepscope.diagnose.crash.layers import Expectation, Layer, expectation_of
 from stepscope.diagnose.crash.op_chain import CONCAT, PLAIN, Link, mainline
+from stepscope.diagnose.crash.position_table import short_table
 from stepscope.diagnose.crash.recurrent import turned_recurrent
 from stepscope.diagnose.crash.uneven_view import uneven
 from stepscope.diagnose.crash.unpacking import wrong_splits
@@ -85,9 +87,14 @@ def _decide(crash: Crash) -> SizeFault | None:
     small = small_batch(crash)
     if small is not None:
         return SizeFault("last-batch", facts={"small": small})
+    if short_table(crash) is not None:
+        return SizeFault("too-long")
     turned = turned_recurrent(crash)
     if turned is not None:
         return SizeFault("rnn-batch-first", facts={"turned": turned})
+    states = hidden_states(crash)
+    if states is not None:
+        return SizeFault("hidden-state", facts={"states": states})
     return _of_layer(crash) or _of_view(crash) or _of_maps(crash) or _of_operands(crash)
 
 

@@ -31,7 +31,7 @@ def with_missing(call: ast.Call, names: Sequence[str]) -> str:
         return ""
     new = deepcopy(call)
     for name in names:
-        value = ast.Name(name, ast.Load())
+        value = ast.parse(name, mode="eval").body
         if new.keywords:
             new.keywords.append(ast.keyword(name, value))
         else:

@@ -92,15 +92,20 @@ def origin_of(crash: Crash, frame: Frame, node: ast.AST, depth: int = 0) -> Made
         plain = isinstance(binding.value, (ast.Name, ast.Attribute)) and binding.index is None
         if plain and not isinstance(binding.statement, (ast.For, ast.AsyncFor, ast.With, ast.AugAssign)):
             further = origin_of(crash, frame, binding.value, depth + 1)
-            return further if further.binding is not None else made
+            return further if _is_found(further, binding.value) else made
         return _returned(made, value) or made
     given = argument_in(crash, frame, name) if binding is None else None
     if given is not None:
         caller, argument = given
         further = origin_of(crash, caller, argument, depth + 1)
-        return further if further.binding is not None else Made(caller.file, argument, caller, None, name)
+        return further if _is_found(further, argument) else Made(caller.file, argument, caller, None, name)
     option = _option(frame.file, node.attr) if binding is None and isinstance(node, ast.Attribute) else None
     return here if option is None else Made(frame.file, option, frame, None, name)
+
+
+def _is_found(made: Made, asked: ast.AST) -> bool:
+    """Whether the way back led further than the expression that was asked for."""
+    return made.binding is not None or made.node is not asked
 
 
 def _option(file: str, name: str) -> ast.Call | None:

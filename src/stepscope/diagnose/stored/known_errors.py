@@ -183,6 +183,37 @@ ERRORS = (
         argument="weight",
     ),
     _known(
+        r"Could not infer dtype of NoneType",
+        "a list that becomes a tensor holds None where a number is missing",
+        "leave out rows with a missing value, or put a number in its place: `0.0 if value is None else value`",
+        value=True,
+    ),
+    _known(
+        r"Could not infer dtype of dict|new\(\): invalid data type 'dict'",
+        "a dict cannot become a tensor",
+        "take its values in a fixed order: torch.tensor([row[name] for name in names])",
+        value=True,
+    ),
+    _known(
+        r"expected sequence of length \d+ at dim \d+ \(got \d+\)",
+        "the rows of a list that becomes a tensor differ in length",
+        "pad or cut them to one length first: torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], "
+        "batch_first=True)",
+        value=True,
+    ),
+    _known(
+        r"new\(\): invalid data type 'str'|could not determine the shape of object type 'str'",
+        "text cannot become a tensor",
+        "turn it into numbers first: float(text), or a dict from label to index",
+        value=True,
+    ),
+    _known(
+        r"could not convert string to float",
+        "a column that is used as numbers holds text",
+        "leave the text column (or the header line) out, or map its words to numbers before the conversion",
+        value=True,
+    ),
+    _known(
         r"too many dimensions 'str'",
         "text cannot become a tensor",
         "turn words into numbers first: a dict from label to index",

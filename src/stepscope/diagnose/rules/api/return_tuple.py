@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from stepscope.common.syntax import said
+from stepscope.common.syntax import said, statement_at
 from stepscope.diagnose.crash.bindings import Binding, bound_before, scope_of
+from stepscope.diagnose.crash.classes import own_class, values_returned
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
@@ -13,6 +14,7 @@ from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldItems, HeldTensor
+from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
 _SIGNS = (
@@ -62,15 +64,28 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
         edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple and not inside else None,
-        fix=_fix(inside is not None, is_tuple),
+        fix=_IN_SEQUENTIAL if inside else _unpacked(crash, site, value) if is_tuple else "take the part needed",
         related=[(crash.site, "it is used as a tensor here")],
     )
 
 
-def _fix(in_sequential: bool, is_tuple: bool) -> str:
-    if in_sequential:
-        return _IN_SEQUENTIAL
-    return "take the part you need, e.g. `out, _ = ...`" if is_tuple else "take the part needed"
+def _unpacked(crash: Crash, site: Site, value: Any) -> str:
+    """The statement that takes the tuple apart, with the names that the user's own `forward` gives the parts."""
+    parts = len(several(value, "tuple") or ())
+    statement = statement_at(site.file, site.line)
+    simple = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute))
+    if not simple or not isinstance(statement, ast.Assign):
+        return f"take the part you need: `{', '.join(['out', *['_'] * (parts - 1)])} = ...`"
+    first, call = said(statement.targets[0]), statement.value
+    frame = next((one for one in crash.own if one.file == site.file and one.line >= site.line), crash.last)
+    called = frame.value_of(call.func) if frame is not None and isinstance(call, ast.Call) else None
+    found = own_class(crash, called.type) if isinstance(called, Module) and not called.is_torchs else None
+    forward = None if found is None else found.methods.get("forward")
+    returned = [] if found is None or forward is None else list(values_returned(found.file, forward))
+    given = returned[0].elts if len(returned) == 1 and isinstance(returned[0], ast.Tuple) else []
+    names = [one.id if isinstance(one, ast.Name) else "_" for one in given[1:]]
+    names = names if len(given) == parts and first not in names else ["_"] * (parts - 1)
+    return f"take it apart: `{', '.join([first, *names])} = {said(call)}`"
 
 
 def _parts(value: Any) -> str:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.classes import function_in
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import Frame
+from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.crash.suggested import with_missing
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.crash import Callee
+from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
@@ -55,6 +58,10 @@ def wrong_arguments(run: Evidence) -> Iterator[Proof]:
             related=[(crash.site, "called here")],
         )
         return
+    chained = _in_sequential(crash, callee)
+    if chained is not None:
+        yield chained
+        return
     message, fix = _in_words(crash, callee)
     key = _in_dict(run, crash)
     signature = f"{callee.name}({', '.join(callee.parameters)})" if callee.parameters else callee.name
@@ -68,6 +75,26 @@ def wrong_arguments(run: Evidence) -> Iterator[Proof]:
             *([(crash.site, "it is passed on here")] if key is not None else []),
             *([(callee.site, "it is defined here")] if callee.site is not None else []),
         ],
+    )
+
+
+def _in_sequential(crash: Crash, callee: Callee) -> Proof | None:
+    """A layer of an `nn.Sequential` that needs more than the one value it is handed."""
+    missing = _MISSING.search(crash.text)
+    layer = crash.layer
+    module = None if layer is None else layer.frame.locals.get("module")
+    if missing is None or layer is None or not layer.module.is_a("Sequential") or not isinstance(module, Module):
+        return None
+    path = next((path for path, part in layer.module.named_modules() if part is module), "")
+    names = re.findall(r"'(\w+)'", missing[1])
+    lacking = " and ".join(f"`{one}`" for one in names)
+    return Proof(
+        where=built_at(crash.modules, layer.root, f"{layer.path}.{path}".strip(".")) or crash.site,
+        message=f"nn.Sequential hands on one value from layer to layer, and `{callee.name}` also needs {lacking}",
+        label=f"takes {', '.join(callee.parameters)}",
+        evidence={"function": callee.name, "missing": names},
+        fix=f"call the layers one by one in the forward of a module of your own, and pass {lacking} there",
+        related=[(crash.site, "the Sequential is called here"), (callee.site, "it is defined here")],
     )
 
 
@@ -139,8 +166,26 @@ def _pass_it(crash: Crash, names: list[str]) -> str:
     if names == ["memory"] and module is not None and module.is_a(*_DECODERS) and not _encodes(crash):
         other = module.type.replace("Decoder", "Encoder")
         return f"nothing is encoded here to attend to: a model of one sequence uses nn.{other} with a causal mask"
+    if names == ["metrics"] and frame is not None:
+        names = [_measured(frame) or "val_loss"]
     written = with_missing(call, names) if isinstance(call, ast.Call) else ""
     return f"pass it here: {written}" if written else "pass it here"
+
+
+def _measured(frame: Frame) -> str:
+    """The variable a plateau scheduler is to watch: a single number, that of the validation before that of training."""
+
+    def rank(name: str) -> int:
+        words = name.lower()
+        return 2 * ("val" in words or "eval" in words or "test" in words) + ("loss" in words)
+
+    single = [name for name, value in frame.locals.items() if type(value) is float or _is_scalar(value)]
+    best = max(single, key=rank, default="")
+    return "" if not best or not rank(best) else f"{best}.item()" if _is_scalar(frame.locals[best]) else best
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, HeldTensor) and value.ndim == 0 and value.is_floating
 
 
 def called_module(crash: Crash) -> Module | None:

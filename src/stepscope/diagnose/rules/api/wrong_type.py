@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stepscope.common.syntax import said
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.frames import MISSING
 from stepscope.diagnose.crash.suspects import Suspect, suspect_of
 from stepscope.diagnose.crash.value_origin import Made, describe, origin_of
@@ -20,6 +21,7 @@ _USES = {
     "has no len": "used as if it had a length",
     "cannot be interpreted as an integer": "used as an integer",
     "does not support item": "written into",
+    "must be tuple of ints": "used as a size",
     "must be": "passed where a tensor is needed",
     "unsupported operand": "used in arithmetic",
     "not supported": "compared with a number",
@@ -29,6 +31,7 @@ _USES = {
     "is compared": "compared with a tensor, which gives a plain True or False",
     "multiply": "multiplied with a list",
 }
+_WHOLE = ("cannot be interpreted as an integer", "must be tuple of ints", "slice indices must be integers")
 
 
 @rule(
@@ -86,6 +89,7 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
         message=f"`{suspect.text}` is {kind}, and it is {use}",
         label=f"{kind} is made here" if not same else kind,
         evidence={"value": suspect.text, "type": suspect.kind, "made_by": made.text},
+        edit=_option_typed(suspect, made),
         fix=fix or f"give {_needed(suspect)} instead of {kind}",
         related=[] if same else [(suspect.frame.site, f"it is {use} here")],
     )
@@ -104,11 +108,34 @@ def _needed(suspect: Suspect) -> str:
         "is not callable": "a function or a module",
         "is not iterable": "a list or a loader",
         "must be": "a tensor",
+        "must be tuple of ints": "an int",
         "cannot be interpreted as an integer": "an int",
         "slice indices must be integers": "an int",
         "unsupported operand": "a number or a tensor",
         "not supported": "a number",
     }.get(suspect.what, "the type that is needed")
+
+
+def _is_option(node: ast.AST) -> bool:
+    """A command line option: `parser.add_argument("--hidden", default="32")`."""
+    return isinstance(node, ast.Call) and said(node.func).endswith("add_argument")
+
+
+def _number(suspect: Suspect) -> str:
+    """The type that the value of an option should have: whole where it is used as a size or looks like one."""
+    text = str(suspect.value) if suspect.value is not MISSING else ""
+    sized = suspect.what in _WHOLE
+    return "int" if sized or text.lstrip("+-").isdigit() else "float"
+
+
+def _option_typed(suspect: Suspect, made: Made) -> edits.Plan | None:
+    """`type=int` for an option without one."""
+    node = made.node
+    if suspect.kind != "str" or not isinstance(node, ast.Call) or not _is_option(node):
+        return None
+    if any(word.arg in ("type", "action") for word in node.keywords):
+        return None
+    return edits.keyword(made.site, "type", _number(suspect))
 
 
 def _fix(suspect: Suspect, made: Made) -> str:
@@ -129,12 +156,14 @@ def _fix(suspect: Suspect, made: Made) -> str:
         return f"use brackets: `{text}[{inside}]`"
     if kind == "Tensor" and use == "is not callable":
         return f"index a tensor with brackets: `{text}[...]`"
-    if kind == "float" and use in ("slice indices must be integers", "cannot be interpreted as an integer", "must be"):
+    if kind == "float" and use in (*_WHOLE, "must be"):
         whole = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
         if whole:
             return f"use integer division: `{said(node.left)} // {said(node.right)}`"
         return f"convert it to an integer: `int({made.text})`"
-    if kind == "str" and use in ("cannot be interpreted as an integer",):
+    if kind == "str" and _is_option(node):
+        return f"say that the option is a number: add_argument(..., type={_number(suspect)})"
+    if kind == "str" and use in ("cannot be interpreted as an integer", "must be tuple of ints"):
         return f"it is text: convert it to a number, `int({text})` (argparse: type=int)"
     if kind == "str" and use in ("not supported", "unsupported operand"):
         return f"it is text: convert it to a number, `float({text})` (in YAML write 1.0e-3, not 1e-3)"

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from stepscope.common.syntax import tree_of
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.held_open import HeldOpen, held_open
+from stepscope.diagnose.crash.held_open import HeldOpen, function_held, held_open
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.records.step import Site
 
 _WHAT = re.compile(
-    r"[Cc]an't (?:pickle|get)(?: local object| attribute)? ['<]?([\w.<>]+)|cannot pickle '([\w.]+)' object"
+    r"[Cc]an't pickle <function ([\w.<>]+) at|[Cc]an't (?:pickle|get)(?: local object| attribute)? ['<]?([\w.<>]+)"
+    r"|cannot pickle '([\w.]+)' object"
 )
 
 
@@ -40,12 +41,12 @@ def not_picklable(run: Evidence) -> Iterator[Proof]:
     told = _WHAT.search(crash.text)
     if told is None or not crash.says(r"pickle"):
         return
-    name = told[1] or told[2]
-    opened = None if told[2] is None else held_open(crash, name)
+    name = told[1] or told[2] or told[3]
+    opened = None if told[3] is None else held_open(crash, name)
     if opened is not None:
         yield _open(crash, opened, name)
         return
-    site = _defined(crash, name)
+    site = function_held(crash, name) or _defined(crash, name)
     is_function = "<lambda>" in name or "<locals>" in name
     what = "a lambda" if "<lambda>" in name else f"`{name.rpartition('.')[2]}`"
     yield Proof(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stepscope.diagnose.array_provenance import binding_of
+from stepscope.diagnose.carried_models import carried_from
 from stepscope.diagnose.data_sources import held_out, loader_names, names_in, of_training, words_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.held_out_lines import training_line
@@ -22,6 +23,7 @@ _NARROWEST = 3
 _BITS = 40
 _OVER = 4
 _TRAINING_ROWS = re.compile(r"train(ing)?_?(mask|idx|index|indices|ids|nodes|rows)|(mask|idx)_train", re.I)
+_ALL = 0.95
 _FOLD = re.compile(r"fold(?!er)", re.I)
 
 
@@ -53,6 +55,9 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
             named = _told(run, diet, evaluated) or _says(run, evaluated)
             behind = "" if named or _starts_again(run, evaluated) else _says_behind(run, evaluated)
             if named == "training":
+                continue
+            if share < _ALL and carried_from(run, diet, evaluated) is not None:
+                yield _proof(run, diet, evaluated, share, sure=True)
                 continue
             if named == "held out" and share >= _SHARE:
                 yield _proof(run, diet, evaluated, share, sure=True)
@@ -180,18 +185,22 @@ def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
 def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:
     seen, rows = evaluated.seen, evaluated.rows
     folds = any(_FOLD.search(name) for place in evaluated.places for name in words_of(run, place))
-    where, how = training_line(run, diet, evaluated)
+    carried = carried_from(run, diet, evaluated)
+    where, how = (carried, "made once, before the folds") if carried else training_line(run, diet, evaluated)
     related: list[tuple[Any, str]] = []
     if evaluated.places:
         related.append((evaluated.places[0], "evaluated here"))
     return Proof(
         where=where,
-        message=f"{seen} of the {rows} rows {diet.type} is evaluated on were trained on before",
+        message=f"{seen} of the {rows} rows {diet.type} is evaluated on were trained on before"
+        + (": it goes on from fold to fold" if carried else ""),
         label=how or f"{share:.0%} of the evaluated rows are in the training data",
         evidence={"rows": rows, "trained_on": seen, "share": round(share, 3)},
-        fix="split the data once and keep the evaluation rows out of training",
+        fix="make the model and its optimizer inside the loop, new for each fold"
+        if carried
+        else "split the data once and keep the evaluation rows out of training",
         related=related,
-        severity="info" if folds else None if sure else "warning",
+        severity="info" if folds and not carried else None if sure else "warning",
     )
 
 

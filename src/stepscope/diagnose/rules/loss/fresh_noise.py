@@ -4,15 +4,13 @@ from collections.abc import Iterator
 
 from stepscope.common.ops import GAUSSIAN, RESHAPES
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.loss_sign import pulls
+from stepscope.diagnose.predicted_noise import predictions
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place
 
 _ENOUGH = 3
-_MOST = 12
 _ANCESTORS = 4000
-_LOSSES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 @rule("loss.fresh-noise", severity="error")
@@ -36,7 +34,7 @@ def fresh_noise(run: Evidence) -> Iterator[Proof]:
         loss = F.mse_loss(model(noisy, t), noise)
     """
     found: dict[Place | None, list[tuple[Origin, Origin]]] = {}
-    for prediction, target, place in _compared(run):
+    for prediction, target, place in predictions(run):
         drawn = target.back_through(RESHAPES)
         if drawn.op not in GAUSSIAN:
             continue
@@ -55,21 +53,6 @@ def fresh_noise(run: Evidence) -> Iterator[Proof]:
             fix="compare with the noise that was added to the input",
             related=[(added.place, "this noise was added to the input")] if added.place is not None else (),
         )
-
-
-def _compared(run: Evidence) -> Iterator[tuple[Origin, Origin, Place | None]]:
-    """Predictions and what losses compare them with, by torch's functions or by hand."""
-    for calls in run.losses.by_place(*_LOSSES):
-        for call in calls[:_MOST]:
-            if call.input is not None and call.target is not None:
-                learned, given = sorted((call.input, call.target), key=lambda one: not one.requires_grad)
-                yield learned, given, call.place
-    for backward in list(run.steps.backwards)[:_MOST]:
-        for error, _ in pulls(backward.origin).values() if backward.origin is not None else ():
-            difference = error.inputs[0].back_through(RESHAPES)
-            if difference.op in ("sub", "rsub") and len(difference.inputs) == 2:
-                learned, given = sorted(difference.inputs, key=lambda one: not one.requires_grad)
-                yield learned, given, difference.place
 
 
 def _added_noise(prediction: Origin, drawn: Origin) -> Origin | None:

@@ -62,7 +62,7 @@ def no_parameters(run: Evidence) -> Iterator[Proof]:
             message=f"{model.type} keeps its layers where PyTorch does not see them: its parameter list is empty",
             label="not registered as layers",
             evidence={"model": model.type, "kept": text},
-            fix="use nn.ModuleList([...]) (nn.ModuleDict, nn.Parameter), so that the model knows them",
+            fix=f"use {_holder(text)}, so that the model knows them",
             related=[(crash.site, "the optimizer finds no parameters")],
         )
     else:
@@ -75,6 +75,13 @@ def no_parameters(run: Evidence) -> Iterator[Proof]:
             evidence={"model": model.type, "others": others[:3]},
             fix=f"pass {better}",
         )
+
+
+def _holder(kept: str) -> str:
+    """What registers its parts, for a list, a dict or a tensor."""
+    if kept.startswith(("a dict", "{")):
+        return "nn.ModuleDict({...})"
+    return "nn.Parameter(...)" if kept.startswith(("a Tensor", "a tensor", "torch.")) else "nn.ModuleList([...])"
 
 
 def _used(crash: Crash) -> UsedUp | None:

@@ -40,7 +40,7 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     if pair is None:
         yield from _too_small(crash, fault)
         return
-    odd = next((found for tensor in pair if (found := _odd_input(run, tensor)) is not None), None)
+    odd = next((found for tensor in pair if (found := _odd_input(run, crash, tensor)) is not None), None)
     uneven = _uneven(crash, pair) or (None if odd is not None else _off_the_mirror(crash, pair))
     sizes = " and ".join(str(list(tensor.shape[2:])) for tensor in pair)
     evidence = {"shapes": [list(tensor.shape) for tensor in pair]}
@@ -51,8 +51,9 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
             message=f"images of size {size} cannot be divided evenly by {path}, so {sizes} meet on the way up",
             label=f"{size} is not a multiple of all strides together",
             evidence={**evidence, "size": size, "layer": path},
-            fix="use a size that all the strides together divide, or interpolate one map to the other's size",
-            related=[(crash.site, f"{sizes} meet here")],
+            fix="use a size that all the strides together divide, or bring one map to the other's size before they "
+            "meet: F.interpolate(up, size=skip.shape[2:])",
+            related=[(crash.site, f"{sizes} meet here")] if written != crash.site else [],
         )
         return
     if uneven is None:
@@ -74,8 +75,8 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _odd_input(run: Evidence, tensor: HeldTensor) -> tuple[int, str, Site] | None:
-    """The size of the pictures that a pool or stride does not divide, and where the script writes it down."""
+def _odd_input(run: Evidence, crash: Crash, tensor: HeldTensor) -> tuple[int, str, Site] | None:
+    """The size of the pictures that a pool or stride does not divide, and where it is written: else where maps meet."""
     lost = next((link for link in reversed(mainline(tensor)) if _loses(link)), None)
     origin = tensor.origin
     while origin is not None and origin.visit is not None:
@@ -91,7 +92,8 @@ def _odd_input(run: Evidence, tensor: HeldTensor) -> tuple[int, str, Site] | Non
         written = None if file is None or here is None else constant_near(file, here[1], size)
         if file is not None and written is not None:
             return size, lost.path or "a pool", file.site(written)
-    return None
+    lost_here = lost.before is not None and lost.before[-1] == size
+    return (size, lost.path or "a pool", crash.site) if lost_here and crash.site is not None else None
 
 
 def _loses(link: Link) -> bool:

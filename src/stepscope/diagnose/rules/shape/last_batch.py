@@ -7,6 +7,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import several
 from stepscope.diagnose.crash.provenance import MAKERS, made_by
 from stepscope.diagnose.crash.sizes import size_fault
+from stepscope.diagnose.crash.written_sizes import handed_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
@@ -34,7 +35,7 @@ def last_batch(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "last-batch":
         return
     small: SmallBatch = fault.facts["small"]
-    where = _maker(crash, small.usual) or crash.site
+    where = handed_in(run.source, _maker(crash, small.usual)) or crash.site
     yield Proof(
         where=where,
         message=f"the last batch has {small.size} samples, but a size of {small.usual} is written down here",

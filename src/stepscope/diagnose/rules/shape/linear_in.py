@@ -5,9 +5,10 @@ from typing import Any
 
 from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
+from stepscope.diagnose.crash.layers import Expectation, Layer, built_at, expectation_of
 from stepscope.diagnose.crash.op_chain import producer
 from stepscope.diagnose.crash.samples import sample_source
+from stepscope.diagnose.crash.single_sample import without_batch
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
 from stepscope.diagnose.crash.turning_point import own_site, turning_point
 from stepscope.diagnose.crash.written_sizes import size_beside, size_written
@@ -16,6 +17,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
+from stepscope.records.step import Site
 
 _GIVES = ("out_features", "out_channels", "hidden_size", "embedding_dim", "num_features")
 _TAKES = ("in_features", "in_channels", "input_size", "num_features")
@@ -60,6 +62,18 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
         "given": fault.given,
         "input_shape": list(tensor.shape),
     }
+    single = without_batch(crash, layer, tensor)
+    if single is not None:
+        yield Proof(
+            where=single.site,
+            message=f"`{single.name}` is one sample, {list(single.shape)}: the batch axis is missing",
+            label=f"{list(single.shape)}",
+            evidence=evidence,
+            edit=edits.append(single.site, ".unsqueeze(0)"),
+            fix=f"give the model a batch of one: {single.name}.unsqueeze(0)",
+            related=[(crash.site, f"{layer.name} fails here")] if crash.site != single.site else [],
+        )
+        return
     if is_odd_batch(layer, tensor):
         yield Proof(
             where=sample_source(crash) or crash.site,
@@ -100,8 +114,12 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
         return
     source = None if made is None else built_at(crash.modules, layer.root, made[0])
     blamed, other = layer.site, source
+    if made is not None and _directions(made[1]) * expected.size == fault.given and _directions(made[1]) == 2:
+        half = size_beside(run.source, layer.site, source, ("hidden_size",), expected.size)
+        yield _both_ways(layer, made[0], source, expected, evidence, f"2 * {half}")
+        return
     if made is not None and _is_the_odd_one(layer.root, made[1], expected.size, fault.given):
-        width = "out_channels" if made[1].is_a("_ConvNd") else "out_features"
+        width = _argument_of_width(made[1])
         size = size_beside(run.source, source, layer.site, _sizes(layer.module, _TAKES, expected.size), expected.size)
         yield Proof(
             where=source,
@@ -157,6 +175,35 @@ def _channels_last(crash: Crash, layer: Layer, tensor: HeldTensor, axis: int) ->
     )
 
 
+def _both_ways(
+    layer: Layer, name: str, source: Site | None, expected: Expectation, evidence: dict[str, Any], size: str
+) -> Proof:
+    """A recurrent layer that reads both ways gives the values of both, one behind the other."""
+    right = 2 * expected.size
+    return Proof(
+        where=layer.site,
+        message=f"{name} reads both ways and gives 2 * {expected.size} = {right} values, and {layer.name} is built for "
+        f"{expected.size}",
+        label=f"{expected.argument} should be {right}",
+        evidence={**evidence, "producer": name},
+        edit=layers.sized(layer.site, expected.argument, size),
+        fix=f"set {expected.argument} to {size}: bidirectional=True joins both directions",
+        related=[(source, "it is bidirectional here")],
+    )
+
+
+def _directions(made: Module) -> int:
+    return 2 if made.is_a("RNNBase") and made.attributes.get("bidirectional") else 1
+
+
+_WIDTHS = (("_ConvNd", "out_channels"), ("RNNBase", "hidden_size"), ("Embedding", "embedding_dim"))
+
+
+def _argument_of_width(made: Module) -> str:
+    """The argument of a layer that says how many values it gives."""
+    return next((name for kind, name in _WIDTHS if made.is_a(kind)), "out_features")
+
+
 def _width(made: Module) -> int | None:
     """How many values a layer gives on the axis it writes to."""
     held = made.attributes
@@ -203,7 +250,7 @@ def _output(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
         if made is None or not any(module is made[1] for module in model.modules()):
             continue
         wanted = target.shape[-1]
-        width = "out_channels" if made[1].is_a("_ConvNd") else "out_features"
+        width = _argument_of_width(made[1])
         yield Proof(
             where=site or crash.site,
             message=f"the last layer, {made[0]}, gives {fault.given} values where the target has {wanted}",

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.position_table import short_table
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -26,8 +27,21 @@ def too_long(run: Evidence) -> Iterator[Proof]:
         batch = tokenizer(texts, padding=True, truncation=True, max_length=model.config.max_position_embeddings)
     """
     crash = run.crash
-    found = None if crash is None or not crash.is_a("RuntimeError", "IndexError") else _longer(crash)
-    if crash is None or found is None:
+    if crash is None or not crash.is_a("RuntimeError", "IndexError"):
+        return
+    table = short_table(crash)
+    if table is not None:
+        yield Proof(
+            where=table.site or crash.site,
+            message=f"sequences of {table.wanted} positions, but `{table.name}` has {table.rows}",
+            label=f"{table.rows} positions",
+            evidence={"positions": table.wanted, "table": table.name, "rows": table.rows},
+            fix=f"make it with {table.wanted} positions, or cut the sequences to {table.rows}",
+            related=[(crash.site, "they are added here")],
+        )
+        return
+    found = _longer(crash)
+    if found is None:
         return
     length, limit, name = found
     yield Proof(
