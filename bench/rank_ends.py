@@ -87,6 +87,7 @@ def run(kind: str, watched: bool) -> Ended:
         environment = {
             **os.environ, "ENDS": name, "KIND": kind, "OMP_NUM_THREADS": "1", "STEPSCOPE_DIR": f"{name}/runs",
         }  # fmt: skip
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed Stepscope is compiled, as torch is
         began = time.time()
         job = subprocess.Popen(
             ours if watched else plain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -53,3 +54,29 @@ def test_a_launcher_may_be_named_by_its_path() -> None:
         "run",
         "train.py",
     ]
+
+
+LAUNCHER = """
+import sys
+if sys.argv[1] == "raises":
+    raise RuntimeError("a rank has failed")
+print(__name__, sys.argv[1:])
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("word", "code", "out", "last"), [
+    ("0", 0, "__main__ ['0', 'train.py']\n", ""),
+    ("3", 3, "__main__ ['3', 'train.py']\n", ""),
+    ("raises", 1, "", "RuntimeError: a rank has failed"),
+])  # fmt: skip
+def test_this_process_becomes_the_launcher(tmp_path: Path, word: str, code: int, out: str, last: str) -> None:
+    (tmp_path / "launcher.py").write_text(LAUNCHER)
+    become = "from stepscope.launch.launchers import start_launcher; start_launcher(['python', '-m', 'launcher', "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{become}{word!r}, 'train.py'])"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (code, out), done.stderr
+    assert done.stderr.splitlines()[-1:] == ([last] if last else [])
+    assert "stepscope" not in done.stderr, "a traceback without our frames"

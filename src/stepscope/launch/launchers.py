@@ -1,7 +1,7 @@
 """`stepscope run torchrun --nproc-per-node 2 train.py`: the launcher starts the ranks, each of them a Stepscope run.
 
 People put `stepscope run` before the command they know. A launcher has nothing to be watched; so its command is changed
-to start `stepscope run` for every rank, and takes the place of this process.
+to start `stepscope run` for every rank, and this process becomes the launcher.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from stepscope.errors import UsageError
+from stepscope.launch.exit_handling import LastWord, say_uncaught, without_our_frames
+from stepscope.launch.script import find_module, run_as_main
 from stepscope.track import messages
 
 _MODULES = {"torchrun": "torch.distributed.run", "accelerate": "accelerate.commands.accelerate_cli"}
@@ -90,8 +92,20 @@ def _parsed(name: str, words: list[str]) -> Any:
         raise UsageError(f"{name} needs the package {package}, which this Python does not have") from None
 
 
-def start_launcher(command: list[str]) -> None:
-    """Become the launcher: its exit code, its signals and its process are the user's."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.execv(command[0], command)
+def start_launcher(command: list[str]) -> NoReturn:
+    """Become the launcher: exit code, signals and errors are those of `python -m torch.distributed.run ...`.
+
+    This process has imported torch for the launcher's parser; a new one would import it a second time.
+    """
+    script = find_module(command[2], command[3:])
+    last_word = LastWord()
+    try:
+        run_as_main(script)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        say_uncaught(without_our_frames(error))
+        if isinstance(error, KeyboardInterrupt):
+            last_word.interrupted()
+        sys.exit(1)
+    sys.exit()
