@@ -18,16 +18,23 @@ from stepscope.errors import ConfigError, StorageError
 from stepscope.files.elsewhere import is_hollow
 from stepscope.files.mapping import map_file
 from stepscope.files.opening import open_file, read_file
+from stepscope.records import RunMeta
 from stepscope.runs.compact.compact import compact
-from stepscope.runs.format.layout import run_folders
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run, run_folders
 from stepscope.runs.read.folder import open_run
-from stepscope.sync.archive import MANIFEST, archive, bring_back, forget, manifest_of, read_from
+from stepscope.runs.write.writer import RunWriter
+from stepscope.sync.archive import MANIFEST, Manifest, archive, bring_back, drop, forget, manifest_of, read_from
+from stepscope.sync.keep import Keep
+from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
 from stepscope.sync.object_store import open_objects
 from stepscope.sync.objects import Objects, Stat
 from stepscope.sync.pull import pull
 from stepscope.sync.push import Pushed, push
 from stepscope.sync.remote import Remote
+from stepscope.sync.settled import settle
 from stepscope.sync.verify import verify
+from stepscope.sync.wire import is_log
 
 from .buckets import CREDENTIALS, make_bucket, s3_service
 from .test_sync import bytes_of, make
@@ -102,6 +109,45 @@ def test_a_run_that_moved_reads_the_same_and_takes_no_room(store: Path, objects:
         assert bytes(map_file(blob, within=run)) == before[f"{run.name}/blobs/{blob.name}"]
     assert archive(run, objects) == manifest  # also without a way to read: nothing empty is sent over the truth
     assert verify(store, objects, deep=True).problems == {}
+
+
+def test_a_log_that_is_still_arriving_stays_on_the_disk(store: Path, tmp_path: Path, objects: Objects) -> None:
+    """A run ends with its first rank; the logs of others come later."""
+    about = RunMeta(id=new_run_id(), project="p", name="ranks", created=time.time())
+    run = create_run(store, about)
+    writer = RunWriter(run, run_id=about.id, heartbeat_s=0, fsync_s=0)
+    row = writer.keyset(("loss",))
+    home = tmp_path / "server"
+    with read_from(objects):
+        for part in range(3):
+            for step in range(part * 2000, part * 2000 + 2000):
+                row.write(step, (1 / (step + 1),))
+            writer.flush()
+            keep_all(run, Keep(home))
+            archive(home / run.name, objects)  # the housekeeper takes the run for ended
+        writer.close()
+        keep_all(run, Keep(home))
+        assert visible(home) == visible(store)
+        there = home / run.name
+        settle(there)
+        assert compact(there, first=500_000).files == 1
+        drop(there, objects)
+        archive(there, objects)
+    assert [name for name in (manifest_of(there) or Manifest("", "")).files if is_log(name)] == []
+    assert verify(home, objects, deep=True).problems == {}
+
+
+def keep_all(run: Path, keep: Keep) -> None:
+    """Everything that a server does not have yet."""
+    held = keep.held(run.name).files
+    for name in names_to_send(run, ended=False):
+        have = held.get(name, 0)
+        if is_log(name):
+            keep.add(run.name, name, have, frames_from(run, name, have), before=checksum_before(run, name, have))
+        elif not have:
+            sha256, size = sha256_of(run, name)
+            for offset, data in pieces_of(run, name, 0):
+                keep.add(run.name, name, offset, data, sha256=sha256, size=size)
 
 
 def test_a_lost_disk_comes_back_from_the_objects_alone(store: Path, tmp_path: Path, objects: Objects) -> None:

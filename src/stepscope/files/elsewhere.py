@@ -16,6 +16,8 @@ Fetch = Callable[[int, int], bytes]
 Finder = Callable[[str, int], Fetch | None]
 """`find(path, size)`: how to fetch the bytes of a hollow file; None for a genuinely sparse one."""
 _BLOCK = 512
+_MOST_COMPRESSED = 16
+"""A compressing file system (btrfs, ZFS) gives a file of ours at least this share of its size."""
 
 _finders: list[Finder] = []
 
@@ -27,9 +29,9 @@ def look_elsewhere(finder: Finder) -> Callable[[], None]:
 
 
 def is_hollow(found: os.stat_result) -> bool:
-    """Whether a file uses less disk space than its size."""
+    """Whether a file has a size and next to no bytes on the disk. One that the file system compresses is not hollow."""
     blocks: int | None = getattr(found, "st_blocks", None)
-    return blocks is not None and blocks * _BLOCK < found.st_size
+    return blocks is not None and blocks * _BLOCK * _MOST_COMPRESSED < found.st_size
 
 
 def found_elsewhere(path: str, found: os.stat_result) -> Fetch | None:

@@ -26,13 +26,15 @@ from stepscope.files.decoding import MALFORMED
 from stepscope.files.elsewhere import Fetch, is_hollow, look_elsewhere
 from stepscope.files.listing import plain_files
 from stepscope.files.opening import open_file, read_file
+from stepscope.runs.catalogue.change_detection import is_sealed
+from stepscope.runs.compact.compact import covered_files
 from stepscope.runs.format.filesystem import create_file, make_folder, make_store, sync_folder
 from stepscope.runs.format.ids import is_run_id, new_run_id
 from stepscope.runs.format.layout import write_file
 from stepscope.runs.format.ledger import read_ledger
 from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.sync.objects import Objects
-from stepscope.sync.wire import check_name
+from stepscope.sync.wire import check_name, file_id, is_log
 
 MANIFEST = ".objects.json"
 KEY = ".manifest.json"
@@ -81,7 +83,10 @@ def _manifest(data: bytes, run: str) -> Manifest:
 
 
 def archive(run: Path, objects: Objects, smallest: int = SMALLEST) -> Manifest:
-    """Have all files of a run in the store, and only there what is larger than `smallest`."""
+    """Have all files of a run in the store, and only there what is larger than `smallest`.
+
+    A log that is not sealed stays here too: a run ends with its first rank, and those of others may still be arriving.
+    """
     manifest = manifest_of(run) or Manifest(run.name, objects.name)
     changed = False
     for path in _files(run):
@@ -95,13 +100,13 @@ def archive(run: Path, objects: Objects, smallest: int = SMALLEST) -> Manifest:
     if changed:
         _write_manifest(run, objects, manifest)
     for name, entry in manifest.files.items():
-        if entry.size >= smallest:
+        if entry.size >= smallest and not _may_grow(run, name):
             _hollow_out(run / name, entry)
     return manifest
 
 
 def drop(run: Path, objects: Objects, names: Iterable[str] = ()) -> int:
-    """Let go of these files in the store, and of those that retention has removed here; how many.
+    """Let go of these files in the store, and of those that retention or compaction has removed here; how many.
 
     The manifest goes first: what it does not name is not missed. Called again, it finishes what was interrupted.
     """
@@ -109,6 +114,7 @@ def drop(run: Path, objects: Objects, names: Iterable[str] = ()) -> int:
     if manifest is None:
         return 0
     going = {name for name in read_ledger(run).files if not (run / name).exists()} | set(names)
+    going |= _compacted(run, manifest)
     going &= manifest.files.keys()
     if going:
         manifest.files = {name: entry for name, entry in manifest.files.items() if name not in going}
@@ -118,10 +124,23 @@ def drop(run: Path, objects: Objects, names: Iterable[str] = ()) -> int:
     return len(going)
 
 
+def _compacted(run: Path, manifest: Manifest) -> set[str]:
+    """Logs that were uploaded before they were sealed, and are a part of a compacted file by now."""
+    gone = {name for name in manifest.files if is_log(name) and not (run / name).exists()}
+    if not gone:
+        return gone
+    covered = covered_files(run)
+    return {name for name in gone if file_id(name) in covered}
+
+
 def _write_manifest(run: Path, objects: Objects, manifest: Manifest) -> None:
     data = sealed(msgspec.json.encode(manifest))
     objects.put(f"{run.name}/{KEY}", BytesIO(data), len(data), hashlib.sha256(data).hexdigest())
     write_file(run / MANIFEST, data)
+
+
+def _may_grow(run: Path, name: str) -> bool:
+    return is_log(name) and not is_sealed(run / name)
 
 
 def _files(run: Path) -> list[Path]:
@@ -132,9 +151,10 @@ def _files(run: Path) -> list[Path]:
 def _put(run: Path, name: str, objects: Objects) -> Archived:
     with open_file(run / name, within=run) as file:
         before = os.fstat(file.fileno())
-        digest = hashlib.sha256()
-        while chunk := file.read(_CHUNK):
+        digest, left = hashlib.sha256(), before.st_size  # a log may grow meanwhile
+        while chunk := file.read(min(left, _CHUNK)):
             digest.update(chunk)
+            left -= len(chunk)
         file.seek(0)
         entry = Archived(before.st_size, digest.hexdigest(), before.st_mtime_ns)
         objects.put(f"{run.name}/{check_name(name)}", file, entry.size, entry.sha256)

@@ -32,7 +32,7 @@ class Objects(Protocol):
     name: str
 
     def put(self, key: str, file: BinaryIO, size: int, sha256: str) -> None:
-        """Write an object; it is durable when this returns."""
+        """Write the first `size` bytes of a file as an object; it is durable when this returns."""
 
     def read(self, key: str, start: int, end: int) -> bytes:
         """The bytes from `start` up to `end`."""
@@ -59,10 +59,12 @@ class FolderObjects:
         path = self.folder / key
         _make_folders(path.parent, self.folder)
         temporary = path.with_name(f".{new_run_id()}.tmp")
+        left = size
         try:
             with os.fdopen(create_file(temporary), "ab") as out:
-                while chunk := file.read(_CHUNK):
+                while chunk := file.read(min(left, _CHUNK)):
                     out.write(chunk)
+                    left -= len(chunk)
                 out.flush()
                 os.fsync(out.fileno())
             if plain_size(temporary) != size:

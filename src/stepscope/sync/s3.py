@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -53,7 +54,7 @@ class S3Objects:
     def put(self, key: str, file: BinaryIO, size: int, sha256: str) -> None:
         with self._asking(key):
             self._client.upload_fileobj(
-                _Kept(file),
+                _FirstBytes(file, size),
                 self._bucket,
                 self._prefix + key,
                 ExtraArgs={"Metadata": {_SHA256: sha256}},
@@ -104,16 +105,19 @@ class S3Objects:
             raise OSError(absent, f"{self.name}/{key}: {fault}") from None
 
 
-class _Kept:
-    """boto3 closes what it has uploaded; the file is not ours to close."""
+class _FirstBytes:
+    """The beginning of a file. boto3 closes what it has uploaded; the file is not ours to close."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file, self._size = file, size
 
     def read(self, count: int = -1) -> bytes:
-        return self._file.read(count)
+        left = max(0, self._size - self._file.tell())
+        return self._file.read(left if count < 0 else min(count, left))
 
-    def seek(self, offset: int, whence: int = 0) -> int:
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_END:
+            return self._file.seek(self._size + offset)
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
