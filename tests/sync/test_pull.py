@@ -15,13 +15,13 @@ from stepscope.runs.compact.compact import compact
 from stepscope.runs.read.folder import open_run
 from stepscope.runs.trash import move_to_trash
 from stepscope.server.serve import Running
-from stepscope.sync.pull import pull
+from stepscope.sync.pull import Fetched, pull
 from stepscope.sync.push import Pushed, push
 from stepscope.sync.remote import Remote, Unreachable
 from stepscope.views.edit import EditRequest, changes, write_changes
 
 from .fault_proxy import FaultProxy
-from .test_sync import bytes_of, environment, make
+from .test_sync import Counting, bytes_of, environment, make
 
 
 @pytest.fixture
@@ -43,6 +43,19 @@ def test_all_runs_come_back_byte_for_byte(store: Path, tmp_path: Path, remote: R
     assert bytes_of(tmp_path / "laptop") == bytes_of(store)
     assert pull(remote, tmp_path / "laptop") == Pushed(runs=2)
     assert pull(remote, tmp_path / "one", [runs[0].name]).runs == 1
+
+
+def test_who_goes_on_fetching_asks_only_about_what_changed(store: Path, tmp_path: Path, server: Running) -> None:
+    runs = [make(store), make(store)]
+    fetched = Fetched(tmp_path / "laptop")
+    with Counting(server.url) as remote:
+        assert pull(remote, fetched).runs == 2
+        remote.asked.clear()
+        assert pull(remote, fetched).runs == 0
+        assert remote.asked == ["/api/sync"]
+        write_changes(runs[1], runs[1].name, changes(EditRequest(runs=[runs[1].name], add_tags=["theirs"])))
+        assert pull(remote, fetched).runs == 1
+    assert open_run(tmp_path / "laptop" / runs[1].name).tags == ["theirs"]
 
 
 def test_edits_of_both_sides_meet(store: Path, tmp_path: Path, remote: Remote) -> None:

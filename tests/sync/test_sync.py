@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from http.client import HTTPResponse
 from pathlib import Path
+from zlib import crc32
 
 import httpx
 import pytest
@@ -30,10 +32,12 @@ from stepscope.runs.trash import move_to_trash, purge, restore
 from stepscope.runs.write.writer import RunWriter
 from stepscope.server.serve import Running, running
 from stepscope.server.settings import Settings
+from stepscope.sync.checksums import Checksums
 from stepscope.sync.fates import Fates, local_fates
 from stepscope.sync.pull import pull
 from stepscope.sync.push import Pushed, patiently, push
 from stepscope.sync.remote import Remote, Unreachable
+from stepscope.sync.sent import AGAIN_S, Sent
 from stepscope.views.edit import EditRequest, changes, write_changes
 
 from .bad_servers import liar, lying_server
@@ -130,6 +134,78 @@ def test_a_file_that_differs_is_reported_and_the_rest_is_sent(store: Path, home:
     assert {name for name in bytes_of(home) if name.startswith(other.name)} == {
         name for name in bytes_of(store) if name.startswith(other.name)
     }
+
+
+class Counting(Remote):
+    """Counts the questions, and loses one in `loses`."""
+
+    def __init__(self, url: str, loses: int = 10**9) -> None:
+        super().__init__(url, TOKEN)
+        self.asked: list[str] = []
+        self._loses = loses
+
+    def _call(self, method: str, path: str, body: bytes | None = None, more: dict[str, str] | None = None) -> bytes:
+        self.asked.append(path)
+        if len(self.asked) % self._loses == 0:
+            raise Unreachable("lost")
+        return super()._call(method, path, body, more)
+
+
+def test_who_goes_on_sending_asks_only_about_what_changed(store: Path, server: Running) -> None:
+    runs, now = [make(store), make(store)], [0.0]
+    sent = Sent(clock=lambda: now[0])
+    with Counting(server.url) as remote:
+
+        def passed() -> tuple[int, int]:
+            remote.asked.clear()
+            done = push(sent.pending(runs), remote, sent=sent)
+            return done.runs, len(remote.asked)
+
+        assert passed()[0] == 2
+        passed()  # folders that are new may change within the same tick of their clock
+        assert passed() == (0, 0)
+        write_changes(runs[0], runs[0].name, changes(EditRequest(runs=[runs[0].name], add_tags=["here"])))
+        assert passed() == (1, 2)
+        passed()
+        assert passed() == (0, 0)
+        now[0] = 2 * AGAIN_S
+        assert passed() == (2, 2)  # the server may have lost them
+
+
+def test_a_bad_network_does_not_keep_the_newest_run_back(store: Path, home: Path, server: Running) -> None:
+    """One request of three is lost: a pass over all runs that begins again after each fault would never end."""
+    for _ in range(15):
+        make_run(store, series={"loss": [1.0]})
+    newest, sent = max(run_folders(store)), Sent()
+    passes: list[bool] = []
+    with Counting(server.url, loses=3) as remote:
+
+        def once() -> Pushed:
+            try:
+                return push(sent.pending(run_folders(store)), remote, sent=sent)
+            finally:
+                passes.append((home / newest.name).exists())
+
+        patiently(once, tries=3, sleep=lambda _: None)
+    assert passes[0]
+    assert bytes_of(home) == bytes_of(store)
+    assert len(remote.asked) < 15 * 8
+
+
+def test_checksums_follow_a_file_that_grows_and_one_that_is_replaced(tmp_path: Path) -> None:
+    log, checksums = tmp_path / "a.log", Checksums()
+    log.write_bytes(b"one")
+    assert checksums.before(tmp_path, "a.log", 2) == crc32(b"on")
+    with log.open("ab") as file:
+        file.write(b"two")
+    assert [checksums.before(tmp_path, "a.log", end) for end in (6, 3)] == [crc32(b"onetwo"), crc32(b"one")]
+    (tmp_path / "new").write_bytes(b"other")
+    (tmp_path / "new").rename(log)
+    assert checksums.before(tmp_path, "a.log", 5) == crc32(b"other")
+    assert checksums.whole(tmp_path, "a.log") == (sha256(b"other").hexdigest(), 5)
+    (tmp_path / "new").write_bytes(b"third")
+    (tmp_path / "new").rename(log)
+    assert checksums.whole(tmp_path, "a.log") == (sha256(b"third").hexdigest(), 5)
 
 
 def test_who_has_no_token_can_send_and_see_nothing(store: Path, home: Path, server: Running) -> None:

@@ -57,9 +57,10 @@ def command(
     stepscope sync team-runs --from https://runs.example.org
     """
     from stepscope.errors import UsageError
-    from stepscope.sync.pull import pull
+    from stepscope.sync.pull import Fetched, pull
     from stepscope.sync.push import patiently, push
     from stepscope.sync.remote import Remote, check_address
+    from stepscope.sync.sent import Sent
 
     if to and origin:
         raise UsageError("give either --to URL or --from URL, not both")
@@ -74,12 +75,18 @@ def command(
     if beside and not _first_beside(where):
         return
     token, renew = _token(token_file, url)
+    sent, fetched = Sent(), Fetched(where)
+
+    def send(remote: Remote) -> Pushed:
+        pending = sent.pending(_runs(where))
+        return push(pending, remote, sent.untold(_fates(where, pending)), sent)
+
     with Remote(url, token, renew=renew) as remote:
         done = patiently(
-            (lambda: push(_runs(where), remote, _fates(where))) if to else (lambda: pull(remote, where)),
+            (lambda: send(remote)) if to else (lambda: pull(remote, fetched)),
             follow_s=every if follow or beside else None,
             tries=None if follow else 200 if beside else 5,
-            until=_ended(where) if beside else lambda done: False,
+            until=_ended(lambda: sent.pending(_runs(where))) if beside else lambda done: False,
             tell=_Teller("sent" if to else "received", as_json, quiet=follow or beside),
             say=lambda text: click.echo(clean(text), err=True),
         )
@@ -115,13 +122,13 @@ _beside: dict[str, ImportLock] = {}
 _LAST_PASSES = 50
 
 
-def _ended(where: Path) -> Callable[[Pushed], bool]:
+def _ended(pending: Callable[[], list[Path]]) -> Callable[[Pushed], bool]:
     """Whether all runs have ended and been sent. A server that forgets what it took is not sent the same endlessly."""
     passes = 0
 
     def ended(done: Pushed) -> bool:
         nonlocal passes
-        if _going_on(where):
+        if _going_on(pending()):
             return False
         passes += 1
         return not done.bytes or passes >= _LAST_PASSES
@@ -129,11 +136,11 @@ def _ended(where: Path) -> Callable[[Pushed], bool]:
     return ended
 
 
-def _going_on(where: Path) -> bool:
+def _going_on(runs: list[Path]) -> bool:
     from stepscope.errors import StepscopeError
     from stepscope.runs.read.folder import open_run
 
-    for run in reversed(_runs(where)):  # newest first: if any run is live, it is that one
+    for run in runs:
         try:
             if open_run(run).status == "running":
                 return True
@@ -142,12 +149,12 @@ def _going_on(where: Path) -> bool:
     return False
 
 
-def _fates(where: Path) -> dict[str, Fate]:
-    """Runs deleted or restored here; nothing if a single run is named."""
+def _fates(where: Path, runs: list[Path]) -> dict[str, Fate]:
+    """Runs deleted here, and those of `runs` that were restored; nothing if a single run is named."""
     from stepscope.runs.format.layout import is_run_folder
     from stepscope.sync.fates import local_fates
 
-    return {} if is_run_folder(where) else local_fates(where, _runs(where))
+    return {} if is_run_folder(where) else local_fates(where, runs)
 
 
 def _usual_server() -> str:

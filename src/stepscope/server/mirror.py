@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.fence import fenced
 from stepscope.runs.catalogue.index import cache_folder
-from stepscope.sync.pull import pull
+from stepscope.sync.pull import Fetched, pull
 from stepscope.sync.remote import Remote, check_address
 from stepscope.sync.servers import login_for
 
@@ -42,6 +42,7 @@ class Mirror:
         # Another user of the same server may see other runs.
         key = sha256(f"{self.url} {login.user}".encode()).hexdigest()[:12]
         self.store = cache_folder() / "servers" / f"{urlsplit(self.url).hostname}-{key}"
+        self._fetched = Fetched(self.store)
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -69,7 +70,7 @@ class Mirror:
         """Bring in what is new; why it could not be done, or nothing."""
         try:
             with Remote(self.url, self._token) as remote:
-                done = pull(remote, self.store, stop=self._stopping.is_set)
+                done = pull(remote, self._fetched, stop=self._stopping.is_set)
         except (StepscopeError, OSError) as fault:
             return str(fault)
         return next(iter(done.problems.values()), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,13 +22,15 @@ from stepscope.server.answers import json_response
 from stepscope.server.endpoint import body_of
 from stepscope.server.settings import Settings
 from stepscope.server.sync_access import SyncAccess
+from stepscope.sync.checksums import Checksums
 from stepscope.sync.keep import Keep
-from stepscope.sync.local import checksum_before, frames_from, pieces_of, sha256_of
+from stepscope.sync.local import frames_from, pieces_of
 from stepscope.sync.wire import BEFORE, CHECKSUM, LARGEST_PIECE, TYPE, WHOLE, Fate, RunList, Stored, check_name, is_log
 
 if TYPE_CHECKING:
     from stepscope.server.quotas import Quotas
 
+_MOST_STAMPED = 20_000
 _LARGEST_BODY = LARGEST_PIECE + (1 << 20)
 
 
@@ -46,6 +49,7 @@ class _Piece(msgspec.Struct):
 
 def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quotas) -> list[Route]:
     """What the guard lets through as everywhere: the Host, who asks, and a type that no form of a page can send."""
+    checksums = Checksums()
 
     async def held(request: Request) -> Response:
         run = request.path_params["run"]
@@ -84,7 +88,8 @@ def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quot
         found = await run_in_threadpool(run_folders, keep.store)
         deleted = await run_in_threadpool(keep.fates.every)
         visible = await run_in_threadpool(access.listed, request, [path.name for path in found])
-        answer = RunList(visible, deleted)
+        changed = await run_in_threadpool(_changed, keep, visible)
+        answer = RunList(visible, deleted, changed)
         return json_response(answer, request.headers.get("accept-encoding", ""))
 
     async def follow(request: Request) -> Response:
@@ -105,7 +110,7 @@ def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quot
             raise UsageError(f"the offset {offset[:40]!r} is not a number")
         where = request.path_params
         await run_in_threadpool(access.check_read, request, where["run"])
-        return await run_in_threadpool(_read, keep, where["run"], check_name(where["name"]), int(offset))
+        return await run_in_threadpool(_read, keep, checksums, where["run"], check_name(where["name"]), int(offset))
 
     return [
         Route("/api/sync", runs, methods=["GET"]),
@@ -116,17 +121,29 @@ def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quot
     ]
 
 
-def _read(keep: Keep, run: str, name: str, offset: int) -> Response:
+def _changed(keep: Keep, runs: list[str]) -> list[int]:
+    """When something was last added to each run; nothing for so many that asking takes long."""
+    return [_mtime(keep.store / run) for run in runs] if len(runs) <= _MOST_STAMPED else []
+
+
+def _mtime(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:  # deleted meanwhile
+        return 0
+
+
+def _read(keep: Keep, checksums: Checksums, run: str, name: str, offset: int) -> Response:
     """A piece of a file as `stepscope sync --from` takes it."""
     folder = keep.folder_of(run)
     headers = {}
     try:
         if is_log(name):
             data = frames_from(folder, name, offset)
-            headers[BEFORE] = str(checksum_before(folder, name, offset))
+            headers[BEFORE] = str(checksums.before(folder, name, offset))
         else:
             data = next((data for _, data in pieces_of(folder, name, offset)), b"")
-            sha256, size = sha256_of(folder, name)
+            sha256, size = checksums.whole(folder, name)
             headers[WHOLE] = f"{sha256} {size}"
     except FileNotFoundError:
         raise NotFound(f"run {run} has no file {name} on this server") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -16,27 +17,56 @@ from stepscope.sync.push import Pushed
 from stepscope.sync.remote import Remote
 from stepscope.sync.wire import Fate, check_name, file_id, is_log
 
+AGAIN_S = 600.0
+"""An ended run to which nothing was added there is asked for this often all the same: a late log may have grown."""
+
+
+class Fetched:
+    """What a client that goes on fetching remembers: ended runs that are here as they were on the server."""
+
+    def __init__(self, store: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.store, self.keep, self._clock = store, Keep(store), clock
+        self._known: dict[str, tuple[int, float]] = {}
+
+    def has(self, run: str, changed: int) -> bool:
+        stamp, until = self._known.get(run, (0, 0.0))
+        return changed > 0 and stamp == changed and self._clock() < until and (self.store / run).is_dir()
+
+    def note(self, run: str, changed: int) -> None:
+        try:
+            if open_run(self.store / run).status != "running":
+                self._known[run] = (changed, self._clock() + AGAIN_S)
+        except StepscopeError:
+            pass  # it is asked for again
+
 
 def pull(
-    remote: Remote, store: Path, runs: Iterable[str] | None = None, stop: Callable[[], bool] = lambda: False
+    remote: Remote, fetched: Fetched | Path, runs: Iterable[str] | None = None, stop: Callable[[], bool] = lambda: False
 ) -> Pushed:
     """Fetch these runs, or all, the newest first; those in the trash here stay there.
 
-    `bytes` counts what was not here before. `stop` is asked before each run.
+    `fetched` is where to, or what is known from the pass before. `bytes` counts what was not here before. `stop` is
+    asked before each run.
     """
-    keep, done = Keep(store), Pushed()
+    known = fetched if isinstance(fetched, Fetched) else Fetched(fetched)
+    keep, done, changed = known.keep, Pushed(), dict[str, int]()
     if runs is None:
         there = remote.runs()
         runs = sorted(there.runs, reverse=True)  # ids begin with the time
+        changed = dict(zip(there.runs, there.changed, strict=False))
         for run, when in there.deleted.items():
             done.deleted += _delete_too(run, when, keep)
     for run in runs:
         if stop():
             break
-        if (store / TRASH / run).exists():
+        stamp = changed.get(run, 0)
+        if known.has(run, stamp) or (known.store / TRASH / run).exists():
             continue
+        problems = len(done.problems)
         _pull_run(run, remote, keep, done)
         done.runs += 1
+        if len(done.problems) == problems:
+            known.note(run, stamp)
     return done
 
 

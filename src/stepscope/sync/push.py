@@ -13,8 +13,10 @@ from stepscope.files.opening import plain_size
 from stepscope.runs.compact.compact import covered_files
 from stepscope.runs.format.layout import COMPACT
 from stepscope.runs.read.folder import open_run
-from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
+from stepscope.sync.checksums import Checksums
+from stepscope.sync.local import frames_from, names_to_send, pieces_of, sha256_of
 from stepscope.sync.remote import NotAllowed, Remote, ServerFull, Unreachable
+from stepscope.sync.sent import Sent
 from stepscope.sync.wire import Fate, file_id, is_log
 
 _REWINDS = 8
@@ -37,31 +39,45 @@ class Pushed:
     """Runs that were deleted on the other side, which are left alone."""
     full: int = 0
     """Runs that the server has no room for now; all of them is still here."""
+    cut: Unreachable | None = None
+    """Why the rest was not sent, where the server was lost on the way; what was done stays done."""
 
 
-def push(runs: Iterable[Path], remote: Remote, fates: Mapping[str, Fate] | None = None) -> Pushed:
+def push(
+    runs: Iterable[Path], remote: Remote, fates: Mapping[str, Fate] | None = None, sent: Sent | None = None
+) -> Pushed:
     """Send what is new in these run folders. A file that is refused does not hold up the others.
 
     `fates` says which runs were deleted or restored here: the server follows, unless something later was done there.
+    `sent` remembers what needs no further pass.
     """
-    done = Pushed()
-    if fates:
-        _tell_fates(fates, remote)
-    for run in runs:
-        try:
-            _push_run(run, remote, done)
-        except (BadData, NotAllowed, OSError) as fault:
-            done.problems[run.name] = str(fault)
-        done.runs += 1
+    done, sent = Pushed(), sent or Sent()
+    finished = 0
+    try:
+        if fates:
+            _tell_fates(fates, remote)
+            sent.note_told(fates)
+        for run in runs:
+            stamp = sent.stamp(run)
+            try:
+                if _push_run(run, remote, done, sent.checksums):
+                    sent.note(run, stamp)
+                    finished += 1
+            except (BadData, NotAllowed, OSError) as fault:
+                done.problems[run.name] = str(fault)
+            done.runs += 1
+    except Unreachable as fault:
+        if not finished and not done.bytes:
+            raise
+        done.cut = fault
     return done
 
 
 def _tell_fates(fates: Mapping[str, Fate], remote: Remote) -> None:
-    there = remote.runs()
     for run, fate in fates.items():
-        deleted = there.deleted.get(run)
-        undo = fate.restored is not None and deleted is not None and fate.restored > deleted
-        if undo or (fate.deleted is not None and run in there.runs):
+        there = remote.held(run)
+        undo = fate.restored is not None and there.deleted is not None and fate.restored > there.deleted
+        if undo or (fate.deleted is not None and there.deleted is None and there.files):
             remote.tell(run, fate)
 
 
@@ -92,12 +108,16 @@ def patiently(
             say("the server answers again")
             failed = 0
         tell(done)
+        if done.cut is not None:
+            sleep(_RETRY_S[0])
+            continue
         if follow_s is None or until(done):
             return done
         sleep(max(follow_s, FULL_S) if done.full and not done.bytes else follow_s)
 
 
-def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
+def _push_run(run: Path, remote: Remote, done: Pushed, checksums: Checksums) -> bool:
+    """Whether the run has ended and the server has all of it, or wants none of it."""
     try:
         ended = open_run(run).status != "running"
     except StepscopeError:
@@ -107,16 +127,17 @@ def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
     answer = remote.held(run.name)
     if answer.deleted is not None:
         done.deleted += 1
-        return
+        return ended
     held = {**answer.removed, **answer.compacted, **answer.files}
     known = _compacted_there(run, held)
+    refused = len(done.problems)
     for name in names:
         have = held.get(name, 0)
         if name in known:
             continue
         try:
             if is_log(name):
-                done.bytes += _push_log(run, name, have, remote)
+                done.bytes += _push_log(run, name, have, remote, checksums)
             elif have != plain_size(run / name):
                 done.bytes += _push_whole(run, name, remote)
         except FileNotFoundError:
@@ -124,9 +145,10 @@ def _push_run(run: Path, remote: Remote, done: Pushed) -> None:
         except ServerFull as fault:
             done.full += 1
             done.problems[run.name] = str(fault)
-            return  # other runs may be of a project that has room
+            return False  # other runs may be of a project that has room
         except (Conflict, BadData) as fault:
             done.problems[f"{run.name}/{name}"] = str(fault)
+    return ended and len(done.problems) == refused
 
 
 def _compacted_there(run: Path, held: Mapping[str, int]) -> set[str]:
@@ -139,17 +161,17 @@ def _compacted_there(run: Path, held: Mapping[str, int]) -> set[str]:
     return {name for name, ids in sections.items() if ids <= there and name not in held}
 
 
-def _push_log(run: Path, name: str, have: int, remote: Remote) -> int:
+def _push_log(run: Path, name: str, have: int, remote: Remote, checksums: Checksums) -> int:
     if (plain_size(run / name) or 0) <= have:
         return 0
     sent = rewinds = 0
-    before = checksum_before(run, name, have)
+    before = checksums.before(run, name, have)
     while data := frames_from(run, name, have):
         stored = remote.add(run.name, name, have, data, before=before)
         if stored.size > have + len(data) and stored.size > (plain_size(run / name) or 0):
             raise BadData(f"the server claims to have {stored.size} bytes of {name}, which is more than there are")
         as_sent = stored.size == have + len(data)
-        before = crc32(data, before) if as_sent else checksum_before(run, name, stored.size)
+        before = crc32(data, before) if as_sent else checksums.before(run, name, stored.size)
         if stored.gap or stored.size <= have:
             rewinds += 1
             if rewinds > _REWINDS:

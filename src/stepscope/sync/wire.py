@@ -42,6 +42,8 @@ class RunList(msgspec.Struct, frozen=True):
     runs: list[str]
     deleted: dict[str, float] = {}
     """Runs that were deleted, and when."""
+    changed: list[int] = []
+    """When a file was last added to or removed from each of `runs`, in ns; empty where there are very many."""
 
 
 class Fate(msgspec.Struct, frozen=True):
