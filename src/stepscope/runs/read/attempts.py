@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stepscope.records import Status
-from stepscope.runs.read.status import LogState, Machine, Standing, derive
+from stepscope.runs.read.status import LogState, Machine, Standing, of_process
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def attempts_of(states: Iterable[LogState], machine: Machine, created: float) ->
     newest = max((key[0] for key in groups), default=0)
     found = []
     for (attempt, rank, host, pid, _started), files in sorted(groups.items()):
-        standing = derive(files, machine, created)
+        standing = of_process(files, machine)
         status = standing.status
         if attempt < newest and status in ("running", "lost"):
             status = "killed"

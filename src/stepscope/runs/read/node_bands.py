@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stepscope.runs.points.rank_cells import CELL, Floats, Whole, column_name
+from stepscope.runs.points.rank_cells import CELL, Floats, Whole, columns_of
 
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
@@ -45,28 +45,21 @@ def node_bands(run: RunFolder, name: str) -> list[NodeBand]:
 
 def _band(name: str, host: str, ranks: list[int], segments: Sequence[Segment]) -> NodeBand:
     """Put together what the node's log has of one series."""
-    newest = _from_each_attempt(name, segments)
-    found = [(segment.points_since(column_name(name, CELL[0]), ()).steps, segment) for segment in segments]
-    taken = [(steps, segment, steps < newest[segment.header.attempt]) for steps, segment in found]
-    columns = {
-        column: np.concatenate(
-            [segment.points_since(column_name(name, column), ()).values[kept] for _, segment, kept in taken]
-        )
-        for column in CELL
-    }
-    return NodeBand(host, ranks, np.concatenate([steps[kept] for steps, _, kept in taken]), columns)
+    parts = [(segment.header.attempt, *segment.rows_of(columns_of(name))) for segment in segments]
+    until = _repeated_from([(attempt, steps) for attempt, steps, _ in parts])
+    kept = [(steps, values, steps < until[attempt]) for attempt, steps, values in parts]
+    values = np.concatenate([values[:, own] for _, values, own in kept], axis=1)
+    return NodeBand(
+        host, ranks, np.concatenate([steps[own] for steps, _, own in kept]), dict(zip(CELL, values, strict=True))
+    )
 
 
-def _from_each_attempt(name: str, segments: Sequence[Segment]) -> dict[int, float]:
+def _repeated_from(parts: Sequence[tuple[int, Whole]]) -> dict[int, float]:
     """By attempt: the first step that a later one has repeated."""
-    firsts: dict[int, float] = {}
-    for segment in segments:
-        steps = segment.points_since(column_name(name, CELL[0]), ()).steps
-        attempt = segment.header.attempt
-        if len(steps):
-            firsts[attempt] = min(firsts.get(attempt, np.inf), float(steps.min()))
-    attempts = {segment.header.attempt for segment in segments}
+    firsts = {attempt: np.inf for attempt, _ in parts}
+    for attempt, steps in parts:
+        firsts[attempt] = min(firsts[attempt], float(steps.min(initial=np.iinfo(np.int64).max)))
     return {
         attempt: min((first for later, first in firsts.items() if later > attempt), default=np.inf)
-        for attempt in attempts
+        for attempt in firsts
     }

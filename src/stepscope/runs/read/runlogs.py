@@ -47,10 +47,10 @@ class Part:
     beat_moved: bool = False
     node: Part | None = None
     """For a rank whose log stayed on its node: the newest part of the node's log, by which it is known to live."""
+    header: FileHeader = field(init=False)
 
-    @property
-    def header(self) -> FileHeader:
-        return self.segment.header
+    def __post_init__(self) -> None:
+        self.header = self.segment.header
 
     def add(self, batch: Batch, now: float, first: bool) -> None:
         self.segment.add(batch)

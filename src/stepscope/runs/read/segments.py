@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import numpy as np
+import numpy.typing as npt
 
 from stepscope.errors import BadData
 from stepscope.records import FileHeader
@@ -15,6 +16,8 @@ from stepscope.runs.read.batches import Batch
 from stepscope.runs.read.rowtable import Points, RowTable, join_points
 
 _questions = count(1)
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
 
 
 class Segment:
@@ -120,6 +123,20 @@ class Segment:
         parts.extend(self._rows(rows))
         # A view would keep the whole table in memory for one column after it is dropped.
         return join_points(parts).copy() if was_dropped else join_points(parts)
+
+    def rows_of(self, names: Sequence[str]) -> tuple[Whole, Floats]:
+        """Series that are only logged together: their steps, and one row of values for each name."""
+        self._restore()
+        found = [self.columns.get(name, []) for name in names]
+        tables = {id(table): table for one in found for table, _ in one}
+        if len(tables) == 1 and all(len(one) == 1 for one in found) and not any(name in self.chunks for name in names):
+            (table,) = tables.values()
+            seqs = table.seqs[: table.count]
+            if not (seqs[1:] < seqs[:-1]).any():
+                self.used = next(_questions)
+                return table.steps[: table.count], table.values[[column for ((_, column),) in found], : table.count]
+        points = [self.points_since(name, ()) for name in names]
+        return points[0].steps, np.stack([one.values for one in points])
 
     @staticmethod
     def _rows(rows: list[tuple[RowTable, int, int]]) -> list[Points]:

@@ -86,7 +86,7 @@ def derive(states: Iterable[LogState], machine: Machine, created: float) -> Stan
         if header.attempt == newest:
             key = (header.rank, header.host, header.pid, header.pid_started)
             processes.setdefault(key, []).append(state)
-    standings = [_of_process(files, machine) for _, files in sorted(processes.items())]
+    standings = [of_process(files, machine) for _, files in sorted(processes.items())]
     worst = min(standings, key=_how_bad)
     beats = [standing.heartbeat for standing in standings if standing.heartbeat is not None]
     ends = [standing.ended for standing in standings if standing.ended is not None]
@@ -109,7 +109,8 @@ def _how_bad(standing: Standing) -> tuple[int, float]:
     return _WORST_FIRST.index(standing.status), (standing.ended or 0.0) if is_failed else 0.0
 
 
-def _of_process(files: list[LogState], machine: Machine) -> Standing:
+def of_process(files: list[LogState], machine: Machine) -> Standing:
+    """The status of one process by its log files."""
     if not files[0].header.pid:  # imported from elsewhere: the newest import determines the status
         newest = max(files, key=lambda state: state.header.base_time).header.file_id.partition(".")[0]
         files = [state for state in files if state.header.file_id.partition(".")[0] == newest]
