@@ -350,3 +350,51 @@ def test_a_patch_is_put_on_again_as_it_was_if_the_function_is_as_it_was(monkeypa
     assert first(5) == 1
     undo()
     assert math.trunc(5) == 10
+
+
+@pytest.fixture
+def resting(monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """A patch of `math.trunc` that says twice what is true, and rests."""
+    monkeypatch.setattr(math, "trunc", lambda x: 1)
+    for point in ("math:trunc", "math:floor"):
+        monkeypatch.setitem(POINTS, point, Point(point, "tests", "to be patched"))
+    installed = Installed()
+    installed.wrap("math:trunc", lambda original: lambda *args: 2 * original(*args))
+    installed.rest()
+    return installed
+
+
+def test_what_rests_is_off_and_comes_back_as_it_was(resting: Installed) -> None:
+    before = math.trunc
+    assert installed_now() == []
+    assert (math.trunc(5), resting.wake()) == (1, True)
+    kept = math.trunc
+    assert kept(5) == 2
+    resting.rest()
+    assert math.trunc is before
+    assert kept(5) == 1
+    assert resting.wake()
+    assert math.trunc is kept
+    resting.remove()
+    assert (math.trunc is before, installed_now()) == (True, [])
+
+
+def test_what_rests_does_not_come_back_over_another_function(
+    resting: Installed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(math, "trunc", lambda x: 10)
+    assert not resting.wake()
+    assert (math.trunc(5), installed_now()) == (10, [])
+
+
+def test_with_a_patch_of_ours_in_its_place_all_are_taken_off_for_good(resting: Installed) -> None:
+    other = Installed()
+    other.wrap("math:trunc", lambda original: lambda *args: 3 * original(*args))
+    assert not resting.wake()
+    assert math.trunc(5) == 3
+    resting.wrap("math:trunc", lambda original: lambda *args: 2 * original(*args))
+    assert math.trunc(5) == 6
+    resting.rest()  # it shares the patch now, so it is removed
+    assert (math.trunc(5), resting.wake()) == (3, False)
+    other.remove()
+    assert (math.trunc(5), installed_now()) == (1, [])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 
 import pytest
+import torch
 
+import stepscope
 from stepscope.record.collector import Rested, rest_collector
 
 
@@ -45,3 +47,25 @@ def test_a_collector_that_is_off_stays_off():
     with Rested():
         assert gc.get_threshold()[0] == 0
     assert gc.get_threshold() == (0, 10, 10)
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize("stats", [False, True])
+def test_a_recording_leaves_nothing_for_the_collector(read: bool, stats: bool):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    optimizer = torch.optim.AdamW(model.parameters())
+
+    def recorded() -> None:
+        with stepscope.record(model, stats=stats) as step:
+            model(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+        assert not read or len(step) > 5
+
+    recorded()
+    gc.collect()
+    gc.disable()
+    try:
+        recorded()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

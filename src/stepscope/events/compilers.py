@@ -12,7 +12,7 @@ from types import MethodType
 from typing import Any, ClassVar
 
 from stepscope.events import aside
-from stepscope.events.imports import soon
+from stepscope.events.imports import loaded, soon, waiting
 from stepscope.events.installed import Installed
 from stepscope.events.patches import caller
 from stepscope.events.source import Source, compiled, tell
@@ -37,11 +37,19 @@ class Compilers(Source):
         self._installed = Installed()
         self._held: set[str] = set()
         self._is_there = False
+        self._found: list[Any] = []
+        """The modules that were patched, and who was to tell of later ones."""
 
     def install(self) -> None:
         if self._is_there:
             return
         self._is_there = True
+        before, self._found = (
+            self._found,
+            [loaded("torch._dynamo.eval_frame"), *map(loaded, _WHILE_THEY_RUN), waiting()],
+        )
+        if before == self._found and self._installed.wake():
+            return
         self._installed.wrap("torch:compile", self._for_good)
         soon("torch._dynamo.eval_frame", self._watch_dynamo)
         for module, names in _WHILE_THEY_RUN.items():
@@ -50,7 +58,7 @@ class Compilers(Source):
     def remove(self) -> None:
         if not self._held and not self.compiled:
             self._is_there = False
-            self._installed.remove()
+            self._installed.rest()
 
     def hold(self, who: str) -> None:
         self._held.add(who)

@@ -23,11 +23,22 @@ _installed: list[Imports] = []
 
 def soon(name: str, told: Told) -> None:
     """Call `told(module)` now if it is imported, else when it is, as long as somebody waits for imports at all."""
-    module = sys.modules.get(name)
-    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+    module = loaded(name)
+    if module is not None:
         fence.call(f"hooking into {name}", told, module)
     elif _installed:
         _installed[-1].when(name, told)
+
+
+def loaded(name: str) -> ModuleType | None:
+    """The module, if it has been imported to its end."""
+    module = sys.modules.get(name)
+    return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
+
+
+def waiting() -> Imports | None:
+    """Who tells of imports now."""
+    return _installed[-1] if _installed else None
 
 
 class Imports:
@@ -40,8 +51,8 @@ class Imports:
     def when(self, name: str, told: Told) -> None:
         """Call `told(module)` once `name` is imported; at once if it is already."""
         safe = fence.fenced(f"hooking into {name}")(told)
-        module = sys.modules.get(name)
-        if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        module = loaded(name)
+        if module is not None:
             safe(module)
         else:
             self._waiting.setdefault(name, []).append(safe)

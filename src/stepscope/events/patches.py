@@ -133,6 +133,25 @@ class Patch:
                 _places.pop(self.place, None)
             return is_there and not others
 
+    def rest(self) -> bool:
+        """Take it off to be put on again by `wake`, layer and all; False where others have patched here meanwhile."""
+        with _lock:
+            alone = len(self._layers) == 1 and _places.get(self.place) == [self] and self.is_there and _may_rest(self)
+            if alone:
+                self.take_off()
+                self.call = self.original
+            return alone
+
+    def wake(self) -> bool:
+        """Put it on again as it was; False where that is not what `install` would do now."""
+        with _lock:
+            if self.place in _places or not _rested(self, self.owner):
+                return False
+            self._compose()
+            self.is_idle = False
+            self.put(self.value)
+            return True
+
     def _leave_home(self) -> None:
         if vars(self._home).get(self.name) is self.value:
             setattr(self._home, self.name, self.raw)
@@ -174,6 +193,12 @@ def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], 
         patch = Patch(owner, name, point)
         patch.put(value)
         return patch.take_off
+
+
+def patch_of(undo: Callable[[], Any]) -> Patch | None:
+    """The patch whose layer this takes away; None for what `install` has not given."""
+    owner = getattr(getattr(undo, "func", None), "__self__", None)
+    return owner if isinstance(owner, Patch) else None
 
 
 def installed_now() -> list[Patch]:
@@ -219,7 +244,10 @@ def _rested(patch: Patch, owner: Any) -> bool:
     """Whether a patch that rests can be put on again: what it stands for is there, and is as it was."""
     if patch.owner is not owner or _own(owner, patch.name) is not patch.raw:
         return False
-    return bool({**getattr(patch.original, "__dict__", {}), "__wrapped__": patch.original} == vars(patch.value))
+    attributes = vars(patch.value)
+    if len(attributes) == 1 and not getattr(patch.original, "__dict__", None):
+        return attributes.get("__wrapped__") is patch.original
+    return bool({**getattr(patch.original, "__dict__", {}), "__wrapped__": patch.original} == attributes)
 
 
 def _without_idle(place: tuple[int, str], raw: Any) -> Any:

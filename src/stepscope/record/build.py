@@ -9,49 +9,62 @@ import torch
 
 from stepscope import fence
 from stepscope.record.arguments import plain_arguments
-from stepscope.record.construction import construction_sites
+from stepscope.record.construction import exact_sites, sites_in
 from stepscope.record.sites import Sites
-from stepscope.record.structure import describe_model
-from stepscope.records.step import Cost, ModuleCall, ModuleInfo, Op, StepRecord, TensorInfo, TensorRef, Unseen
+from stepscope.record.structure import Seen, describe as describe_modules, look
+from stepscope.records.step import Cost, ModuleCall, ModuleInfo, Op, Site, StepRecord, TensorInfo, TensorRef, Unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from stepscope.record.identity import Entry
+    from stepscope.record.modules import ModuleEntry
     from stepscope.record.recorder import Recorder
     from stepscope.record.step_builder import CallDraft, OpDraft, Ref
+
+
+class Root(NamedTuple):
+    """A tree of modules as it was when the step ended."""
+
+    path: str
+    seen: Seen
+    exact_sites: dict[str, Site]
+    """Where its modules were made, as far as that was watched."""
 
 
 class Described(NamedTuple):
     """What must be read off the living model when the step ends."""
 
     model: str
-    modules: tuple[ModuleInfo, ...]
-    sites: Sites
-    places: dict[str, int] = {}  # noqa: RUF012 never written to
-    """Where parameters and buffers were made, by name."""
+    roots: tuple[Root, ...]
     is_forward: bool = False
     """There was no model, or none with parameters: what ran before backward is forward."""
 
 
 def describe(recorder: Recorder) -> Described:
     """Look at the model as it is now."""
-    sites = Sites()
     is_forward = _settle_roots(recorder)
     roots = recorder.modules.roots
     model = "" if not roots or roots[0] is None else roots[0].type
-    places: dict[str, int] = {}
-    found = tuple(_modules(recorder, sites, places))
+    found = tuple(_roots(roots))
     roots.clear()
-    return Described(model, found, sites, places, is_forward)
+    return Described(model, found, is_forward)
+
+
+def _roots(entries: list[ModuleEntry | None]) -> Iterator[Root]:
+    for entry in entries:
+        root = None if entry is None else entry.ref()
+        if entry is not None and root is not None:  # one that is gone cannot be described any more
+            yield Root(entry.path, look(root), exact_sites(root))
 
 
 def build_record(recorder: Recorder, described: Described, wall_us: float, error: str | None) -> StepRecord:
     """The step as plain data."""
-    sites = described.sites
+    sites = Sites()
+    modules, places = _modules(described.roots, sites)
     drafts = recorder.drafts
     loss = recorder.engine.loss
-    _place_tensors(recorder, described.places)
+    _place_tensors(recorder, places)
     if described.is_forward:
         _rename_phases(recorder)
     if recorder.tensors.unseen_writes:
@@ -65,7 +78,7 @@ def build_record(recorder: Recorder, described: Described, wall_us: float, error
         model=described.model,
         torch=str(torch.__version__),
         device=_main_device(recorder),
-        modules=described.modules,
+        modules=modules,
         ops=tuple(_op(draft, sites) for draft in drafts.ops),
         tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.all),
         calls=tuple(_call(call) for call in drafts.calls),
@@ -106,22 +119,17 @@ def _main_device(recorder: Recorder) -> str:
     return max(counts, key=lambda name: counts[name]) if counts else "cpu"
 
 
-def _modules(recorder: Recorder, sites: Sites, all_places: dict[str, int]) -> list[ModuleInfo]:
-    found: list[ModuleInfo] = []
-    taken: set[str] = set()
-    for entry in recorder.modules.roots:
-        root = None if entry is None else entry.ref()
-        if entry is None or root is None:  # one that is gone cannot be described any more
-            continue
+def _modules(roots: Sequence[Root], sites: Sites) -> tuple[tuple[ModuleInfo, ...], dict[str, int]]:
+    """All modules, and by name where they, their parameters and buffers were made."""
+    found: dict[str, ModuleInfo] = {}
+    all_places: dict[str, int] = {}
+    for root in roots:
         places = {path: sites.index(site) for path, site in _construction(root).items()}
-        prefix = entry.path
-        named = {f"{prefix}.{path}".strip("."): site for path, site in places.items() if site is not None}
+        named = {f"{root.path}.{path}".strip("."): site for path, site in places.items() if site is not None}
         all_places.update(named)
-        for info in describe_model(root, prefix, named):
-            if info.path not in taken:
-                taken.add(info.path)
-                found.append(info)
-    return found
+        for info in describe_modules(root.seen, root.path, named):
+            found.setdefault(info.path, info)
+    return tuple(found.values()), all_places
 
 
 def _place_tensors(recorder: Recorder, named: dict[str, int]) -> None:
@@ -131,8 +139,8 @@ def _place_tensors(recorder: Recorder, named: dict[str, int]) -> None:
 
 
 @fence.fenced("finding where modules were constructed", default={})
-def _construction(root: Any) -> dict[str, Any]:
-    return construction_sites(root)
+def _construction(root: Root) -> dict[str, Site]:
+    return sites_in(root.seen, root.exact_sites)
 
 
 def _refs(refs: Sequence[Ref]) -> tuple[TensorRef, ...]:

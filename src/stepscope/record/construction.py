@@ -18,6 +18,7 @@ from stepscope import fence
 from stepscope.events import Installed, caller
 from stepscope.record.sites import Spot, place_of, site_at
 from stepscope.record.source import assignments_of
+from stepscope.record.structure import Seen, look
 from stepscope.records.step import Site
 
 _places: weakref.WeakKeyDictionary[Any, Spot] = weakref.WeakKeyDictionary()
@@ -71,36 +72,42 @@ def roots_made() -> list[tuple[Any, Site]]:
 
 def construction_sites(root: Any) -> dict[str, Site]:
     """Path -> where in the user's source that module, parameter or buffer was made; unknown ones are left out."""
-    found: dict[str, Site] = {}
-    for path, module in root.named_modules() if _places else ():
-        place = _places.get(module)
-        if place is not None:
-            found[path] = site_at(place)
+    return sites_in(look(root), exact_sites(root))
+
+
+@fence.fenced("finding where modules were constructed", default={})
+def exact_sites(root: Any) -> dict[str, Site]:
+    """Path -> where a module was made, for those made while `watch()` was on."""
+    if not _places:
+        return {}
+    found = {path: _places.get(module) for path, module in root.named_modules()}
+    return {path: site_at(place) for path, place in found.items() if place is not None}
+
+
+def sites_in(root: Seen, exact: dict[str, Site]) -> dict[str, Site]:
+    """The exact ones, and what the source says of the others."""
+    found = dict(exact)
     _read_from_source(root, "", found, set())
     return found
 
 
-def _read_from_source(module: Any, path: str, found: dict[str, Site], seen: set[int]) -> None:
+def _read_from_source(module: Seen, path: str, found: dict[str, Site], seen: set[Seen]) -> None:
     """Fill the gaps: a child is made where its parent's class assigns it, items where their container is."""
-    if id(module) in seen:
+    if module in seen:
         return
-    seen.add(id(module))
-    kind: Any = type(module)
-    places = assignments_of(kind)
-    for name in (
-        *module._parameters.keys(),
-        *module._buffers.keys(),
-    ):  # a torch layer makes its own: they come from its line
-        site = places.get(name) or found.get(path)
-        if site is not None:
-            found[f"{path}.{name}" if path else name] = site
-    for name, child in module._modules.items():
-        if child is None:
-            continue
+    seen.add(module)
+    places = assignments_of(module.kind)
+    own = found.get(path)
+    if places or own is not None:
+        for name in (*module.parameters, *module.buffers):  # a torch layer makes its own: they come from its line
+            site = places.get(name) or own
+            if site is not None:
+                found[f"{path}.{name}" if path else name] = site
+    for name, child in module.children.items():
         where = f"{path}.{name}" if path else name
         if where not in found:
             site = places.get(name)
-            if site is None and isinstance(module, _CONTAINERS):
+            if site is None and issubclass(module.kind, _CONTAINERS):
                 site = found.get(path)
             if site is not None:
                 found[where] = site

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import lru_cache
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -32,17 +33,22 @@ class ModuleEntry:
 
     def __init__(self, module: Any, path: str, root: int) -> None:
         self.ref = weakref.ref(module)
-        self.type = type_name(module)
         self.path = path
         self.aliases: list[str] = []
         self.root = root
         """Which of the recording's roots it belongs to: 0 is the model."""
         self.calls = 0
-        self.scripted = isinstance(module, torch.jit.ScriptModule)
-        self.may_close = isinstance(module, (torch.jit.ScriptModule, *_FUSED))
-        """Whether its inside may be out of sight."""
-        self.of_torch = type(module).__module__.startswith("torch.nn.modules.")
-        """Whether no line of its forward is the user's."""
+        kind = type(module)
+        self.scripted, self.may_close, self.of_torch = _traits(kind)
+        self.type = type_name(module) if self.scripted else kind.__name__
+
+
+@lru_cache(maxsize=1024)
+def _traits(kind: type) -> tuple[bool, bool, bool]:
+    """Whether modules of a class are scripted, whether their inside may be out of sight, and whether no line of their
+    forward is the user's."""
+    scripted = issubclass(kind, torch.jit.ScriptModule)
+    return scripted, scripted or issubclass(kind, _FUSED), kind.__module__.startswith("torch.nn.modules.")
 
 
 def type_name(module: Any) -> str:
@@ -84,7 +90,7 @@ class ModuleHooks:
         prefix = "" if number == 0 else self._free_name(type_name(module))
         placed: set[int] = set()
         for path, part in tree:
-            full = ".".join(name for name in (prefix, path) if name)
+            full = f"{prefix}.{path}" if prefix and path else prefix or path
             entry = self.entry_of(part)
             if entry is None:
                 entry = self.entries[id(part)] = ModuleEntry(part, full, number)

@@ -27,7 +27,6 @@ from stepscope.record.op_observer import Observer, tell
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
 from stepscope.record.replay import Replay
-from stepscope.record.sites import Sites
 from stepscope.record.step_builder import CallDraft, Drafts, OpDraft
 from stepscope.record.tape import Tape
 from stepscope.record.tape_others import EngineTape, ModuleTape, OptimizerTape
@@ -91,10 +90,8 @@ class Recorder:
         self.nodes = Nodes()
         self.thread = threading.get_ident()
         self.threads = {self.thread}
-        self.flow = Flow(self)
         self.modules = ModuleHooks(self, self._model)
         self.optimizers = OptimizerHooks(self)
-        self.engine = Backward(self)
         try:
             self.installed.add(rest_collector())
             run_eagerly(self.installed)
@@ -131,6 +128,7 @@ class Recorder:
             self.tensors.forget()
         else:
             self.tape.let_go()
+        self._loosen()
         self.functions = self._others = None
         del self._unfollow
 
@@ -147,7 +145,7 @@ class Recorder:
 
     @fence.fenced("describing the model")
     def _finish(self) -> None:
-        self._described = Described("", (), Sites())  # what is left if describing fails
+        self._described = Described("", ())  # what is left if describing fails
         self._described = describe(self)
         self._model = self.modules.model = None
 
@@ -182,9 +180,20 @@ class Recorder:
             self.tape = ValueTape(self) if values else Tape(self)
             self._others = (ModuleTape(self, self.tape), EngineTape(self, self.tape), OptimizerTape(self, self.tape))
         else:
+            self.flow = Flow(self)
+            self.engine = Backward(self)
             self.modules.install()
             self.optimizers.install()
             self.engine.install()
+
+    def _loosen(self) -> None:
+        """Many recordings are never read. With nothing that leads back to the recorder, all of it goes when it goes;
+        else thousands of small objects would wait for the garbage collector."""
+        parts: list[Any] = [self.modules, self.optimizers]
+        if self.tape is None:
+            parts += (self.flow, self.engine)
+        for part in parts:
+            part._recorder = weakref.proxy(self)
 
     def _follow(self) -> Callable[[], None]:
         if self.depth == "modules":

@@ -69,6 +69,7 @@ class Replay:
             told[code]()
         self._name_states()
         self._recorder.drafts.looks = self._tape.looks or []
+        del self._functions  # they know the counter, which knows this object
 
     def _take(self, count: int) -> list[Any]:
         found = self._events[self._at : self._at + count]
