@@ -60,12 +60,7 @@ Target = tuple[str, str] | None
 
 def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[str], Target, list[str]]:
     """Stepscope's options, what to run, and the script's own arguments."""
-    takes_value = {
-        name
-        for option in command.params
-        if isinstance(option, click.Option) and not option.is_flag and not option.count
-        for name in option.opts
-    }
+    takes_value = _options_with_value(command)
     ours: list[str] = []
     rest = list(args)
     while rest:
@@ -86,6 +81,11 @@ def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[s
         if word in takes_value and rest:
             ours.append(rest.pop(0))
     return ours, None, []
+
+
+def _options_with_value(command: click.Command) -> set[str]:
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    return {name for option in options if not option.is_flag and not option.count for name in option.opts}
 
 
 def misplaced(command: click.Command, target: Target, theirs: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -14,8 +14,9 @@ from stepscope.common.units import bytes_text, counted, parse_bytes
 
 if TYPE_CHECKING:
     from stepscope.database.engine import Database
-    from stepscope.runs.retention.plan import Policy
+    from stepscope.runs.retention.plan import Plan, Policy
     from stepscope.server.policies import Settings
+    from stepscope.server.retention import Planned
 
 _NONE = "none"
 
@@ -64,20 +65,22 @@ def command(
     changes = {"points_days": points_days, "media_newest": media_newest}
     changes |= {"artifact_days": artifact_days, "trash_days": trash_days}
     given = {name: value for name, value in changes.items() if value is not None}
-    if (given or quota is not None or dry_run) and (project is None) == (user is None):
+    is_change = bool(given) or quota is not None
+    if (is_change or dry_run) and (project is None) == (user is None):
         raise UsageError("choose what to change: pass either --project NAME or --user NAME")
     if user is not None and (given or dry_run):
         raise UsageError("a user has only a --quota; retention is set for a --project")
+    kind: Literal["user", "project"] = "project" if user is None else "user"
+    name = user or project or ""
     with people_of(folder, database) as people:
         policies = read_policies(people)
-        kind, name = ("user", user or "") if user is not None else ("project", project or "")
-        held = policies.user(name) if user is not None else policies.project(name)
+        held = policies.user(name) if kind == "user" else policies.project(name)
         wanted = Settings(_changed(held.policy, given), held.quota_bytes if quota is None else _quota(quota))
         if dry_run:
             _preview(folder, name, wanted.policy, as_json)
             return
-        if given or quota is not None:
-            set_settings(people, "user" if user is not None else "project", name, wanted)
+        if is_change:
+            set_settings(people, kind, name, wanted)
             note(people, "command line", "storage/policy", f"{kind} {name}", detail=_words(wanted))
         _show(people, as_json)
 
@@ -152,28 +155,33 @@ def _preview(folder: Path, project: str, policy: Policy, as_json: bool) -> None:
         every = catalogue.every()
         projects = sorted({entry.project for entry in every})
         if project != "*" and project not in projects:
-            raise UsageError(f"there is no run of project {project!r} in {folder}; there are: {', '.join(projects)}")
-        found = [preview(every, every, one, policy) for one in ([project] if project != "*" else projects)]
+            raise UsageError(f"project {project!r} has no runs in {folder}; there are: {', '.join(projects)}")
+        found = [preview(every, every, one, policy) for one in (projects if project == "*" else [project])]
     runs = [one for each in found for one in each.runs]
-    total, unread = sum(one.plan.bytes for one in runs), [text for each in found for text in each.unread]
+    unread = [text for each in found for text in each.unread]
+    total = sum(one.plan.bytes for one in runs)
     if as_json:
-        rows = [
-            {
-                "run": one.entry.id,
-                "bytes": one.plan.bytes,
-                "points": one.plan.points,
-                "media": len(one.plan.media),
-                "artifacts": list(one.plan.artifacts),
-            }
-            for one in runs
-        ]
-        print_json({"runs": rows, "bytes": total, "unread": unread})
+        print_json({"runs": [_plan_row(one) for one in runs], "bytes": total, "unread": unread})
         return
     for one in runs:
-        parts = [counted(one.plan.points, "point")] if one.plan.points else []
-        parts += [f"{len(one.plan.media)} media"] if one.plan.media else []
-        parts += [clean(name) for name in one.plan.artifacts]
-        click.echo(f"{one.entry.id} {clean(one.entry.name)}: {bytes_text(one.plan.bytes)} ({', '.join(parts)})")
+        removed = ", ".join(_plan_words(one.plan))
+        click.echo(f"{one.entry.id} {clean(one.entry.name)}: {bytes_text(one.plan.bytes)} ({removed})")
     for text in unread:
         click.echo(f"not read: {clean(text)}", err=True)
     click.echo(f"{bytes_text(total)} of {counted(len(runs), 'run')} would be removed; nothing was changed")
+
+
+def _plan_row(run: Planned) -> dict[str, Any]:
+    return {
+        "run": run.entry.id,
+        "bytes": run.plan.bytes,
+        "points": run.plan.points,
+        "media": len(run.plan.media),
+        "artifacts": list(run.plan.artifacts),
+    }
+
+
+def _plan_words(plan: Plan) -> list[str]:
+    words = [counted(plan.points, "point")] if plan.points else []
+    words += [f"{len(plan.media)} media"] if plan.media else []
+    return words + [clean(name) for name in plan.artifacts]

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from stepscope.sync.wire import Fate
 
 
+_TRIES, _TRIES_BESIDE = 5, 200
+_LAST_PASSES = 50
+
+
 @click.command(name="sync", short_help="Send runs to a server, or fetch them.")
 @click.argument("place", type=click.Path(path_type=Path), required=False)
 @click.option("--to", "to", metavar="URL", help="Send runs to this server; the last `stepscope login` by default.")
@@ -64,30 +68,29 @@ def command(
 
     if to and origin:
         raise UsageError("give either --to URL or --from URL, not both")
-    if not origin:
-        to = to or _usual_server()
-    url = origin or str(to)
+    url = origin or to or _usual_server()
     check_address(url)
     where = place or usual_store()
-    if to:
+    if not origin:
         _check(where)
     _be_nice()
     if beside and not _first_beside(where):
         return
     token, renew = _token(token_file, url)
     sent, fetched = Sent(), Fetched(where)
+    keeps_going = follow or beside
 
-    def send(remote: Remote) -> Pushed:
+    def send() -> Pushed:
         pending = sent.pending(_runs(where))
         return push(pending, remote, sent.untold(_fates(where, pending)), sent)
 
     with Remote(url, token, renew=renew) as remote:
         done = patiently(
-            (lambda: send(remote)) if to else (lambda: pull(remote, fetched)),
-            follow_s=every if follow or beside else None,
-            tries=None if follow else 200 if beside else 5,
+            (lambda: pull(remote, fetched)) if origin else send,
+            follow_s=every if keeps_going else None,
+            tries=None if follow else _TRIES_BESIDE if beside else _TRIES,
             until=_ended(lambda: sent.pending(_runs(where))) if beside else lambda done: False,
-            tell=_Teller("sent" if to else "received", as_json, quiet=follow or beside),
+            tell=_Teller("received" if origin else "sent", as_json, quiet=keeps_going),
             say=lambda text: click.echo(clean(text), err=True),
         )
     if done.problems:
@@ -117,9 +120,6 @@ def _first_beside(where: Path) -> bool:
 
 
 _beside: dict[str, ImportLock] = {}
-
-
-_LAST_PASSES = 50
 
 
 def _ended(pending: Callable[[], list[Path]]) -> Callable[[Pushed], bool]:

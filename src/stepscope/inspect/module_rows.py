@@ -105,10 +105,7 @@ class _Tree:
 
     def _describe_calls(self, path: str, calls: list[ModuleCall], cells: dict[str, Any]) -> tuple[str, str]:
         if not calls:
-            ran = path in self.tallies or not self.lookup.record.calls or self.children[path]
-            if ran:
-                return "", ""
-            return ("not called, weights used", "") if path in self.used else ("not called", "dim")
+            return self._without_calls(path)
         failed = next((call for call in calls if call.error), None)
         first = failed or calls[0]
         outputs = self.lookup.infos(first.outputs)
@@ -126,6 +123,12 @@ class _Tree:
         if again:
             marks.append(f"{again} recomputed")
         return ", ".join(marks), ""
+
+    def _without_calls(self, path: str) -> tuple[str, str]:
+        may_have_run = path in self.tallies or not self.lookup.record.calls or self.children[path]
+        if may_have_run:
+            return "", ""
+        return ("not called, weights used", "") if path in self.used else ("not called", "dim")
 
     def sums(self, path: str) -> tuple[int, int, int]:
         """Parameters of a module and its descendants, how many are trained, and their bytes."""

@@ -157,25 +157,26 @@ _CHANGES: dict[str, Callable[[Floats], Floats]] = {"step_time": _step_ms}
 
 
 def _measures(folder: RunFolder) -> list[Measure]:
-    """The four that are always looked at first, then every series that several ranks have."""
+    """The four standard ones first, then every series that several ranks have."""
     on_nodes = list(node_series(folder))
     shared = [name for name in folder.metrics() if name in on_nodes or len(folder.ranks_with(name)) > 1]
     names = list(dict.fromkeys([*shared, *on_nodes]))
-    if not names:
-        return []
-    losses = tuple(name for name in names if not name.startswith(_MACHINE) and loss_likeness(name) is not None)
-    loss = (main_metric(losses) if losses else None) or ""
-    memory = next((one for one in _MEMORY if one in names), "")
-    standard = [
-        Measure("step_time", "Step time", "ms", "speed/steps_per_s"),
-        Measure("data_wait", "Data wait", "ms", "time/data_ms"),
-        Measure("loss", "Loss", "number", loss),
-        Measure("memory", "Memory", "bytes", memory),
-    ]
-    known = [measure for measure in standard if measure.key in names]
+    known = [measure for measure in _standard_measures(names) if measure.key in names]
     taken = {one.key for one in known if one.id != "step_time"}
     others = [name for name in names if name not in taken][:MAX_OTHERS]
     return known + [Measure(name, name, _unit(name), name) for name in others]
+
+
+def _standard_measures(names: list[str]) -> list[Measure]:
+    losses = tuple(name for name in names if not name.startswith(_MACHINE) and loss_likeness(name) is not None)
+    loss = main_metric(losses) if losses else None
+    memory = next((one for one in _MEMORY if one in names), "")
+    return [
+        Measure("step_time", "Step time", "ms", "speed/steps_per_s"),
+        Measure("data_wait", "Data wait", "ms", "time/data_ms"),
+        Measure("loss", "Loss", "number", loss or ""),
+        Measure("memory", "Memory", "bytes", memory),
+    ]
 
 
 _MACHINE = ("system/", "time/", "speed/", "memory/")

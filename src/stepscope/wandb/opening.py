@@ -76,44 +76,25 @@ def init(
     """
     chosen = joined(settings)
     current = open_runs.open_run()
-    beside = False
-    if current is not None:
-        again = _reinit(reinit if reinit is not None else chosen.reinit)
-        if again == "return_previous":
-            hint = "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
-            say_once("wandb reinit", hint)
-            return current
-        beside = again == "create_new"
-        if not beside:
-            current.finish()
+    again = _reinit(reinit if reinit is not None else chosen.reinit) if current is not None else ""
+    if current is not None and again == "return_previous":
+        hint = "wandb.init() with an open run returns that run; finish it first, or pass reinit=True"
+        say_once("wandb reinit", hint)
+        return current
+    if current is not None and again == "finish_previous":
+        current.finish()
     wording.note_unused("init", {"monitor_gym": monitor_gym, "fork_from": fork_from}, _WHY)
     asked: dict[str, Any] = {"project": project, "name": name, "notes": notes, "group": group, "tags": tags, "dir": dir}
     asked |= {"id": id, "entity": entity, "job_type": job_type, "mode": mode}
     wanted = {word: value or getattr(chosen, _SETTINGS[word]) for word, value in asked.items()}
     _check_mode(wanted["mode"])
-    off = wanted["mode"] in _OFF
-    store = store_for(wanted["dir"])
-    given = _picked(read_config(config), config_include_keys, config_exclude_keys)
-    past = None
-    if not off:
-        past = _past(store, wanted["id"], resume if resume is not None else chosen.resume, resume_from)
-    kind = wanted["job_type"]
-    options: dict[str, Any] = {
-        "project": wanted["project"],
-        "name": wanted["name"],
-        "config": given,
-        "tags": [*_listed(wanted["tags"]), *([f"job_type:{kind}"] if kind else [])],
-        "notes": wanted["notes"] or "",
-        "group": wanted["group"],
-        "dir": store,
-        "resume": past,
-        "console": chosen.console != "off",
-        "system": not (chosen.x_disable_stats or chosen._disable_stats),
-        "git": not chosen.disable_git,
-        "mode": "off" if off else None,
-    }
-    who = identity.Identity(wanted["id"], "", wanted["entity"], kind, _sweep_of())
-    run = _opened(options, who, chosen, bool(allow_val_change), beside)
+    options = _options(wanted, chosen)
+    options["config"] = _picked(read_config(config), config_include_keys, config_exclude_keys)
+    if wanted["mode"] not in _OFF:
+        wish = resume if resume is not None else chosen.resume
+        options["resume"] = _past(options["dir"], wanted["id"], wish, resume_from)
+    who = identity.Identity(wanted["id"], "", wanted["entity"], wanted["job_type"], _sweep_of())
+    run = _opened(options, who, chosen, bool(allow_val_change), beside=again == "create_new")
     if resume_from is not None:
         run._run.rewind(_moment(resume_from)[1] + 1)
         run._rows.step = run._run.step
@@ -122,6 +103,23 @@ def init(
     if save_code or chosen.save_code:
         _save_script(run)
     return run
+
+
+def _options(wanted: Mapping[str, Any], chosen: Settings) -> dict[str, Any]:
+    """The arguments of `stepscope.init`, without the config and the run to resume."""
+    kind = wanted["job_type"]
+    return {
+        "project": wanted["project"],
+        "name": wanted["name"],
+        "tags": [*_listed(wanted["tags"]), *([f"job_type:{kind}"] if kind else [])],
+        "notes": wanted["notes"] or "",
+        "group": wanted["group"],
+        "dir": store_for(wanted["dir"]),
+        "console": chosen.console != "off",
+        "system": not (chosen.x_disable_stats or chosen._disable_stats),
+        "git": not chosen.disable_git,
+        "mode": "off" if wanted["mode"] in _OFF else None,
+    }
 
 
 def _save_script(run: Run) -> None:

@@ -41,30 +41,38 @@ def describe_dataset(dataset: Any) -> dict[str, Any]:
 
 
 def _held(dataset: Any, length: int | None) -> dict[str, Any]:
-    if length is None:
-        return {"in_memory": False}
+    """The largest attribute that has an entry for each sample."""
     best: dict[str, Any] = {"in_memory": False}
+    if length is None or length < 2:
+        return best
+    for name, value in _attributes(dataset).items():
+        found = _samples_in(value, length)
+        if found is not None and found["bytes"] > best.get("bytes", 0):
+            best = {"in_memory": True, **found, "attribute": _name(name)}
+    return best
+
+
+def _attributes(dataset: Any) -> dict[str, Any]:
     try:
         attributes = dict(vars(dataset))
     except TypeError:
-        return best
+        return {}
     for value in list(attributes.values()):
         if isinstance(value, tuple | list) and 0 < len(value) < 16 and all(hasattr(one, "shape") for one in value):
             attributes.update({f"{id(value)}{at}": one for at, one in enumerate(value)})  # TensorDataset.tensors
-    for name, value in attributes.items():
-        shape = getattr(value, "shape", None)
-        kind = type(value).__name__
-        if shape is not None and len(shape) and shape[0] >= length > 1:
-            size = int(getattr(value, "nbytes", 0) or 0)
-            if size > best.get("bytes", 0):
-                dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
-                best = {"in_memory": True, "kept": kind, "dtype": dtype, "bytes": size, "attribute": _name(name)}
-        elif isinstance(value, list | tuple) and len(value) >= length > 1:
-            kept = _kept_in(value[0])
-            if kept is not None and length * kept[1] > best.get("bytes", 0):
-                best = {"in_memory": True, "kept": f"list of {kept[0]}", "bytes": length * kept[1]}
-                best["attribute"] = _name(name)
-    return best
+    return attributes
+
+
+def _samples_in(value: Any, length: int) -> dict[str, Any] | None:
+    """What an attribute keeps and its size, if it has an entry for each of `length` samples."""
+    shape = getattr(value, "shape", None)
+    if shape is not None and len(shape) and shape[0] >= length:
+        dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
+        return {"kept": type(value).__name__, "dtype": dtype, "bytes": int(getattr(value, "nbytes", 0) or 0)}
+    if isinstance(value, list | tuple) and len(value) >= length:
+        kept = _kept_in(value[0])
+        return None if kept is None else {"kept": f"list of {kept[0]}", "bytes": length * kept[1]}
+    return None
 
 
 def _kept_in(first: Any) -> tuple[str, int] | None:

@@ -52,24 +52,32 @@ def _tensors(
     for root in roots:
         for module in root.modules():
             _, path = paths[id(module)]
-            for key, parameter in module._parameters.items():
-                if parameter is not None and id(parameter) not in names:
-                    names[id(parameter)] = f"{path}.{key}" if path else key
-                    yield from _parameter(names[id(parameter)], parameter)
-            for key, buffer in module._buffers.items():
-                if buffer is not None:
-                    yield "buffers", f"{path}.{key}" if path else key, buffer
+            yield from _of_module(module, f"{path}." if path else "", names)
     for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if id(parameter) not in names:
-                    names[id(parameter)] = "?"
-                    yield from _parameter("?", parameter)
-        for owner, state in optimizer.state.items():
-            if isinstance(state, dict):
-                for key, value in state.items():
-                    if _is_tensor(value):
-                        yield "optimizer", f"{names.get(id(owner), '?')} {key}", value
+        yield from _of_optimizer(optimizer, names)
+
+
+def _of_module(module: torch.nn.Module, prefix: str, names: dict[int, str]) -> Iterator[tuple[str, str, torch.Tensor]]:
+    for key, parameter in module._parameters.items():
+        if parameter is not None and id(parameter) not in names:
+            names[id(parameter)] = prefix + key
+            yield from _parameter(prefix + key, parameter)
+    for key, buffer in module._buffers.items():
+        if buffer is not None:
+            yield "buffers", prefix + key, buffer
+
+
+def _of_optimizer(optimizer: torch.optim.Optimizer, names: dict[int, str]) -> Iterator[tuple[str, str, torch.Tensor]]:
+    """Its state, and the parameters that no model has."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if id(parameter) not in names:
+                names[id(parameter)] = "?"
+                yield from _parameter("?", parameter)
+    for owner, state in optimizer.state.items():
+        for key, value in state.items() if isinstance(state, dict) else ():
+            if _is_tensor(value):
+                yield "optimizer", f"{names.get(id(owner), '?')} {key}", value
 
 
 def _parameter(name: str, parameter: torch.Tensor) -> Iterator[tuple[str, str, torch.Tensor]]:

@@ -127,15 +127,10 @@ class Stages:
         if depth <= 0 or not isinstance(held, dict) or id(transform) in self._seen:
             return
         self._seen.add(id(transform))
-        parts = held.get("transforms")
-        if isinstance(parts, list | tuple) and parts and all(callable(part) for part in parts):
-            timed = [part if _is_container(part) else self._timed(part) for part in parts]
-            self._places.append((held, "transforms", parts, type(parts)(timed) if type(parts) is tuple else timed))
-            for part in parts:
-                self._parts(part, depth - 1)
+        self._composed(held, depth)
         for key in ("transform", "target_transform"):
             value = held.get(key)
-            if value is not None and callable(value) and not isinstance(value, _NO_STAGES):
+            if callable(value) and not isinstance(value, _NO_STAGES):
                 self._stand(held, key, value)
                 self._parts(value, depth - 1)
         modules = held.get("_modules")
@@ -143,6 +138,16 @@ class Stages:
             for key, value in list(modules.items()):
                 self._stand(modules, key, value)
                 self._parts(value, depth - 1)
+
+    def _composed(self, held: dict[str, Any], depth: int) -> None:
+        """The parts of torchvision's `Compose` and its like."""
+        parts = held.get("transforms")
+        if not isinstance(parts, list | tuple) or not parts or not all(callable(part) for part in parts):
+            return
+        timed = [part if _is_container(part) else self._timed(part) for part in parts]
+        self._places.append((held, "transforms", parts, tuple(timed) if type(parts) is tuple else timed))
+        for part in parts:
+            self._parts(part, depth - 1)
 
     def _stand(self, where: MutableMapping[Any, Any], key: Any, value: Any) -> None:
         if len(self._places) < _MOST and not _is_container(value):

@@ -6,6 +6,7 @@ settings being tried. So what is measured is what it is about: how fast this tra
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Generator
@@ -220,15 +221,23 @@ class Tuner:
 
     def _worth_staying(self, best: Trial) -> Trial | None:
         """The setting that would be faster if its workers were not restarted in each pass."""
-        tried = [one for one in self.trials if one.settings.workers and one.turns and not one.error]
-        least = min((one.steady_s or float("inf") for one in [best, *tried]), default=0.0)
-        close = [one for one in [best, *tried] if (one.steady_s or float("inf")) <= least * _CLOSE]
-        fastest = min(close, key=lambda one: (one.settings.workers, one is not best))
-        steady, start = fastest.steady_s or 0.0, fastest.start_s / (self.length or float("inf"))
-        is_other = fastest is not best and steady * _WORTH < (best.step_s(self.length) or 0.0)
-        if not fastest.settings.workers or fastest.settings.persistent or not (is_other or fastest is best):
+        fastest = self._fewest_workers_among_fastest(best)
+        steady = fastest.steady_s or 0.0
+        if not fastest.settings.workers or fastest.settings.persistent:
             return None
-        return fastest if start > 0.01 * steady else None
+        if fastest is not best and steady * _WORTH >= (best.step_s(self.length) or 0.0):
+            return None
+        start_per_step = fastest.start_s / (self.length or math.inf)
+        return fastest if start_per_step > 0.01 * steady else None
+
+    def _fewest_workers_among_fastest(self, best: Trial) -> Trial:
+        def steady(one: Trial) -> float:
+            return one.steady_s or math.inf
+
+        tried = [one for one in self.trials if one.settings.workers and one.turns and not one.error]
+        least = min(steady(one) for one in [best, *tried])
+        close = [one for one in [best, *tried] if steady(one) <= least * _CLOSE]
+        return min(close, key=lambda one: (one.settings.workers, one is not best))
 
     # -- judging --------------------------------------------------------------------------------------------------
 

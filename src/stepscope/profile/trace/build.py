@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,15 @@ class _Pool:
         return self.index.setdefault(value, len(self.index))
 
 
+@dataclass
+class _Column:
+    """An argument of some rows."""
+
+    kind: str
+    rows: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+
 class Builder:
     """Append events, then take the table.
 
@@ -45,7 +54,7 @@ class Builder:
         self.lane_names: dict[str, str] = {}
         self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._cats, self._names, self._lanes, self._texts = _Pool(), _Pool(), _Pool(), _Pool()
-        self._args: dict[str, tuple[str, list[int], list[Any]]] = {}
+        self._args: dict[str, _Column] = {}
         self.dropped = 0
         """Values of arguments for which there was no column left."""
 
@@ -73,8 +82,7 @@ class Builder:
         return self._cats.of(MORE_CATS if full else cat)
 
     def _argue(self, row: int, key: str, value: Any) -> None:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        kind = ARGUMENTS.get(key) or (self._args[key][0] if key in self._args else ("float" if is_number else "text"))
+        kind = self._kind(key, value)
         if kind != "text" and value is None and key in ARGUMENTS:
             return
         number = fitted(value, kind)
@@ -82,13 +90,23 @@ class Builder:
             key, kind = f"{key} (text)", "text"
         column = self._args.get(key)
         if column is None and len(self._args) < MOST_ARGUMENTS:
-            column = self._args.setdefault(key, (kind, [], []))
-        if column is None or column[0] != kind:
+            column = self._args[key] = _Column(kind)
+        if column is None or column.kind != kind:
             self.dropped += 1
-        elif not column[1] or column[1][-1] != row:
-            column[1].append(row)
-            text = value if isinstance(value, str) else json.dumps(value) if kind == "text" else ""
-            column[2].append(self._texts.of(text) if kind == "text" else number)
+        elif not column.rows or column.rows[-1] != row:
+            column.rows.append(row)
+            if kind == "text":
+                number = self._texts.of(value if isinstance(value, str) else json.dumps(value))
+            column.values.append(number)
+
+    def _kind(self, key: str, value: Any) -> str:
+        """Of an argument: by its name, as in earlier rows, or by its value."""
+        if key in ARGUMENTS:
+            return ARGUMENTS[key]
+        if key in self._args:
+            return self._args[key].kind
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return "float" if is_number else "text"
 
     def events(self) -> Events:
         """The table of what was added so far."""
@@ -108,8 +126,12 @@ class Builder:
             lane_names=dict(self.lane_names),
             texts=tuple(self._texts.index),
             args={
-                key: Sparse(np.array(rows, np.uint32), narrowed(np.array(values, _DTYPES[kind])), kind)
-                for key, (kind, rows, values) in self._args.items()
+                key: Sparse(
+                    np.array(column.rows, np.uint32),
+                    narrowed(np.array(column.values, _DTYPES[column.kind])),
+                    column.kind,
+                )
+                for key, column in self._args.items()
             },
             header=self.header,
         )

@@ -250,16 +250,6 @@ def joined(tables: Sequence[Events]) -> Events:
     names, name_maps = _pooled([table.names for table in tables])
     lanes, lane_maps = _pooled([table.lanes for table in tables])
     texts, text_maps = _pooled([table.texts for table in tables])
-    columns: dict[str, list[tuple[Ints, Ints]]] = {}
-    kinds: dict[str, str] = {}
-    at = 0
-    for table, text_map in zip(tables, text_maps, strict=True):
-        for name, column in table.args.items():
-            key = name if kinds.setdefault(name, column.kind) == column.kind else f"{name} ({column.kind})"
-            kinds.setdefault(key, column.kind)
-            values = text_map[column.values].astype(np.uint32) if column.kind == "text" else column.values
-            columns.setdefault(key, []).append((column.rows + np.uint32(at), values))
-        at += len(table)
 
     def whole(name: str, maps: Sequence[Ints], dtype: Any) -> Ints:
         return np.concatenate([m[getattr(t, name)] for t, m in zip(tables, maps, strict=True)]).astype(dtype)
@@ -276,12 +266,28 @@ def joined(tables: Sequence[Events]) -> Events:
         lanes=lanes,
         lane_names={key: name for table in tables for key, name in table.lane_names.items()},
         texts=texts,
-        args={
-            key: Sparse(np.concatenate([r for r, _ in parts]), np.concatenate([v for _, v in parts]), kinds[key])
-            for key, parts in columns.items()
-        },
-        header=max((table.header for table in tables), key=lambda header: len(header.fields)),  # torch's, not our own
+        args=_joined_args(tables, text_maps),
+        header=max((table.header for table in tables), key=lambda header: len(header.fields)),  # torch's
     )
+
+
+def _joined_args(tables: Sequence[Events], text_maps: Sequence[Ints]) -> dict[str, Sparse]:
+    """Arguments by name; one that has another kind in another table gets the kind behind its name."""
+    columns: dict[str, list[Sparse]] = {}
+    at = 0
+    for table, text_map in zip(tables, text_maps, strict=True):
+        for name, column in table.args.items():
+            same_name = columns.get(name)
+            key = name if same_name is None or same_name[0].kind == column.kind else f"{name} ({column.kind})"
+            values = text_map[column.values].astype(np.uint32) if column.kind == "text" else column.values
+            columns.setdefault(key, []).append(Sparse(column.rows + np.uint32(at), values, column.kind))
+        at += len(table)
+    return {key: _joined_column(parts) for key, parts in columns.items()}
+
+
+def _joined_column(parts: Sequence[Sparse]) -> Sparse:
+    rows = np.concatenate([part.rows for part in parts])
+    return Sparse(rows, np.concatenate([part.values for part in parts]), parts[0].kind)
 
 
 def _pooled(pools: Sequence[tuple[Any, ...]]) -> tuple[tuple[Any, ...], list[Ints]]:

@@ -14,6 +14,7 @@ _HALF_STRING = re.compile(rb'"' + _BODY + rb"(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=[^0-9.eE+\-]|[+\-])")
 _HALF_NUMBER = re.compile(rb"-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)?\Z")
 _WORDS = (b"true", b"false", b"null")
+_CLOSER = {b"{": b"}", b"[": b"]"}
 _DEEPEST = 900
 
 
@@ -63,45 +64,48 @@ def value_end(data: bytes, at: int) -> tuple[Status, int]:
     >>> value_end(b'{"a": [1, "]"]}, {', 0)
     (<Status.OK: 0>, 15)
     """
-    if data[at : at + 1] not in {b"{", b"["}:
+    if data[at : at + 1] not in _CLOSER:
         return _scalar(data, at)
     closers: list[bytes] = []
-    first = True
+    is_empty = False  # the innermost object or list, so far
+    while True:
+        at = _blank(data, at)
+        if at >= len(data):
+            return Status.MORE, at
+        if not (is_empty and data[at : at + 1] == closers[-1]):
+            if closers and closers[-1] == b"}":
+                status, _, at = member_start(data, at)
+                if status is not Status.OK:
+                    return status, at
+            char = data[at : at + 1]
+            if char in _CLOSER:
+                if len(closers) >= _DEEPEST:
+                    return Status.BAD, at
+                closers.append(_CLOSER[char])
+                at, is_empty = at + 1, True
+                continue
+            status, at = _scalar(data, at)
+            if status is not Status.OK:
+                return status, at
+        status, at = _after_value(data, at, closers)
+        if status is not Status.OK or not closers:
+            return status, at
+        is_empty = False
+
+
+def _after_value(data: bytes, at: int, closers: list[bytes]) -> tuple[Status, int]:
+    """Closes what ends here, up to the comma before the next value or the end of the outermost value."""
     while True:
         at = _blank(data, at)
         if at >= len(data):
             return Status.MORE, at
         char = data[at : at + 1]
-        if closers and first and char == closers[-1]:
-            pass
+        at += 1
+        if char == closers[-1]:
+            closers.pop()
+            if not closers:
+                return Status.OK, at
+        elif char == b",":
+            return Status.OK, at
         else:
-            if closers and closers[-1] == b"}":
-                status, _, at = member_start(data, at)
-                if status is not Status.OK:
-                    return status, at
-                char = data[at : at + 1]
-            if char in {b"{", b"["}:
-                if len(closers) >= _DEEPEST:
-                    return Status.BAD, at
-                closers.append(b"}" if char == b"{" else b"]")
-                at, first = at + 1, True
-                continue
-            status, at = _scalar(data, at)
-            if status is not Status.OK:
-                return status, at
-        # Behind a value, or at the end of what was opened last.
-        while True:
-            at = _blank(data, at)
-            if at >= len(data):
-                return Status.MORE, at
-            char = data[at : at + 1]
-            if char == closers[-1]:
-                closers.pop()
-                at += 1
-                if not closers:
-                    return Status.OK, at
-            elif char == b",":
-                at, first = at + 1, False
-                break
-            else:
-                return Status.BAD, at
+            return Status.BAD, at - 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -310,7 +311,7 @@ def led_parts(parts: Iterable[Part]) -> list[Part]:
     nodes.sort(key=lambda part: (part.header.base_time, part.header.segment))
     newest = {node.log: node for node in nodes}
     led: dict[str, Part] = {}
-    said: dict[str, dict[tuple[int, int], Event]] = {}
+    reported: dict[str, dict[tuple[int, int], Event]] = {}
     for node in nodes:
         for _seq, event in node.events:
             if isinstance(event, RankJoined):
@@ -320,11 +321,14 @@ def led_parts(parts: Iterable[Part]) -> list[Part]:
             elif isinstance(event, RankGone) and event.log in led:
                 led[event.log].node, led[event.log].heartbeat = None, event.time
             elif isinstance(event, RankSaid) and event.log not in here:
-                try:
-                    said.setdefault(event.log, {})[event.segment, event.seq] = decode_event(event.content)
-                except msgspec.MsgspecError:  # of a newer version
-                    continue
+                with suppress(msgspec.MsgspecError):  # of a newer version
+                    reported.setdefault(event.log, {})[event.segment, event.seq] = decode_event(event.content)
     for log, part in led.items():
-        part.events = [(segment << 32 | seq, event) for (segment, seq), event in sorted(said.get(log, {}).items())]
-        part.end = next((event for _, event in reversed(part.events) if isinstance(event, End)), None)
+        _add_events(part, reported.get(log, {}))
     return list(led.values())
+
+
+def _add_events(part: Part, events: dict[tuple[int, int], Event]) -> None:
+    """Events by segment and position there."""
+    part.events = [(segment << 32 | seq, event) for (segment, seq), event in sorted(events.items())]
+    part.end = next((event for _, event in reversed(part.events) if isinstance(event, End)), None)

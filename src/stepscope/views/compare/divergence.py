@@ -55,15 +55,15 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
     Each side is the mean of its runs. The noise is the spread over the seeds of a side or, with one run per side, the
     point-to-point variation of each curve.
     """
-    sides = [[one for one in side if len(one)] for side in (a, b)]
-    if not sides[0] or not sides[1]:
+    runs_a, runs_b = _with_points(a), _with_points(b)
+    if not runs_a or not runs_b:
         return None
-    grid = _grid([one for side in sides for one in side])
+    grid = _grid([*runs_a, *runs_b])
     if grid is None:
         return None
-    left, right = (np.array([_on(grid, one) for one in side]) for side in sides)
+    left, right = _all_on(grid, runs_a), _all_on(grid, runs_b)
     mean_a, mean_b = _mean(left), _mean(right)
-    lost_a, lost_b = (_lost(side) for side in sides)
+    lost_a, lost_b = _lost(runs_a), _lost(runs_b)
     seeded = max(len(left), len(right)) > 1
     noise = _seed_noise(left, right) if seeded else _step_noise(mean_a, mean_b)
     known = seeded or len(grid) >= LEAST_POINTS or np.array_equal(mean_a, mean_b, equal_nan=True)
@@ -77,14 +77,22 @@ def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | Non
         b=_number_at(mean_b, at),
         noise=_number(noise[at] if at is not None else np.median(noise)) if known else None,
         noise_from="seeds" if seeded else "steps",
-        a_end=_end(sides[0]),
-        b_end=_end(sides[1]),
+        a_end=_end(runs_a),
+        b_end=_end(runs_b),
         a_lost=lost_a,
         b_lost=lost_b,
         x=grid[shown].tolist(),
-        a_line=[_number(value) for value in mean_a[shown]],
-        b_line=[_number(value) for value in mean_b[shown]],
+        a_line=_numbers(mean_a[shown]),
+        b_line=_numbers(mean_b[shown]),
     )
+
+
+def _with_points(side: Sequence[Series]) -> list[Series]:
+    return [one for one in side if len(one)]
+
+
+def _all_on(grid: Floats, side: Sequence[Series]) -> Floats:
+    return np.array([_on(grid, one) for one in side])
 
 
 def _parts_at(grid: Floats, apart: int | None, first_lost: int | None) -> tuple[int | None, int | None]:
@@ -228,3 +236,7 @@ def _end(side: Sequence[Series]) -> float | None:
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [_number(value) for value in values]
