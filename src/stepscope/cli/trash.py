@@ -48,7 +48,7 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
         return
     if empty and chosen and not yes:
         _ask(chosen)
-    told = []
+    rows = []
     for one in chosen:
         path: Path | None = None
         if back:
@@ -57,9 +57,9 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
         else:
             purge(one)
             click.echo(f"removed {clean(one.name)}  {one.id}", err=as_json)
-        told.append({"id": one.id, "name": one.name, "path": path})
+        rows.append({"id": one.id, "name": one.name, "path": path})
     if as_json:
-        print_json({"restored" if back else "removed": told})
+        print_json({"restored" if back else "removed": rows})
 
 
 def _in(store: Path) -> list[Trashed]:

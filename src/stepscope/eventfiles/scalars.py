@@ -152,14 +152,23 @@ def _read_pattern(data: bytes, plugins: dict[str, Metadata]) -> _Pattern | None:
         elif span.field == 2 and span.kind == VARINT and step == (0, 0):
             step = (span.start, span.end)
         elif span.field == 5 and span.kind == LENGTH and not slots:
-            for value in spans(data, span.start, span.end):
-                slot = _slot(data, value, plugins) if value.field == 1 and value.kind == LENGTH else None
-                if slot is None:
-                    return None
-                slots.append(slot)
+            slots = _slots(data, span, plugins)
+            if not slots:
+                return None
         else:
             return None
     return _Pattern(time, step, tuple(slots)) if time is not None and slots else None
+
+
+def _slots(data: bytes, summary: Span, plugins: dict[str, Metadata]) -> list[_Slot]:
+    """One for each value of a summary; none if any of them is not a scalar."""
+    slots = []
+    for value in spans(data, summary.start, summary.end):
+        slot = _slot(data, value, plugins) if value.field == 1 and value.kind == LENGTH else None
+        if slot is None:
+            return []
+        slots.append(slot)
+    return slots
 
 
 def _slot(data: bytes, value: Span, plugins: dict[str, Metadata]) -> _Slot | None:

@@ -14,9 +14,9 @@ from stepscope.errors import UsageError
 from stepscope.inspect.figures import share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from stepscope.records.step import Op, StepRecord, TensorInfo
+    from stepscope.records.step import Op, StepRecord, TensorInfo, TensorRef
 
 STATE_PER_PARAMETER = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2, "adamw": 2, "rmsprop": 1, "adagrad": 1, "lion": 1}
 
@@ -143,12 +143,14 @@ def activation_bytes(record: StepRecord) -> int:
     needing = set(trained)
     extra = 0
     kept: set[int] = set()
+
+    def known(refs: Iterable[TensorRef]) -> list[TensorInfo]:
+        return [tensors[ref.id] for ref in refs if ref.id in tensors]
+
     for op in record.ops:
-        if op.phase in ("backward", "optimizer", "setup"):
-            continue
-        inputs = [tensors[ref.id] for ref in op.inputs if ref.id in tensors]
-        outputs = [tensors[ref.id] for ref in op.outputs if ref.id in tensors]
-        if not any(tensor.id in needing for tensor in inputs):
+        inputs, outputs = known(op.inputs), known(op.outputs)
+        is_forward = op.phase not in ("backward", "optimizer", "setup")
+        if not is_forward or not any(tensor.id in needing for tensor in inputs):
             continue
         needing.update(tensor.id for tensor in outputs if _differentiable(tensor))
         for tensor in _saved(op, inputs, outputs, needing):

@@ -64,18 +64,26 @@ def failure_of(record: StepRecord, error: Exception) -> Failure:
     words = f"{type(error).__name__}: {error}"
     text = str(error).lower()
     hint = next((advice for sign, advice in _HINTS.items() if sign in text), "")
-    op = next((op for op in reversed(record.ops) if op.error), None)
-    site = None if op is None else lookup.site(op.site)
-    line = "" if site is None else place(site)
+    line = _line_of_failed_op(record, lookup)
     if failed is None:
         return Failure(None, record.model, "", [], [], words, line, hint)
     module = lookup.modules.get(failed.path)
-    own = f"{failed.path}." if failed.path else ""
-    parameters = [
-        f"{tensor.name.removeprefix(own)} {shape(tensor.shape)}"
-        for tensor in record.tensors
-        if tensor.kind == "parameter" and tensor.name and tensor.name.rpartition(".")[0] == failed.path
-    ]
     given = [f"{shape(tensor.shape)} {tensor.dtype}" for tensor in lookup.infos(failed.inputs)]
     kind, extra = (module.type, module.extra) if module is not None else ("", "")
-    return Failure(failed.path, kind, extra, given, parameters, words, line, hint)
+    return Failure(failed.path, kind, extra, given, _parameters_of(record, failed.path), words, line, hint)
+
+
+def _line_of_failed_op(record: StepRecord, lookup: Lookup) -> str:
+    op = next((op for op in reversed(record.ops) if op.error), None)
+    site = None if op is None else lookup.site(op.site)
+    return "" if site is None else place(site)
+
+
+def _parameters_of(record: StepRecord, path: str) -> list[str]:
+    """The module's own parameters with their shapes."""
+    own = []
+    for tensor in record.tensors:
+        module, _, name = (tensor.name or "").rpartition(".")
+        if tensor.kind == "parameter" and name and module == path:
+            own.append(f"{name} {shape(tensor.shape)}")
+    return own

@@ -99,7 +99,8 @@ def restore(run: Run | None, name: str, run_path: str | None, replace: bool, roo
     if run is None and run_path is None:
         raise ValueError("wandb.restore() needs run_path= or an open run: call wandb.init() first")
     folder = run._run.path if run is not None and run_path is None else Api().run(run_path or "").folder
-    where = Path(root) if root is not None else (run._files.folder if run is not None else Path.cwd())
+    own_folder = Path.cwd() if run is None else run._files.folder
+    where = own_folder if root is None else Path(root)
     target = where / name
     if target.is_file() and not replace:
         return open(target)
@@ -110,7 +111,8 @@ def restore(run: Run | None, name: str, run_path: str | None, replace: bool, roo
         if files:
             write_out(folder, msgspec.structs.replace(artifact, files=files), where, overwrite=True)
             return open(target, errors="surrogateescape")
-    raise ValueError(f"File {name} not found in run {run_path or (run.path if run is not None else '')}")
+    searched = run_path or ("" if run is None else run.path)
+    raise ValueError(f"File {name} not found in run {searched}")
 
 
 def is_code(path: str, root: str | None = None) -> bool:

@@ -42,20 +42,24 @@ def made(
     step = step_metric.name if isinstance(step_metric, Metric) else step_metric
     if step is not None and not isinstance(step, str):
         raise Error(f"define_metric({name!r}): step_metric is the name of a metric, not a {type(step).__name__}")
-    kinds = tuple(kind.strip().lower() for kind in (summary or "").split(",") if kind.strip())
-    unknown = [kind for kind in kinds if kind not in _SUMMARIES]
-    if unknown:
-        raise Error(f"define_metric({name!r}): summary {unknown[0]!r} is not known; use {', '.join(_SUMMARIES)}")
     if goal is not None and goal[:3] not in ("min", "max"):
         raise Error(f"define_metric({name!r}): goal {goal!r} is not known; use 'minimize' or 'maximize'")
     return Metric(
         name=name,
         step_metric=step,
-        step_sync=bool(step) if step_sync is None else bool(step_sync),
+        step_sync=bool(step if step_sync is None else step_sync),
         hidden=bool(hidden),
-        summaries=kinds,
-        our_goal=None if goal is None else ("min" if goal.startswith("min") else "max"),
+        summaries=_summaries(name, summary or ""),
+        our_goal=None if goal is None else "min" if goal.startswith("min") else "max",
     )
+
+
+def _summaries(name: str, text: str) -> tuple[str, ...]:
+    kinds = tuple(kind.strip().lower() for kind in text.split(",") if kind.strip())
+    unknown = [kind for kind in kinds if kind not in _SUMMARIES]
+    if unknown:
+        raise Error(f"define_metric({name!r}): summary {unknown[0]!r} is not known; use {', '.join(_SUMMARIES)}")
+    return kinds
 
 
 def our_summary(metric: Metric) -> Literal["last", "min", "max", "mean", "first", "none"] | None:

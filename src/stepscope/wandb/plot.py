@@ -73,6 +73,10 @@ def _value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else made
 
 
+def _values(values: Iterable[Any]) -> list[Any]:
+    return [_value(value) for value in values]
+
+
 def line(
     table: Table, x: str, y: str, stroke: str | None = None, title: str = "", split_table: bool = False
 ) -> CustomChart:
@@ -133,10 +137,10 @@ def line_series(
     split_table: bool = False,
 ) -> CustomChart:
     """Several lines, over one common list of x values or one each."""
-    lines = [[_value(y) for y in line] for line in ys]
+    lines = [_values(line) for line in ys]
     given = list(xs)
     is_nested = bool(given) and isinstance(given[0], Iterable) and not isinstance(given[0], str)
-    over = [[_value(x) for x in each] for each in given] if is_nested else [[_value(x) for x in given]] * len(lines)
+    over = [_values(each) for each in given] if is_nested else [_values(given)] * len(lines)
     names = [f"key_{at}" for at in range(len(lines))] if keys is None else [str(key) for key in keys]
     if len(over) != len(lines) or len(names) != len(lines):
         raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from pydantic import Field
 from stepscope.agents.tool import Answer, Limit, Offset, RunRef, tool
 from stepscope.agents.tool_context import Desk
 from stepscope.agents.words import block, code, name
-from stepscope.views.findings import FindingsRequest, ShownFinding, findings
+from stepscope.views.findings import FindingsRequest, ShownFinding, SourceLine, findings
 
 Severity = Annotated[
     Literal["", "error", "warning", "info"], Field(description="Only findings of this severity; empty for all.")
@@ -45,21 +46,18 @@ def get_findings(
 def finding_text(one: ShownFinding, place: int) -> str:
     """A finding for an agent: where, what, evidence, source, fix."""
     head = f"{place}. {one.severity}[{one.rule}] {name(one.message, 600)}"
-    where = [f"at {name(one.place, 300)}"] if one.place else []
-    where += [f"in {name(one.function)}"] if one.function else []
-    where += [f"step {one.step}"] if one.step is not None else []
-    lines = [head, *([" ".join(where)] if where else [])]
+    lines = [head]
+    if where := _where(one):
+        lines.append(where)
     if one.lines:
-        marked = _line_of(one.place)
-        lines.append(code([(line.number, line.before + line.marked + line.after) for line in one.lines], marked))
+        lines.append(code(_numbered(one.lines), _line_of(one.place)))
     if one.changed:
         lines.append("The file was edited after the script started: these may not be the lines that ran.")
     if one.seen:
         lines.append(f"seen: {name(one.seen, 600)}")
     if one.evidence:
-        lines.append(
-            "evidence: " + ", ".join(f"{name(k, 60)}={name(v, 300)}" for k, v in list(one.evidence.items())[:20])
-        )
+        evidence = [f"{name(key, 60)}={name(value, 300)}" for key, value in list(one.evidence.items())[:20]]
+        lines.append("evidence: " + ", ".join(evidence))
     if one.fix:
         lines.append(f"fix: {name(one.fix, 600)}")
     for edit in one.edits[:4]:
@@ -68,8 +66,19 @@ def finding_text(one: ShownFinding, place: int) -> str:
     for other in one.related[:4]:
         lines.append(f"related, {name(other.label, 200)}: {name(other.place, 300)}")
         if other.lines:
-            lines.append(code([(line.number, line.before + line.marked + line.after) for line in other.lines]))
+            lines.append(code(_numbered(other.lines)))
     return "\n".join(lines)
+
+
+def _where(one: ShownFinding) -> str:
+    parts = [f"at {name(one.place, 300)}"] if one.place else []
+    parts += [f"in {name(one.function)}"] if one.function else []
+    parts += [f"step {one.step}"] if one.step is not None else []
+    return " ".join(parts)
+
+
+def _numbered(lines: Iterable[SourceLine]) -> list[tuple[int, str]]:
+    return [(line.number, line.before + line.marked + line.after) for line in lines]
 
 
 def _line_of(place: str) -> int | None:

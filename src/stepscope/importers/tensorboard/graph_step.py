@@ -122,7 +122,8 @@ class _Graph:
         readers: dict[int, list[int]] = {}
         missing = dict.fromkeys(ops, 0)
         for place in ops:
-            for source in {source for _, source, _ in self._read[place] if source in missing and source != place}:
+            sources = {source for _, source, _ in self._read[place]} - {place}
+            for source in sources & missing.keys():
                 readers.setdefault(source, []).append(place)
                 missing[place] += 1
         ready = [place for place in ops if not missing[place]]

@@ -24,15 +24,18 @@ _OF_NAME = {name: family for family, names in _NAMES.items() for name in names.s
 
 def family_of(thing: GraphNode | GraphBox, data: GraphData) -> str:
     """The family of an op; for a small module that of its most important op; `group` for larger ones."""
-    if isinstance(thing, GraphBox):
-        if thing.boxes or thing.ops > 4 or not thing.type:
-            return "group"
-        inside = [node for node in data.nodes[thing.first : thing.first + thing.count] if node.kind == "op"]
-        found = [family_of(node, data) for node in inside]
-        return min(found, key=FAMILIES.index) if found else "group"
-    if thing.kind != "op":
-        return "tensor"
-    name = thing.name.removesuffix("_") if len(thing.name) > 1 else thing.name
+    if isinstance(thing, GraphNode):
+        return _of_op(thing.name) if thing.kind == "op" else "tensor"
+    if thing.boxes or thing.ops > 4 or not thing.type:
+        return "group"
+    inside = data.nodes[thing.first : thing.first + thing.count]
+    found = [_of_op(node.name) for node in inside if node.kind == "op"]
+    return min(found, key=FAMILIES.index, default="group")
+
+
+def _of_op(name: str) -> str:
+    if len(name) > 1:
+        name = name.removesuffix("_")
     if name in _OF_NAME:
         return _OF_NAME[name]
     if "norm" in name and name != "norm":

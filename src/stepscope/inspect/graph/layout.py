@@ -166,6 +166,11 @@ def _port(done: dict[Item, _Inside], end: _End, leaves: bool) -> float:
     return done[item].ports.get((maker, leaves), done[item].width / 2) - done[item].width / 2
 
 
+def _is_border(rank: list[Spot]) -> bool:
+    """Whether a rank holds ports, and otherwise only bends of long edges."""
+    return any(spot.side for spot in rank) and all(spot.side or spot.bend for spot in rank)
+
+
 class _Shape:
     """From spots to coordinates inside one box."""
 
@@ -205,17 +210,16 @@ class _Shape:
         """Give each rank its height, with wider gaps where edges run far sideways; returns the total height."""
         y = PADDING if self.outermost else HEADER
         for number, rank in enumerate(self.ranks):
-            height = max((spot.height for spot in rank), default=0.0)
-            only_ports = all(spot.side or spot.bend for spot in rank) and any(spot.side for spot in rank)
-            if only_ports and number == 0 and rank[0].side < 0:
+            if number == 0 and _is_border(rank) and rank[0].side < 0:
                 self.tops.append(0.0)
                 self.bottoms.append(y)
                 y += 8.0
                 continue
-            if number and not (number == 1 and self.tops[0] == 0.0 and not self.outermost):
+            is_below_header = number == 1 and self.tops[0] == 0.0 and not self.outermost
+            if number and not is_below_header:
                 y += self._gap(number)
             self.tops.append(y)
-            y += height
+            y += max((spot.height for spot in rank), default=0.0)
             self.bottoms.append(y)
         if self.ranks and any(spot.side > 0 for spot in self.ranks[-1]):
             return y

@@ -260,15 +260,15 @@ class Look:
         tally = self._tally(place, name)
         if tally is None:
             return None
-        if not self._went_back and isinstance(result, torch.Tensor) and result.requires_grad:
-            tally.graph += 1  # backward will come by here
         first = args[0] if args and isinstance(args[0], torch.Tensor) else None
-        if first is not None and not tally.device:
-            tally.device = first.device.type
         if first is not None:
+            tally.device = tally.device or first.device.type
             self._note_attention(name, place, args, first, result)
-        if name in _FACTORIES and isinstance(result, torch.Tensor) and result.device.type == "cpu":
-            self._made[id(result)] = weakref.ref(result)
+        if isinstance(result, torch.Tensor):
+            if result.requires_grad and not self._went_back:
+                tally.graph += 1  # backward will visit this operation
+            if name in _FACTORIES and result.device.type == "cpu":
+                self._made[id(result)] = weakref.ref(result)
         if name in _TRANSFERS:
             self._note_move(name, place, tally, args, kwargs, first, result)
         elif sync and first is not None and first.device.type != "cpu":

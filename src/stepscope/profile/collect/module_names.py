@@ -72,12 +72,12 @@ def names_and_lines(profiler: Any, paths: dict[int, tuple[str, str]] | None = No
             break
     for caller, callee in conflicts:
         lines[caller].pop(callee, None)
-    once = {
-        caller: {callee: at[:1] if len(set(at)) == 1 else at for callee, at in found.items()}
-        for caller, found in lines.items()
-        if found
-    }
-    return {"modules": modules, "call_lines": once}
+    return {"modules": modules, "call_lines": {caller: _once(found) for caller, found in lines.items() if found}}
+
+
+def _once(lines: dict[str, list[int]]) -> dict[str, list[int]]:
+    """A callee whose calls are all on one line gets that line once."""
+    return {callee: at[:1] if len(set(at)) == 1 else at for callee, at in lines.items()}
 
 
 def _tree_of(profiler: Any) -> list[Any]:

@@ -68,6 +68,13 @@ def _next(query: str, at: int) -> tuple[Token, int]:
     return _name(query, at)
 
 
+def _plain_part(query: str, start: int) -> tuple[str, int]:
+    at = start
+    while at < len(query) and not query[at].isspace() and query[at] not in _BREAKS:
+        at += 1
+    return query[start:at], at
+
+
 def _name(query: str, start: int) -> tuple[Token, int]:
     """A word, a number, a string, or quoted and plain parts side by side: `config."two words"`."""
     parts: list[tuple[str, bool]] = []
@@ -81,11 +88,8 @@ def _name(query: str, start: int) -> tuple[Token, int]:
         elif query[at] in _BREAKS or (parts and query[at] not in "./"):
             break
         else:
-            end = at
-            while end < len(query) and not query[end].isspace() and query[end] not in _BREAKS:
-                end += 1
-            parts.append((query[at:end], False))
-            at = end
+            text, at = _plain_part(query, at)
+            parts.append((text, False))
     text = "".join(part for part, _ in parts)
     if len(parts) == 1 and not parts[0][1] and text.lower() in _KEYWORDS:
         return Token("keyword", text.lower(), start), at

@@ -164,13 +164,7 @@ def _one_against_rest(
     if classes > MAX_CLASSES:
         raise UsageError(f"{classes} classes are more than the maximum of {MAX_CLASSES} curves; pick some columns")
     if truth.dtype.kind not in "iu":
-        if labels is None:
-            raise UsageError("y_true holds names, so labels= must name the columns of y_score, in order")
-        position = {str(label): number for number, label in enumerate(labels)}
-        unknown = sorted({str(value) for value in truth} - position.keys())
-        if unknown:
-            raise UsageError(f"y_true has {', '.join(unknown[:5])}, which labels= does not name; add them to labels=")
-        truth = np.array([position[str(value)] for value in truth])
+        truth = _positions(truth, labels)
     if truth.min() < 0 or truth.max() >= classes:
         raise UsageError(
             f"y_true holds classes from {truth.min()} to {truth.max()}, but y_score has {classes} columns; "
@@ -180,6 +174,19 @@ def _one_against_rest(
     if classes == 2:
         return [(names[1], truth == 1, scores[:, 1])]
     return [(names[number], truth == number, scores[:, number]) for number in range(classes)]
+
+
+def _positions(truth: NDArray[Any], labels: Sequence[str] | None) -> NDArray[np.int64]:
+    """Names of classes as their positions among the labels."""
+    import numpy as np
+
+    if labels is None:
+        raise UsageError("y_true holds names, so labels= must name the columns of y_score, in order")
+    position = {str(label): number for number, label in enumerate(labels)}
+    unknown = sorted({str(value) for value in truth} - position.keys())
+    if unknown:
+        raise UsageError(f"y_true has {', '.join(unknown[:5])}, which labels= does not name; add them to labels=")
+    return np.array([position[str(value)] for value in truth])
 
 
 def _binary(truth: NDArray[Any], scores: Floats, labels: Sequence[str] | None) -> tuple[str, NDArray[np.bool_], Floats]:

@@ -86,18 +86,18 @@ def to_uint8(array: Array, value_range: tuple[float, float] | None = None) -> tu
     values = array.astype(np.float32 if array.dtype.itemsize <= 4 and array.dtype.kind == "f" else np.float64)
     finite = np.isfinite(values)
     all_finite = bool(finite.all())
-    known = values if all_finite else values[finite]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     meta: dict[str, Any] = {}
     if value_range is not None:
         low, high = value_range
         meta["value_range"] = [low, high]
-    elif array.dtype.kind in "iu" and low >= 0 and high <= 255:
-        low, high = 0.0, 255.0
-    elif array.dtype.kind == "f" and low >= -_HALF_LEVEL and high <= 1 + _HALF_LEVEL:
-        low, high = 0.0, 1.0
     else:
-        meta["scaled"] = [low, high]
+        known = values if all_finite else values[finite]
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        usual = _usual_range(array.dtype.kind, low, high)
+        if usual is None:
+            meta["scaled"] = [low, high]
+        else:
+            low, high = usual
     # In halves, so that the width of a range that spans all of float64 does not overflow.
     half_width = high / 2 - low / 2
     with np.errstate(invalid="ignore", over="ignore"):
@@ -105,6 +105,15 @@ def to_uint8(array: Array, value_range: tuple[float, float] | None = None) -> tu
         levels = np.rint(np.clip(unit, 0, 1) * 255)
     pixels = np.nan_to_num(levels, nan=0.0).astype(np.uint8)
     return (pixels, meta) if all_finite else _mark_bad(pixels, values, meta)
+
+
+def _usual_range(kind: str, low: float, high: float) -> tuple[float, float] | None:
+    """0 to 255 for integers and 0 to 1 for floats, if the values are inside."""
+    if kind in "iu" and low >= 0 and high <= 255:
+        return 0.0, 255.0
+    if kind == "f" and low >= -_HALF_LEVEL and high <= 1 + _HALF_LEVEL:
+        return 0.0, 1.0
+    return None
 
 
 def _mark_bad(pixels: Pixels, values: Array, meta: dict[str, Any]) -> tuple[Pixels, dict[str, Any]]:

@@ -208,19 +208,19 @@ def _surroundings(sides: tuple[Folders, Folders], explained: bool, same: list[st
     facts = [[environment_facts(folder.meta) for folder in side] for side in sides]
     if not facts[0] or not facts[1]:
         return []
-    out: list[Change] = []
-    packages = _section_changes([[one["Packages"] for one in side] for side in facts])
-    found = sorted((package_change(*one) for one in packages), key=lambda change: -change.score)
-    out += found[:MOST_PACKAGES]
+
+    def differing(section: str) -> list[tuple[str, str | None, str | None]]:
+        return _section_changes([[one[section] for one in side] for side in facts])
+
+    found = sorted((package_change(*one) for one in differing("Packages")), key=lambda change: -change.score)
+    out = found[:MOST_PACKAGES]
     if not found and facts[0][0]["Packages"]:
         same.append(f"{len(facts[0][0]['Packages'])} packages")
     for section in ("Machine", "Environment"):
-        differing = _section_changes([[one[section] for one in side] for side in facts])
-        out += [environment_change(section, *one) for one in differing]
-    commands = _section_changes([[{"command": one["Code"].get("command", "")} for one in side] for side in facts])
+        out += [environment_change(section, *one) for one in differing(section)]
     score = 8 if explained else 35  # a flag that became a config value is already listed there
-    out += [Change.of("command", "command", (a, b), score, "how it was started") for _, a, b in commands]
-    return out
+    commands = [(a, b) for name, a, b in differing("Code") if name == "command"]
+    return out + [Change.of("command", "command", both, score, "how it was started") for both in commands]
 
 
 def _section_changes(sides: Sequence[Sequence[Facts]]) -> list[tuple[str, str | None, str | None]]:

@@ -47,12 +47,15 @@ def choose_pair(
     """The working column, the failing one, and why these were chosen, if they were not requested."""
     by_id = {column.id: column for column in compared.columns}
     a, b = (by_id.get(id or "") for id in asked)
-    if (a is not None and b is not None and a is not b) or len(by_id) < 2:
+    both_chosen = a is not None and b is not None and a is not b
+    if both_chosen or len(by_id) < 2:
         return a, b, ""
     whole = {id: _share_whole(entries[id], main) for id in by_id}
     best = max(whole.values())
     failing = [column for column in compared.columns if whole[column.id] < best and column is not a]
-    if failing and (b is None or b in failing) and (a is None or whole[a.id] == best):
+    a_may_work = a is None or whole[a.id] == best
+    b_may_fail = bool(failing) and (b is None or b in failing)
+    if a_may_work and b_may_fail:
         return _alike(compared, entries, whole, (a, b))
     return _best_and_worst(compared, entries, (a, b), main, goal)
 
