@@ -168,6 +168,7 @@ _ASKED = {
     "crash": "Runs when an exception ends the script.",
     "end": "Runs when the script has ended.",
     "profile": "Runs on a profile, in `stepscope profile`.",
+    "curves": "Runs on what was recorded, at the end of `stepscope run`.",
     "stored": "Runs on a run's folder, in `stepscope diagnose` and on the run's page; the script need not run.",
     "probe": "Experiments on a copy of the model, in `stepscope check`.",
 }

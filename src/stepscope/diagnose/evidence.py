@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from stepscope.evidence.layers import Layers
     from stepscope.evidence.loader_output import LoaderOutput
     from stepscope.evidence.loaders import Loaders
+    from stepscope.evidence.loss_course import LossCourse
     from stepscope.evidence.losses import Losses
     from stepscope.evidence.manual_losses import ManualLosses
     from stepscope.evidence.metrics import Metrics
@@ -85,6 +86,7 @@ class Evidence:
     if TYPE_CHECKING:
         hot_lines: HotLines
         printed_numbers: PrintedNumbers
+        loss_course: LossCourse
         loader_output: LoaderOutput
         devices: Devices
         nonfinite: Nonfinite

@@ -50,7 +50,7 @@ class Proof:
 
 
 Check = Callable[[Any], Iterator[Proof]]
-"""Of the `Evidence`; of a `StoredRun` where the rule needs "stored", of a `Measured` where it needs "profile"."""
+"""Of the `Evidence`; of a `StoredRun` where the rule needs "stored" or "curves", of a `Measured` for "profile"."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ FOLDERS = ("stepscope.diagnose.rules", "stepscope.profile.advice.rules")
 """A file dropped into a group's folder of one of these is a rule. The second has those that read profiles."""
 RUNNING = ("steps", "source", "end", "probe")
 CRASHED = ("crash", "unexplained")
-NEEDS = (*RUNNING, *CRASHED, "stored", "profile")
+NEEDS = (*RUNNING, *CRASHED, "curves", "stored", "profile")
 DEVICES = ("any", "gpu", "cuda", "cpu")
 _NEEDS_GIVEN = re.compile(rb'needs="([a-z, ]+)"')
 
@@ -111,8 +111,8 @@ def rule(
     `needs` says when it is asked: "steps" after the 3rd, 8th and 20th optimizer step, after each stretch of steps that
     was watched in detail and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
     an exception ends the script, "unexplained" after that, when no error was found; "end" at the end only; "probe" only
-    by `stepscope check`; "stored" of a run's folder, whenever somebody looks at it; "profile" of what a profile has
-    measured; "crash, steps" at both.
+    by `stepscope check`; "curves" of what `stepscope run` has recorded, at its end; "stored" of a run's folder,
+    whenever somebody looks at it; "profile" of what a profile has measured; "crash, steps" at both.
     `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
     rule keeps silent. `is_symptom` is for rules that report an effect of many causes: a group does not include them, so
     they never hide a cause. `device` is for rules that need "profile": "gpu" is asked only when work ran on an

@@ -11,11 +11,13 @@ from stepscope.launch.limits import Limiter
 from stepscope.launch.options import Options
 from stepscope.launch.part import Part
 from stepscope.launch.parts.compared_numbers import ComparedNumbers
+from stepscope.launch.parts.curves import CurvesJudged
 from stepscope.launch.parts.final_rules import LastLook
 from stepscope.launch.parts.hangs import WatchedForHangs
 from stepscope.launch.parts.hooks import DryRun, Hooks, Switched
 from stepscope.launch.parts.keep_evidence import Capsules, KeptEvidence
 from stepscope.launch.parts.loop import FirstStep, FollowedLoop, Limited, SeenSettings
+from stepscope.launch.parts.loss_course import FollowedLoss
 from stepscope.launch.parts.loss_terms import LossTerms
 from stepscope.launch.parts.printed import PrintedNumbers
 from stepscope.launch.parts.pulse import Logged, Windows, deep_of
@@ -70,6 +72,7 @@ class Pieces:
         order = [
             results,
             compared,
+            FollowedLoss(self.logbook),
             *more,
             self.sampled,
             self.capsules,
@@ -134,6 +137,7 @@ def run_session(script: Script, options: Options, *, says_verdict: bool = True) 
             SummedUp(case, pieces.logbook, says_verdict=says_verdict),
             NothingRecognized(case, pieces.printed.series),
             Judged(case),
+            CurvesJudged(around),
             *pieces.entrance(watch),
             *pieces.training(watch),
             ShownStatus(around, status_text(around, pieces.logbook)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ class Diagnosis:
 class FolderInquiry(Inquiry):
     """Asks rules of a run's folder. Files of this machine are not opened: a run may come from anywhere."""
 
-    def __init__(self, run: StoredRun, settings: Settings | None = None) -> None:
-        super().__init__(run, rules_for("stored").values(), settings=settings)
+    def __init__(self, run: StoredRun, settings: Settings | None = None, needs: str = "stored") -> None:
+        super().__init__(run, rules_for(needs).values(), settings=settings)
         self.run = run
 
     def finding(self, rule: Rule, proof: Proof) -> Finding:
@@ -54,10 +55,19 @@ def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnos
     run.found += [finding.rule for finding in (*folder.findings, *stored)]
     inquiry = FolderInquiry(run, settings)
     inquiry.ask("stored")
-    stored += inquiry.findings
+    stored += [one for one in inquiry.findings if (one.rule, one.file, one.line) not in known]
     looked_at = [*_looked_at(run), *([f"what was seen while it ran (by {again.rules} rules)"] if again.rules else [])]
     watched = folder.coverage is not None or again.rules > 0 or bool(again.problems)  # kept, if not readable
     return Diagnosis([*folder.findings, *stored], stored, looked_at, watched, again.rules, tuple(again.problems))
+
+
+def judge_curves(folder: RunFolder, settings: Settings, found: Iterable[str]) -> list[Finding]:
+    """What the curves of a run that has just ended show, beyond what the rules `found` while it ran."""
+    run = StoredRun(folder)
+    run.found += found
+    inquiry = FolderInquiry(run, settings, needs="curves")
+    inquiry.ask("curves")
+    return inquiry.findings
 
 
 def _finding(rule: Rule, proof: Proof, run: StoredRun) -> Finding:

@@ -17,6 +17,7 @@ from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
 from stepscope.evidence.hot_lines import HotLines
 from stepscope.evidence.loaders import Loader
+from stepscope.evidence.loss_course import LossCourse
 from stepscope.evidence.printed_numbers import PrintedNumbers
 from stepscope.evidence.progress import Progress
 from stepscope.evidence.ranks import Ranks
@@ -155,6 +156,8 @@ class Watcher(Progress):
         """Filled by whoever samples the process."""
         self.printed_numbers = PrintedNumbers()
         """Filled by whoever reads what is printed."""
+        self.loss_course = LossCourse()
+        """Filled by whoever follows the pulse."""
         self.ranks = Ranks()
         """Read when the run is over, by whoever has the notes of all processes."""
         self.module_records = ModuleRecords()
@@ -338,6 +341,7 @@ class Watcher(Progress):
             "visits": self.visits,
             "hot_lines": self.hot_lines,
             "printed_numbers": self.printed_numbers,
+            "loss_course": self.loss_course,
             "trainer": self.trainer,
             "ranks": self.ranks,
         }

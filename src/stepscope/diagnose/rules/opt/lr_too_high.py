@@ -11,6 +11,9 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.optimizers import Made
 
 _LARGE = 0.1
+_THROWN = 0.33
+_LONG = 60
+"""Steps after which a loss should be below its first value."""
 
 
 @rule(
@@ -26,7 +29,8 @@ def lr_too_high(run: Evidence) -> Iterator[Proof]:
     What to do: divide the learning rate by ten until the loss falls, or clip the gradients.
 
     How it is found: steps repeatedly move the weights by more than a tenth of their size, and the loss grows with them
-    to many times its first value and does not recover.
+    to many times its first value and does not recover. Or a step of the first twenty moves them by more than a third,
+    the loss jumps to twice its first value, and at the end of the run it is no lower than at its first step.
 
     Bad:
         optimizer = torch.optim.SGD(model.parameters(), lr=10.0)
@@ -49,6 +53,22 @@ def lr_too_high(run: Evidence) -> Iterator[Proof]:
         if large < (3 if math.isfinite(losses[-1]) else 2):
             continue
         yield _proof(run, made, losses, ratios)
+        return
+    yield from _never_recovers(run)
+
+
+def _never_recovers(run: Evidence) -> Iterator[Proof]:
+    """The first steps threw the weights away, and the loss has never come below where it began."""
+    stepped = [made for made in run.optimizers.made if run.steps.count_of(made.number)]
+    if len(stepped) != 1 or not run.over:
+        return
+    [made], course = stepped, run.loss_course
+    ratios = [one.ratio for one in run.weight_updates.of_optimizer(made.number)]
+    first, late = course.first, course.late
+    if first is None or late is None or first <= 0 or not ratios or course.count < _LONG:
+        return
+    if max(ratios[:20]) > _THROWN and course.highest > 2 * first and late > 0.97 * first:
+        yield _proof(run, made, [first, course.highest, late], ratios)
 
 
 def _diverges(losses: list[float]) -> bool:
@@ -78,16 +98,21 @@ def _proof(run: Evidence, made: Made, losses: list[float], ratios: list[float]) 
     rate = next((step.lr for step in run.steps.of_optimizer(made.number) if step.lr is not None), None)
     worst = max((loss for loss in losses if math.isfinite(loss)), default=losses[0])
     biggest = max(ratios[:20])
+    named = "the learning rate" if rate is None else f"the learning rate {rate:.3g}"
+    ends = losses[-1] if math.isfinite(losses[-1]) and losses[-1] < worst / 2 else None
+    course = f"grows from {losses[0]:.3g} to {worst:.3g}" + ("" if ends is None else f" and ends at {ends:.3g}")
     return Proof(
         where=made.place,
-        message=f"the learning rate {rate:.3g} is too high: the loss grows from {losses[0]:.3g} to {worst:.3g}"
-        if rate is not None
-        else f"the learning rate is too high: the loss grows from {losses[0]:.3g} to {worst:.3g}",
-        label=f"single steps move the weights by {biggest:.0%} of their size",
+        message=f"{named} is too high: the loss {course}",
+        label=f"single steps move the weights by {_times(biggest)} their size",
         evidence={"lr": rate, "losses": losses[:12], "update_to_weight": [round(ratio, 4) for ratio in ratios[:12]]},
         trials=_rates(made, rate),
         fix="start with a learning rate ten to a hundred times smaller",
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.0%} of" if ratio < 2 else f"{ratio:.3g} times"
 
 
 def _rates(made: Made, rate: float | None) -> list[tuple[str, Plan]]:

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from stepscope.runs.points.series import Series
 
 
-@rule("run.loss-not-finite", severity="error", needs="stored", follows=("num.*", "data.nan-input", "opt.lr-too-high"))
+@rule(
+    "run.loss-not-finite",
+    severity="error",
+    needs="curves, stored",
+    follows=("num.*", "data.nan-input", "opt.lr-too-high"),
+)
 def loss_not_finite(run: StoredRun) -> Iterator[Proof]:
     """The logged loss became NaN or infinite.
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _LEAST = 20
 
 
-@rule("run.loss-stuck", needs="stored", follows=("grad.*", "autograd.*", "opt.*", "mode.*", "loss.*", "init.*"))
+@rule("run.loss-stuck", needs="curves, stored", follows=("grad.*", "autograd.*", "opt.*", "mode.*", "loss.*", "init.*"))
 def loss_stuck(run: StoredRun) -> Iterator[Proof]:
-    """The training loss did not change at all, or not beyond its noise.
+    """The training loss did not change at all, not beyond its noise, or only upward.
 
     Why it matters: nothing was learned: the loss does not depend on the weights, or the weights never change.
 
@@ -25,7 +25,8 @@ def loss_stuck(run: StoredRun) -> Iterator[Proof]:
     optimizer holds them. Then try one batch: a model that cannot overfit it has a bug.
 
     How it is found: 20 or more values of the training loss that are equal to the last digit are a warning. A curve of
-    100 or more points whose tenths differ no more than chance would have them is worth knowing.
+    100 or more points whose tenths differ no more than chance would have them is worth knowing, and so is one that
+    ends no lower than it began.
 
     Bad:
         optimizer = torch.optim.Adam(old_model.parameters())   # the model in use is another one
@@ -43,11 +44,18 @@ def loss_stuck(run: StoredRun) -> Iterator[Proof]:
             )
             return
         trend = trend_of(series, least=100)
-        if trend is not None and _is_flat(trend):
+        if trend is None:
+            continue
+        start = float(values[0])
+        flat = _is_flat(trend)
+        if flat or 0 < 0.98 * start < min(trend.medians[-5:]) < 1.5 * start:
             yield Proof(
                 where=None,
-                message=f"{series.name} never left {trend.first:.4g}: its tenths differ only by chance",
-                fix="run it with `stepscope run`, or try to overfit one batch",
+                message=f"{series.name} never left {trend.first:.4g}: its tenths differ only by chance"
+                if flat
+                else f"{series.name} began at {start:.4g} and is {trend.last:.4g} after {trend.points:,} points: "
+                "it has not fallen",
+                fix="try a learning rate ten times smaller or larger; `stepscope check` tries to overfit one batch",
                 evidence={"metric": series.name, "medians": list(trend.medians), "noise": trend.noise},
                 severity="info",
             )

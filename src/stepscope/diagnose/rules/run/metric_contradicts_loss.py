@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 _FELL = 0.35
 
 
-@rule("run.metric-contradicts-loss", needs="stored", follows=("metric.*", "eval.*", "loss.*", "run.loss-not-finite"))
+@rule(
+    "run.metric-contradicts-loss",
+    needs="curves, stored",
+    follows=("metric.*", "eval.*", "loss.*", "run.loss-not-finite"),
+)
 def metric_contradicts_loss(run: StoredRun) -> Iterator[Proof]:
     """The loss fell to a fraction, but the accuracy on the same data did not rise.
 

@@ -14,7 +14,7 @@ _EARLY = 7
 """Of ten tenths: the best one comes before the last three."""
 
 
-@rule("run.overfits", needs="stored", follows=("run.loss-not-finite", "run.diverged"))
+@rule("run.overfits", needs="curves, stored", follows=("run.loss-not-finite", "run.diverged"))
 def overfits(run: StoredRun) -> Iterator[Proof]:
     """The validation loss rose again while the training loss kept falling.
 

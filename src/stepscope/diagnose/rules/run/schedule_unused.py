@@ -15,7 +15,7 @@ _MOVES = re.compile(r"cos|linear|onecycle|one_cycle|cyclic|poly|exponential|warm
 _LEAST = 20
 
 
-@rule("run.schedule-unused", needs="stored", follows=("opt.*",))
+@rule("run.schedule-unused", needs="curves, stored", follows=("opt.*",))
 def schedule_unused(run: StoredRun) -> Iterator[Proof]:
     """The config names a learning rate schedule, but the learning rate never changed.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _TRAINED = 0.9
 
 
-@rule("run.validation-perfect", needs="stored", follows=("data.*", "eval.*", "metric.*"))
+@rule("run.validation-perfect", needs="curves, stored", follows=("data.*", "eval.*", "metric.*"))
 def validation_perfect(run: StoredRun) -> Iterator[Proof]:
     """The validation accuracy is 100% from the first evaluation on, but the training accuracy is not.
 
