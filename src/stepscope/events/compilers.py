@@ -7,6 +7,7 @@ meanwhile. Their doors are there while models or operations are followed, or som
 
 from __future__ import annotations
 
+import sys
 from functools import cache, partial
 from types import MethodType
 from typing import Any, ClassVar
@@ -99,12 +100,25 @@ def _past_the_door(model: Any) -> Any:
 @cache
 def _outside_of(module: str, function: str) -> tuple[str, Any]:
     """The point of a function and the layer around it: a recording puts a dozen on and takes them off."""
-    return f"{module}:{function}", partial(_outside, f"{module}.{function}")
+    around = _outside_of_script if function == "script" else _outside
+    return f"{module}:{function}", partial(around, f"{module}.{function}")
 
 
 def _outside(name: str, original: Any) -> Any:
     def outside(*args: Any, **kwargs: Any) -> Any:
         with aside.outside(name):
             return original(*args, **kwargs)
+
+    return outside
+
+
+def _outside_of_script(name: str, original: Any) -> Any:
+    """`torch.jit.script` looks up what a class uses in the frame of its caller, so many frames up."""
+
+    def outside(obj: Any, optimize: Any = None, _frames_up: int = 0, *args: Any, **kwargs: Any) -> Any:
+        is_inner = sys._getframe(1).f_code is outside.__code__
+        ours = 1 if is_inner else 2  # the outermost layer is called by the patch
+        with aside.outside(name):
+            return original(obj, optimize, _frames_up + ours, *args, **kwargs)
 
     return outside

@@ -1,4 +1,4 @@
-"""torch.jit.script of functions and modules, a scripted submodule in an eager model."""
+"""torch.jit.script of functions, classes and modules, a scripted submodule in an eager model."""
 
 import torch
 from torch import nn
@@ -23,6 +23,28 @@ def total(parts: list[torch.Tensor]) -> torch.Tensor:
     return s
 
 
+def halved(x: torch.Tensor) -> torch.Tensor:
+    return x * 0.5
+
+
+@torch.jit.script
+class Shrink:
+    """Its methods use a name of the module that it is in."""
+
+    def __init__(self, times: int):
+        self.times = times
+
+    def apply(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(self.times):
+            x = halved(x)
+        return x
+
+
+@torch.jit.script
+def shrunk(x: torch.Tensor) -> torch.Tensor:
+    return Shrink(2).apply(x)
+
+
 torch.manual_seed(0)
 gate = torch.jit.script(Gate())
 model = nn.Sequential(nn.Linear(4, 4), gate, nn.Linear(4, 1))
@@ -35,4 +57,5 @@ for step in range(5):
     optimizer.step()
     print(step, loss.item())
 print(gate.code, total.graph)
+print(shrunk(torch.ones(2)))
 print(type(model[1]).__name__, [name for name, _ in gate.named_parameters()])
