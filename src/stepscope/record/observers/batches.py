@@ -123,6 +123,11 @@ class BatchObserver(Observer, Batches):
         self._rested: int | None = None
         """The update after which detailed watching ended; None while it lasts."""
 
+    @property
+    def running(self) -> LiveFed | None:
+        """The call that has begun last, and is not over."""
+        return None if self._running is None else self._running[0]
+
     def resume(self) -> None:
         self._unseen += self._gap()
         self._rested = None

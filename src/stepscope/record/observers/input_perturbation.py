@@ -22,6 +22,7 @@ from stepscope.record.identity import is_tensor_type
 from stepscope.record.observers.batch_positions import placed
 from stepscope.record.observers.fork_probe import can_fork, in_a_fork
 from stepscope.record.observers.observer import Observer
+from stepscope.record.observers.padding_trials import padded
 from stepscope.record.observers.sequences import can_keep
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class InputPerturbationObserver(Observer, InputPerturbations):
             if answer is not None:
                 self.all.append(Perturbation(visit, answer))
                 self.watcher.batch_positions.tried(visit, answer.get("placed"))
+                self.watcher.padding_trials.tried(visit, answer.get("padded"))
 
     def next_step(self, visit: Visit) -> NextStep | None:
         """The loss of this call whose target is the next step of its input."""
@@ -99,6 +101,7 @@ def tried(module: Any, args: Any, kwargs: Any, ahead: NextStep | None, slowest_s
         if len(first) != len(again) or not all(_same(a, b) for a, b in zip(first, again, strict=True)):
             return {"why": "two answers to the same input differ"}
         found = _mixing(module, args, kwargs, first)
+        found["padded"] = padded((args, kwargs), lambda given: _answers(module, *given))
         if ahead is not None:
             found |= _leaks(module, args, kwargs, first, ahead)
     return found

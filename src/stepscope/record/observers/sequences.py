@@ -109,7 +109,7 @@ class SequenceObserver(Observer, Sequences):
     def _note_pads(self, tensor: Any, told: int | None) -> None:
         if tensor.dim() < 2 or tensor.shape[0] < 2 or tensor.shape[1] < 3 or tensor.dtype == torch.bool:
             return
-        found = _declared(tensor, told) if told is not None else _trailing(tensor)
+        found = _declared(tensor, told) if told is not None else padding_of(tensor)
         if found is not None:
             self.pads.append(found)
 
@@ -163,7 +163,7 @@ def _declared(ids: Any, told: int) -> Pads | None:
     return Pads(mask, told, True) if bool(raw.item(mask.any())) and not bool(raw.item(mask.all())) else None
 
 
-def _trailing(tensor: Any) -> Pads | None:
+def padding_of(tensor: Any) -> Pads | None:
     """One value (of features: a row of zeros) that fills the ends of sequences of different lengths, and only those."""
     if tensor.dim() == 2 and not tensor.is_floating_point():
         value = int(raw.item(tensor[:, -1].mode().values))

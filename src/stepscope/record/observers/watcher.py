@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from stepscope.record.observers.modes import ModeObserver
     from stepscope.record.observers.nonfinite import NonfiniteObserver
     from stepscope.record.observers.optimizers import OptimizerObserver
+    from stepscope.record.observers.padding_trials import PaddingTrialObserver
     from stepscope.record.observers.precision_loss import PrecisionLossObserver
     from stepscope.record.observers.retained_graphs import RetainedGraphObserver
     from stepscope.record.observers.schedulers import SchedulerObserver
@@ -112,6 +113,7 @@ class Watcher(Progress):
         attention: AttentionObserver
         input_perturbation: InputPerturbationObserver
         batch_positions: BatchPositionObserver
+        padding_trials: PaddingTrialObserver
         uint8_overflow: Uint8OverflowObserver
         shapes_seen: ShapeObserver
         nonfinite: NonfiniteObserver
