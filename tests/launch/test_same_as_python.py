@@ -114,7 +114,7 @@ SCRIPTS = {
         sys.excepthook = hook
         raise RuntimeError("oops")
         """,
-    "pickle": """
+    "pickles itself": """
         import pickle
         class Point:
             def __init__(self, x): self.x = x
@@ -167,6 +167,10 @@ SCRIPTS = {
         """,
     "warns": "import warnings; warnings.warn('old'); print('on')",
     "sibling": "import sibling; print(sibling.here)",
+    "module named as one of Python's": """
+        import os, sys; sys.path.insert(0, os.path.join(os.path.dirname(__file__), "shadows"))
+        import pickle, numpy, csv; print(pickle.here, numpy.here, csv.here)
+        """,
     "several errors": "raise ExceptionGroup('both', [ValueError(1), KeyError('k')])"
     if sys.version_info >= (3, 11)
     else "",
@@ -183,8 +187,12 @@ def write_scripts(folder: Path) -> dict[str, Path]:
     (folder / "sibling.py").write_text("here = __name__\n")
     paths = {}
     for name, text in SCRIPTS.items():
-        path = paths[name] = folder / f"{name.replace(' ', '_')}.py"
+        path = paths[name] = folder / f"{name.replace(' ', '_').replace(chr(39), '')}.py"
         path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="latin-1" if name == "encoding" else "utf-8")
+    shadows = folder / "shadows"
+    shadows.mkdir()
+    for name in ("pickle", "numpy", "csv"):
+        (shadows / f"{name}.py").write_text("here = __name__\n")
     package = folder / "pkg"
     package.mkdir()
     (package / "__init__.py").write_text("value = 5\n")

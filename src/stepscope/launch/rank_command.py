@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,8 @@ def command_of(command: list[str], folder: str) -> list[str]:
 @fence.fenced("leaving a note for the other ranks")
 def leave_note(folder: str, note: Note) -> bool:
     """Write down what the other ranks need to know; whether it is there."""
+    import pickle  # only here: a script's own module of this name must stay findable
+
     with open(os.path.join(folder, NOTE), "wb") as file:
         pickle.dump(note, file)
     return True
@@ -35,6 +36,8 @@ def leave_note(folder: str, note: Note) -> bool:
 @fence.fenced("reading the note of the first rank")
 def read_note(folder: str) -> Note | None:
     """What the first rank wrote, into a folder that only its user can write to."""
+    import pickle
+
     from stepscope.record.observers.ranks import is_private
 
     if not is_private(Path(folder)):

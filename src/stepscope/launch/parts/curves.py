@@ -20,7 +20,9 @@ class CurvesJudged(Part):
     def end(self, ended: Ended) -> None:
         around = self._around
         folder = around.run_folder()
-        if folder is None or not around.keeps or not around.options.diagnose or around.rank or ended.crash is not None:
+        if folder is None or not around.keeps or not around.options.diagnose or around.rank:
+            return
+        if ended.crash is not None or not around.loop.steps:
             return
         from stepscope.diagnose.stored.engine import judge_curves
         from stepscope.runs.read.folder import open_run
