@@ -24,7 +24,7 @@ class Carried:
     site: Site
     kind: str
     """carried: bound anew in each turn from itself · outside: computed once before the loop · attribute: of a module ·
-    shared: by two losses · again: backward called twice"""
+    shared: by two losses, the first through a model of its own · both: by two losses · again: backward called twice"""
 
 
 def carried_graph(crash: Crash) -> Carried | None:
@@ -137,8 +137,20 @@ def _shared(frame: Frame, scope: ast.AST, first: ast.Call, second: ast.Call) -> 
         found = bindings_in(frame.file, scope, name)
         if name in behind[0] and _hangs(frame.locals.get(name)) and found:
             before = [binding for binding in found if binding.line < first.lineno]
-            return Carried(name, (before or found)[-1].site, "shared")
+            made = (before or found)[-1]
+            uses = [one for one in body_nodes(scope) if isinstance(one, ast.Name) and one.id == name]
+            fed = [one for one in uses if made.line < one.lineno <= first.lineno and _feeds_layer(frame, one)]
+            if not fed:  # cut off from it, the first loss would train nothing
+                return Carried(name, made.site, "both")
+            return Carried(name, node_site(frame.file, fed[0]), "shared")
     return None
+
+
+def _feeds_layer(frame: Frame, use: ast.Name) -> bool:
+    """Whether a name is handed to a model of its own: `D(fake)`."""
+    call = parents_of(frame.file).get(use)
+    called = frame.value_of(call.func) if isinstance(call, ast.Call) and use in call.args else None
+    return isinstance(called, Module)
 
 
 def _behind(frame: Frame, scope: ast.AST, call: ast.Call) -> list[str]:

@@ -37,6 +37,11 @@ class Operand:
     """The expressions of a list or tuple that is written out: `[a, b]`."""
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a number or a text, or a call that gives one: `float("-inf")`."""
+        return isinstance(self.value, (bool, int, float, str)) or self.name.startswith(("float(", "int(", "len("))
+
+    @property
     def tensors(self) -> list[HeldTensor]:
         if isinstance(self.value, HeldTensor):
             return [self.value]
@@ -76,7 +81,7 @@ class Operation:
     @property
     def written(self) -> list[str]:
         """The operands that may be tensors as they are written, those of a list one by one."""
-        found = [operand for operand in self.operands if not isinstance(operand.value, (bool, int, float, str))]
+        found = [operand for operand in self.operands if not operand.is_plain]
         return [name for operand in found for name in (operand.items or (operand.name,))]
 
 

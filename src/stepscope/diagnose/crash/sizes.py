@@ -41,7 +41,7 @@ _SIGNS = (
     r"expected stride|given normalized_shape|given weight of size|given groups",
     r"output size is too small|can't be greater than actual input|output size.*too small",
     r"inconsistent tensor size|expected tensor to have size|broadcast",
-    r"stack expects each tensor",
+    r"stack expects each tensor|resize storage that is not resizable",
     r"mat1 and mat2|vec and|1d tensors expected|batch1|batch2",
     r"running_mean should contain|weight to be a vector",
     r"shape mismatch|shapes? .*not|the expanded size|expected.*dimension|not aligned",
@@ -80,7 +80,9 @@ def _decide(crash: Crash) -> SizeFault | None:
         return None
     if crash.says(r"einsum\(\)"):
         return None
-    if crash.says(r"stack expects each tensor"):
+    if crash.says(r"stack expects each tensor") or (
+        crash.says(r"resize storage that is not resizable") and "collate" in crash.text
+    ):
         return _of_samples(crash)
     if wrong_splits(crash):
         return None

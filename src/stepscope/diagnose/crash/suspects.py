@@ -66,19 +66,20 @@ def suspect_of(crash: Crash) -> Suspect | None:
     compared = _compared(frame, kinds, name)
     if compared is not None:
         return compared
+    unknown: Suspect | None = None
     for node in _asked(frame, given["what"], name, crash):
         value = frame.value_of(node)
         kind = type_name(value)
         if value is MISSING:
             if len(kinds) == 1 and _gives(node, kinds[0]) and (not name or crash.frames[-1] is frame):
-                return Suspect(node, frame, value, kinds[0], given["what"], name)
+                unknown = unknown or Suspect(node, frame, value, kinds[0], given["what"], name)
             continue
         if kinds == ["Size"] and type(value) is tuple:
             return Suspect(node, frame, value, "Size", given["what"], name)
         wanted = [one for one in kinds if len(kinds) == 1 or one not in _NUMBERS or kinds[0] == kinds[1]] or kinds
         if kind in wanted or (kind == "method" and kinds == ["function"]):  # Python asks the method's function
             return Suspect(node, frame, value, kind, given["what"], name)
-    return None
+    return unknown
 
 
 def _compared(frame: Frame, kinds: list[str], name: str) -> Suspect | None:

@@ -16,6 +16,18 @@ class Known(NamedTuple):
     """The fault lies in a value that is given; the line that fails is right."""
     argument: str = ""
     """The name of the argument that is at fault, where it is one."""
+    parameter: bool = False
+    """The definition of the parameter `name` is at fault."""
+
+    def filled(self, text: str) -> tuple[str, str]:
+        """Meaning and fix, with the message's own words in place of `{name}`."""
+        found = self.pattern.search(text)
+        words = {} if found is None else found.groupdict()
+
+        def put(said: str) -> str:
+            return re.sub(r"\{(\w+)\}", lambda one: words.get(one[1]) or one[0], said)
+
+        return put(self.meaning), put(self.fix)
 
 
 def known(text: str, table: tuple[Known, ...]) -> Known | None:
@@ -23,11 +35,38 @@ def known(text: str, table: tuple[Known, ...]) -> Known | None:
     return next((one for one in table if one.pattern.search(text)), None)
 
 
-def _known(pattern: str, meaning: str, fix: str, value: bool = False, argument: str = "") -> Known:
-    return Known(re.compile(pattern, re.I), meaning, fix, value, argument)
+def _known(
+    pattern: str, meaning: str, fix: str, value: bool = False, argument: str = "", parameter: bool = False
+) -> Known:
+    return Known(re.compile(pattern, re.I), meaning, fix, value, argument, parameter)
 
 
 ERRORS = (
+    _known(
+        r"`(?P<old>np\.\w+)` was removed in the NumPy 2\.0 release\. Use `(?P<new>[^`]+)`",
+        "NumPy 2 no longer has `{old}`",
+        "write `{new}`",
+    ),
+    _known(
+        r"environment variable (?P<name>\w+) expected, but not set",
+        "the ranks are read from environment variables that torchrun sets, and {name} is not set: the script was "
+        "started without torchrun",
+        "start it with torchrun: torchrun --nproc-per-node=1 SCRIPT (under Stepscope: stepscope run torchrun "
+        "--nproc-per-node=1 SCRIPT)",
+    ),
+    _known(
+        r"GuardOnDataDependentSymNode|Could not guard on data-dependent|[Dd]ata-dependent branching",
+        "this line decides by the values of a tensor, but an exported or fully compiled model has one path for all "
+        "values",
+        "compute both results and choose with torch.where(condition, a, b); or torch.cond(condition, f, g, (x,))",
+    ),
+    _known(
+        r"Expected a value of type 'Tensor \(inferred\)' for argument '(?P<name>\w+)' but instead found type "
+        r"'(?P<kind>\w+)'",
+        "torch.jit.script takes every parameter without an annotation for a tensor, and `{name}` is a {kind}",
+        "annotate it: def forward(self, {name}: {kind}[...]); for a list of tensors list[torch.Tensor]",
+        parameter=True,
+    ),
     _known(
         r"out of memory",
         "the device ran out of memory",
@@ -202,21 +241,17 @@ ERRORS = (
         value=True,
     ),
     _known(
-        r"new\(\): invalid data type 'str'|could not determine the shape of object type 'str'",
+        r"new\(\): invalid data type 'str'|could not determine the shape of object type 'str'|"
+        r"too many dimensions 'str'",
         "text cannot become a tensor",
-        "turn it into numbers first: float(text), or a dict from label to index",
+        "give each label a number first: ids = {label: i for i, label in enumerate(sorted(set(labels)))}, then "
+        "torch.tensor(ids[label]); of text that is a number take float(text)",
         value=True,
     ),
     _known(
         r"could not convert string to float",
         "a column that is used as numbers holds text",
         "leave the text column (or the header line) out, or map its words to numbers before the conversion",
-        value=True,
-    ),
-    _known(
-        r"too many dimensions 'str'",
-        "text cannot become a tensor",
-        "turn words into numbers first: a dict from label to index",
         value=True,
     ),
     _known(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.bindings import scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
+from stepscope.diagnose.crash.module_circle import Circle, module_circle
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -35,6 +36,10 @@ def endless_recursion(run: Evidence) -> Iterator[Proof]:
     if not crash.is_a("RecursionError"):
         yield from _stopped_early(crash)
         return
+    circle = module_circle(crash)
+    if circle is not None:
+        yield _circle(crash, circle)
+        return
     lines = Counter((frame.file, frame.line) for frame in crash.own)
     (file, line), count = lines.most_common(1)[0]
     if count < _MANY:
@@ -56,6 +61,20 @@ def endless_recursion(run: Evidence) -> Iterator[Proof]:
         label="this call leads back to itself",
         evidence={"functions": names[:4], "times": count},
         fix="end the recursion on a condition, or call the intended function instead of itself",
+    )
+
+
+def _circle(crash: Crash, circle: Circle) -> Proof:
+    inner, outer, name = circle.inner, circle.outer, circle.name
+    return Proof(
+        where=circle.site or crash.site,
+        message=f"{inner} holds the {outer} that holds it, as the layer `{name}`: PyTorch walks through the layers "
+        "without end",
+        label=f"`self.{name}` becomes a layer of {inner}",
+        evidence={"class": inner, "attribute": name, "holder": outer},
+        fix=f"hand {inner} only what it needs of the {outer}; or hide it from PyTorch in a tuple, self.{name} = "
+        f"({circle.given},), and use self.{name}[0]",
+        related=[(crash.site, "the layers are walked through here")] if circle.site is not None else [],
     )
 
 

@@ -28,7 +28,7 @@ _TWICE = re.compile(r"multiple values for argument '(\w+)'")
     "api.wrong-arguments",
     severity="error",
     needs="crash",
-    follows=("api.missing-method", "opt.lbfgs-no-closure", "api.deprecated"),
+    follows=("api.missing-method", "opt.lbfgs-no-closure", "api.deprecated", "api.callback-arguments"),
 )
 def wrong_arguments(run: Evidence) -> Iterator[Proof]:
     """A function, a layer or an optimizer was called with arguments that it does not take.

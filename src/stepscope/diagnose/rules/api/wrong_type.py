@@ -6,12 +6,14 @@ from typing import Any
 
 from stepscope.common.syntax import said
 from stepscope.diagnose import edits
-from stepscope.diagnose.crash.frames import MISSING
+from stepscope.diagnose.crash.batch_parts import parts_of
+from stepscope.diagnose.crash.crash import Crash, running_loader
+from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.suspects import Suspect, suspect_of
 from stepscope.diagnose.crash.value_origin import Made, describe, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.frame_values import HeldLoader
+from stepscope.evidence.frame_values import Held, HeldItems, HeldLoader
 from stepscope.evidence.modules import Module
 
 _USES = {
@@ -73,6 +75,10 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     suspect = None if crash is None else suspect_of(crash)
     if crash is None or suspect is None or suspect.kind == "NoneType":
         return
+    texts = _texts(crash, suspect)
+    if texts is not None:
+        yield texts
+        return
     made = origin_of(crash, suspect.frame, suspect.node)
     use = f"used as if it had `.{suspect.name}`" if suspect.name else _USES.get(suspect.what, "used here")
     is_value = suspect.value is not MISSING
@@ -95,12 +101,46 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     )
 
 
+def _texts(crash: Crash, suspect: Suspect) -> Proof | None:
+    """Text that a loader handed on as it is: class names in the place of a tensor of numbers."""
+    items = several(suspect.value)
+    loader = running_loader(suspect.frame)
+    if not items or loader is None or any(type_name(one) != "str" for one in items):
+        return None
+    parts = parts_of(loader.dataset)
+    site = None if parts is None else parts.site
+    return Proof(
+        where=site or suspect.frame.site,
+        message=f"`{suspect.text}` holds text: a loader makes tensors of numbers only, and hands text on as a list",
+        label="one of the parts is text",
+        evidence={"value": suspect.text, "type": suspect.kind},
+        fix="give each name a number and return that: ids = {name: i for i, name in enumerate(sorted(set(names)))}",
+        related=[] if site is None else [(suspect.frame.site, "a tensor is needed here")],
+    )
+
+
 def _is_at_use(suspect: Suspect, made: Made) -> bool:
     """Whether the value is right, and only used in the wrong way: the line to change is the one that uses it."""
     if suspect.kind == "method" and isinstance(made.node, ast.Attribute) and made.node is not suspect.node:
         return False  # a name was bound to a method that was not called
+    if _by_key(suspect) or _by_attribute(suspect):
+        return True
     kinds = ("method", "function", "builtin_function_or_method", "Size")
     return suspect.kind in kinds or isinstance(suspect.value, Module) or suspect.name in ("to", "cuda")
+
+
+def _by_key(suspect: Suspect) -> bool:
+    """`config.lr` of a dict that has the key."""
+    value = suspect.value
+    return isinstance(value, HeldItems) and bool(suspect.name) and suspect.name in (value.keys or ())
+
+
+def _by_attribute(suspect: Suspect) -> str:
+    """`args["lr"]` of an object that has the attribute."""
+    node, value = suspect.frame.running, suspect.value
+    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+    plain = isinstance(value, Held) and not isinstance(value, HeldItems) and suspect.what == "is not subscriptable"
+    return key if plain and isinstance(key, str) and key.isidentifier() else ""
 
 
 def _needed(suspect: Suspect) -> str:
@@ -142,6 +182,10 @@ def _fix(suspect: Suspect, made: Made) -> str:
     """What to type, where the value and its use leave one choice."""
     text, kind, use = suspect.text, suspect.kind, suspect.what
     node: Any = made.node
+    if _by_key(suspect):
+        return f'take an entry of a dict in brackets: {text}["{suspect.name}"]'
+    if attribute := _by_attribute(suspect):
+        return f"take it with a dot: {text}.{attribute}"
     if kind in ("method", "function", "builtin_function_or_method") and use != "is not callable":
         return f"call it: `{made.text if isinstance(node, ast.Attribute) else text}()`"
     if isinstance(suspect.value, Module) and use == "is not iterable":

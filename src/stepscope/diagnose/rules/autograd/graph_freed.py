@@ -14,6 +14,7 @@ _SAID = {
     "attribute": "`{name}` keeps the graph of the previous step",
     "outside": "`{name}` is computed once, outside the loop, and its graph is gone after the first backward",
     "shared": "both losses are computed from `{name}`, whose graph the first backward has freed",
+    "both": "both losses are computed from `{name}`, whose graph the first backward has freed",
     "again": "backward runs a second time through the graph that `{name}` has freed",
 }
 _FIX = {
@@ -21,6 +22,7 @@ _FIX = {
     "attribute": "store it detached: {name} = ....detach()",
     "outside": "compute `{name}` inside the loop",
     "shared": "give the first loss `{name}.detach()`, or add the losses and call backward once",
+    "both": "add the losses and call backward once, or pass retain_graph=True to the first backward",
     "again": "add the losses and call backward once, or pass retain_graph=True to the first call",
 }
 
@@ -58,7 +60,9 @@ def graph_freed(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=found.site,
         message=_SAID[found.kind].format(name=found.name),
-        label=f"{found.name} is still part of an old graph",
+        label=f"the graph of {found.name} is freed with this loss"
+        if found.kind == "shared"
+        else f"{found.name} is still part of an old graph",
         evidence={"tensor": found.name, "how": found.kind},
         edit=tensors.name_replaced(found.site, found.name, _cut_loose(crash, found.name))
         if found.kind in ("carried", "shared")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 
 from stepscope.common.syntax import said
@@ -11,7 +12,7 @@ from stepscope.diagnose.crash.hidden_state import hanging_line
 from stepscope.diagnose.crash.value_origin import argument_in, describe, given_by_function, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.stored.known_errors import ERRORS, known
+from stepscope.diagnose.stored.known_errors import ERRORS, Known, known
 from stepscope.records.step import Site
 
 _MOST = 4
@@ -51,18 +52,36 @@ def raised(run: Evidence) -> Iterator[Proof]:
         where = given_by_function(crash) or where
     if meaning is not None and meaning.argument:
         where = given_line(run.source, crash, meaning.argument) or where
+    if meaning is not None and meaning.parameter:
+        where = _defined_with(run, crash, meaning) or where
     if crash.says(r"support the deepcopy protocol"):
         where = hanging_line(crash) or where
     if where.line != frame.site.line:
         places = [(frame.site, "it fails here")]
+    said_, fix = (
+        (told, _fix(crash, frame, blamed)) if meaning is None else meaning.filled(f"{crash.type}: {crash.text}")
+    )
     yield Proof(
         where=where,
-        message=told if meaning is None else meaning.meaning,
+        message=said_,
         label="; ".join(f"{name}: {what}" for name, what in parts.items())[:200] or "raised from here",
         evidence={"error": told, "function": frame.function, "values": parts},
-        fix=meaning.fix if meaning is not None else _fix(crash, frame, blamed),
+        fix=fix.replace("SCRIPT", os.path.basename(crash.own[0].file)),
         related=[*([(crash.site, "raised here")] if blamed else []), *places][:3],
     )
+
+
+def _defined_with(run: Evidence, crash: Crash, meaning: Known) -> Site | None:
+    """The one `forward` that has the parameter of which the message speaks, without an annotation."""
+    told = meaning.pattern.search(crash.text)
+    found = [
+        file.site(function)
+        for file in run.source.files()
+        for function in file.walk(ast.FunctionDef)
+        for one in function.args.args
+        if told is not None and one.arg == told["name"] and one.annotation is None and function.name == "forward"
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _blamed(crash: Crash) -> tuple[Frame, bool]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from stepscope.common.syntax import assigned_names, said
 from stepscope.common.units import counted
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.batch_parts import Parts, parts_of
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash, running_loader
@@ -62,13 +63,39 @@ def _wrong_number(crash: Crash, frame: Frame, told: re.Match[str]) -> Iterator[P
     what = what or (f"`{_text(statement)}`" if statement is not None else "what comes")
     has = f"has {got} part{'s' * (got != '1')}" if got else f"does not have {told[1]} parts"
     dict_ = parts is not None and bool(parts.keys)
+    pair = _counted_pair(target)
+    if pair and statement is not None and loader is not None and got == str(len(pair)):
+        yield _without_enumerate(frame, statement, said(target), pair)
+        return
     yield Proof(
         where=node_site(frame.file, statement) if statement is not None else frame.site,
-        message=f"{what} {has}, and it is unpacked into {counted(len(names) or int(told[1]), 'name')}",
+        message=f"{what} {has}, and it is unpacked into {counted(int(told[1]), 'name')}",
         label=f"{has[4:] if got else has}, {told[1]} names" if loader is not None or got else "",
         evidence={"names": names, "expected": int(told[1]), "got": int(got) if got else None},
         fix=_keys_fix(parts) if dict_ and parts is not None else _number_fix(names, got),
         related=[(parts.site, "the dataset returns this")] if parts is not None and parts.site is not None else [],
+    )
+
+
+def _counted_pair(target: ast.AST | None) -> list[str]:
+    """The names of the inner tuple in `for i, (x, y) in ...`."""
+    parts = target.elts if isinstance(target, ast.Tuple) else []
+    inner = parts[1] if len(parts) == 2 and isinstance(parts[0], ast.Name) else None
+    return list(assigned_names(inner)) if isinstance(inner, ast.Tuple) else []
+
+
+def _without_enumerate(frame: Frame, statement: ast.stmt, target: str, names: list[str]) -> Proof:
+    """`for i, (x, y) in loader`: the loader gives batches, nothing numbers them."""
+    iterated = _text(statement)
+    counter = target.strip("()").partition(",")[0]
+    return Proof(
+        where=node_site(frame.file, getattr(statement, "iter", statement)),
+        message=f"`{iterated}` gives batches of {len(names)} parts without a number: `enumerate` is missing",
+        label=f"nothing here gives `{counter}`",
+        evidence={"names": [counter, *names], "got": len(names)},
+        edit=edits.replace(node_site(frame.file, getattr(statement, "iter", statement)), f"enumerate({iterated})"),
+        fix=f"number the batches: for {target.strip('()') if target.count('(') == 1 else target[1:-1]} "
+        f"in enumerate({iterated}):",
     )
 
 

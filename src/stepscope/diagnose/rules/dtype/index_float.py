@@ -3,7 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.common.ops import CASTS, RESHAPES, SELECTIONS
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.dtypes import dtype_fault
+from stepscope.diagnose.crash.id_columns import id_columns
 from stepscope.diagnose.crash.provenance import MAKERS
 from stepscope.diagnose.crash.turning_point import turning_point
 from stepscope.diagnose.edits import tensors
@@ -32,6 +34,19 @@ def index_float(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "index-float":
         return
     kind = fault.tensor.dtype
+    table = id_columns(crash, fault.tensor)
+    if table is not None:
+        name, site = table
+        yield Proof(
+            where=site,
+            message=f"`{name}` is {kind}, and its columns are used as indices: `{fault.op}` needs whole numbers",
+            label=f"{kind}",
+            evidence={name: kind},
+            edit=edits.append(site, ".long()"),
+            fix="convert them here, all at once: .long()",
+            related=[(crash.site, "it fails here")],
+        )
+        return
     made = (
         None
         if _is_column(fault.tensor)

@@ -6,6 +6,7 @@ from stepscope.diagnose.crash.narrow_cast import narrow_cast, narrowed
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.crash.written_sizes import size_written
+from stepscope.diagnose.crash.written_value import filled_with
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -30,6 +31,18 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     narrow = narrow_cast(run, crash, fault.tensor, fault.size) if fault.low < 0 else None
     if narrow is not None:
         yield narrowed(crash, narrow, "ids", fault.size, fault.low)
+        return
+    filler = filled_with(run, crash, fault.tensor, fault.low) if fault.low < 0 else None
+    if filler is not None:
+        yield Proof(
+            where=filler,
+            message=f"the ids are filled up with {fault.low} here, and the rows of an embedding are numbered 0 to "
+            f"{fault.size - 1}",
+            label=f"puts {fault.low} among the ids",
+            evidence={"rows": fault.size, "smallest_id": fault.low},
+            fix="pad with an id of the table that stands for no word, such as 0, and give the Embedding padding_idx=0",
+            related=[(fault.site, "the ids come in here")],
+        )
         return
     site = None if fault.root is None else own_line(crash, fault.root, fault.path)
     written = size_written(run.source, site, "num_embeddings", fault.size)

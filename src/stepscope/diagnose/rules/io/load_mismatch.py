@@ -118,8 +118,23 @@ def _sizes(run: Evidence, crash: Crash, sizes: list[tuple[str, str, str]]) -> Pr
         message=f"{name} has shape [{saved}] in the checkpoint and [{built}] in the model",
         label=f"built as [{built}], saved as [{saved}]",
         evidence={"model": kind, "sizes": {n: {"saved": s, "model": b} for n, s, b in sizes[:8]}},
-        fix="build the layer with the saved size, or do not load it",
+        fix=_new_layer(crash, sizes) or "build the layer with the saved size, or do not load it",
         related=[(crash.site, "loaded here")],
+    )
+
+
+def _new_layer(crash: Crash, sizes: list[tuple[str, str, str]]) -> str:
+    """For one layer of another size, such as a new head: how to load the others without it."""
+    layers = {name.rpartition(".")[0] for name, _, _ in sizes}
+    frame = crash.last
+    call = None if frame is None else frame.running
+    if len(layers) != 1 or not isinstance(call, ast.Call) or not call.args or not isinstance(call.func, ast.Attribute):
+        return ""
+    layer, state, model = layers.pop(), ast.unparse(call.args[0]), ast.unparse(call.func.value)
+    saved = sizes[0][1].partition(",")[0]
+    return (
+        f"for a new {layer}, load everything else: {model}.load_state_dict({{k: v for k, v in {state}.items() "
+        f'if not k.startswith("{layer}.")}}, strict=False); to continue with the old one, build it with size {saved}'
     )
 
 

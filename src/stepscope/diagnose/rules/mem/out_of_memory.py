@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
+from math import prod
 
 from stepscope.common.units import bytes_text
 from stepscope.diagnose.crash.crash import Crash
@@ -31,12 +33,35 @@ def out_of_memory(run: Evidence) -> Iterator[Proof]:
     held = sorted(_held(crash).items(), key=lambda item: -item[1][1])[:5]
     largest = ", ".join(f"{name} {shape} {bytes_text(count)}" for name, (shape, count) in held[:3])
     asked = f"with a request for {bytes_text(wanted)}" if wanted else "with a request for more"
+    grown = _grown(crash, wanted)
+    if grown is not None:
+        yield grown
+        return
     yield Proof(
         where=crash.site,
         message=f"memory ran out here, {asked}",
         label=f"the largest tensors in these frames: {largest}" if largest else "",
         evidence={"bytes_wanted": wanted, "largest": {name: count for name, (_, count) in held}},
         fix="use a smaller batch (with gradient accumulation), mixed precision, or checkpointing",
+    )
+
+
+def _grown(crash: Crash, wanted: int | None) -> Proof | None:
+    """Two tensors that broadcast to one far larger than both: every row against every other."""
+    failed = crash.failed
+    shapes = [] if failed is None else [origin.shape for origin in failed.origins if origin.shape]
+    if len(shapes) != 2 or wanted is None:
+        return None
+    sizes = [max(pair) for pair in zip_longest(shapes[0][::-1], shapes[1][::-1], fillvalue=1)][::-1]
+    if prod(sizes) * 8 < wanted or prod(sizes) < 100 * max(prod(shapes[0]), prod(shapes[1])):
+        return None
+    return Proof(
+        where=crash.site,
+        message=f"{list(shapes[0])} and {list(shapes[1])} broadcast to {sizes}, which needs {bytes_text(wanted)}",
+        label=f"a result of shape {sizes}",
+        evidence={"bytes_wanted": wanted, "shapes": [list(shape) for shape in shapes]},
+        fix="do it for a part of the rows at a time; distances take less with torch.cdist(a, b), which still "
+        "gives one number per pair",
     )
 
 

@@ -10,6 +10,7 @@ from stepscope.diagnose.crash.suspects import suspect_of
 from stepscope.diagnose.crash.value_origin import Made, article, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Module
 
 _PLAIN = ("list", "tuple", "dict", "str", "int", "float", "bool", "ndarray", "function", "method")
 _OF_MODELS = frozenset((
@@ -82,6 +83,17 @@ def _not_a_model(crash: Crash, made: Made, owner: str, name: str) -> Proof:
         message=f"`{called}` returns {gives}, not a model, and `.{name}()` is called on it",
         label=f"{article(owner)} {owner}",
         evidence={"object": owner, "name": name, "made_by": made.text},
-        fix=f"do not assign the result: `{called}(...)` changes the model itself" if loads else "keep the model here",
+        fix=f"do not assign the result: `{called}(...)` changes the model itself"
+        if loads
+        else _loaded(crash, made, owner) or "keep the model here",
         related=[(crash.site, f"`.{name}()` is called here")],
     )
+
+
+def _loaded(crash: Crash, made: Made, owner: str) -> str:
+    """Of a file with weights: load them into a model."""
+    if owner not in ("OrderedDict", "dict") or not said(made.node).startswith("torch.load"):
+        return ""
+    models = [name for name, value, _ in crash.values() if isinstance(value, Module) and "." not in name]
+    model = models[0] if len(set(models)) == 1 else "model"
+    return f"the file holds only weights; load them into a model: {model}.load_state_dict({made.text})"

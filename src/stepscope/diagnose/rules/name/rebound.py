@@ -43,6 +43,10 @@ def rebound_name(run: Evidence) -> Iterator[Proof]:
         message=f"`{name}` was {before.was}, and this line makes it {describe(suspect.value)}",
         label=f"`{name}` is rebound here",
         evidence={"name": name, "was": before.was, "is": describe(suspect.value)},
-        fix=f"give this value another name; `{name}` is needed again in line {frame.line}",
-        related=[(before.site, "what it was before"), (frame.site, f"it is {use} here")],
+        fix=f"give this value another name; `{name}` is needed again "
+        + ("the next time this line runs" if frame.line == binding.line else f"in line {frame.line}"),
+        related=[
+            (before.site, "what it was before"),
+            *([] if frame.line == binding.line else [(frame.site, f"it is {use} here")]),
+        ],
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stepscope.common.syntax import tree_of
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
@@ -85,20 +86,31 @@ def undefined(run: Evidence) -> Iterator[Proof]:
     )
 
 
+def _outside(frame: Frame, name: str) -> Binding | None:
+    """Where the file itself gives a function's name a value."""
+    tree = tree_of(frame.file)
+    found = [] if tree is None or frame.function == "<module>" else bindings_in(frame.file, tree, name)
+    return found[0] if found else None
+
+
 def _unbound(crash: Crash, frame: Frame, missing: Missing, bindings: list[Binding]) -> Proof:
     """A local that the path taken has not assigned: the branches and loops that would have."""
     name = missing.name
     first = bindings[0] if bindings else None
     above = [one for one in bindings if one.line < frame.line]
     if not above and first is not None:
-        augmented = isinstance(first.statement, ast.AugAssign) or first.line == frame.line
-        fix = f"declare `global {name}` (or `nonlocal`) in {frame.function}, or pass it in" if augmented else ""
+        outside = _outside(frame, name)
+        shared = isinstance(first.statement, ast.AugAssign) or first.line == frame.line or outside is not None
+        there = "" if outside is None else f", so the one of line {outside.line} is not seen"
+        fix = f"write `global {name}` at the top of {frame.function}; or pass it in, and return the new value"
         return Proof(
             where=frame.site,
-            message=f"line {first.line} assigns `{name}`, so it is local to {frame.function} and has no value yet here",
+            message=f"line {first.line} assigns `{name}`, so it is local to {frame.function} and has no value yet here"
+            f"{there}",
             label=f"`{name}` has no value here",
             evidence={"name": name, "assigned": [one.line for one in bindings]},
-            fix=fix or f"give `{name}` a value before this line, or use another name in line {first.line}",
+            fix=fix if shared else f"give `{name}` a value before this line, or use another name in line {first.line}",
+            related=[] if outside is None else [(outside.site, f"this `{name}` belongs to the file")],
         )
     lines = ", ".join(str(one.line) for one in above)
     return Proof(

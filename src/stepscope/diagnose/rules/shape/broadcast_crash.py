@@ -6,6 +6,7 @@ from typing import Any
 
 from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.fitting_axes import index_for, is_elementwise, met_from_the_right
 from stepscope.diagnose.crash.joined import Joined, wrong_axis
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.crash.value_origin import given_by_function
@@ -54,17 +55,52 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
         return
     names = {id(tensor): name for name, tensor in crash.operands}
     first, second = pair
+    if found is not None and is_elementwise(found.op):
+        lacking = _lacks_axes(crash, names[id(first)], first, names[id(second)], second)
+        if lacking is not None:
+            yield lacking
+            return
     op = "this operation" if found is None else f"`{found.op}`"
+    classes = _for_classes(run, op, first, second)
+    if classes is not None:
+        yield Proof(
+            where=crash.site,
+            message=f"binary cross entropy compares one score with one label, and the model gives {first.shape[1]} "
+            "scores per sample for one label",
+            label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
+            evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
+            fix=classes,
+        )
+        return
     yield Proof(
         where=crash.site,
         message=f"{op} needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
         label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
         evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
         edit=_squeezed(crash.site, names[id(first)], first, names[id(second)], second),
-        fix=_for_classes(run, op, first, second)
-        or _product(op, names[id(first)], first, names[id(second)], second)
+        fix=_product(op, names[id(first)], first, names[id(second)], second)
         or _mend(names[id(first)], first, names[id(second)], second),
     )
+
+
+def _lacks_axes(crash: Crash, first_name: str, first: HeldTensor, second_name: str, second: HeldTensor) -> Proof | None:
+    """An operand that would fit with more axes of size 1: a mask over heads, one weight per row."""
+    for name, less, more in ((first_name, first, second), (second_name, second, first)):
+        index = index_for(less.shape, more.shape)
+        met = met_from_the_right(more.shape, less.shape)
+        if not index or met is None:
+            continue
+        plain = name.replace(".", "").isidentifier()
+        return Proof(
+            where=crash.site,
+            message=f"`{name}` {list(less.shape)} lacks axes of size 1: shapes are matched from the last axis, where "
+            f"{met[0]} meets {met[1]}",
+            label=f"{first_name} {list(first.shape)}, {second_name} {list(second.shape)}",
+            evidence={first_name: list(first.shape), second_name: list(second.shape)},
+            edit=tensors.named_operand(crash.site, name, index) if plain else None,
+            fix=f"add them: {name if plain else f'({name})'}{index}",
+        )
+    return None
 
 
 def _along(crash: Crash, joined: Joined) -> Proof:
@@ -88,7 +124,9 @@ def _for_classes(run: Evidence, op: str, scores: HeldTensor, labels: HeldTensor)
     if scores.shape[1] < 2:
         return None
     chosen = " (Transformers chooses this loss because the labels are floats)" if run.trainer.name == _HF else ""
-    return f"class numbers, one per sample, are for cross_entropy: give labels as int64, labels.long(){chosen}"
+    classes = f"for {scores.shape[1]} classes use cross_entropy with labels as int64, labels.long(){chosen}"
+    one = "; or give the last layer one output, and the loss output.squeeze(1)" if scores.shape[1] == 2 else ""
+    return classes + one
 
 
 def _product(op: str, first_name: str, first: HeldTensor, second_name: str, second: HeldTensor) -> str:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from stepscope.common.syntax import enclosing_function, statement_at
 from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.turning_point import turning_point
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldTensor
+from stepscope.records.step import Site
 
 _LOSSES = ("cross_entropy", "nll_loss", "cross_entropy_loss", "nll_loss_nd")
 
@@ -42,15 +45,23 @@ def class_axis(run: Evidence) -> Iterator[Proof]:
     message, fix, extra = found
     same = (target.dtype, target.ndim)
     made = turning_point(crash, target, lambda *one: one == same, "unsqueeze") if extra else None
+    one_sample = made is not None and _makes_sample(made)
     yield Proof(
         where=made or crash.site,
         message=message,
         label=f"{name} {list(scores.shape)}, {other} {list(target.shape)}",
         evidence={name: list(scores.shape), other: list(target.shape)},
-        edit=None if made is None else edits.append(made, ".squeeze(1)"),
-        fix=fix,
+        edit=None if made is None else edits.append(made, f".squeeze({0 if one_sample else 1})"),
+        fix=f"drop it here, where one sample is made: .squeeze(0); or pass {other}.squeeze(1)" if one_sample else fix,
         related=[] if made is None else [(crash.site, "it fails here")],
     )
+
+
+def _makes_sample(site: Site) -> bool:
+    """Whether a line of a dataset makes one sample, which has no batch axis yet."""
+    statement = statement_at(site.file, site.line)
+    function = None if statement is None else enclosing_function(site.file, statement)
+    return isinstance(function, ast.FunctionDef) and function.name in ("__getitem__", "__iter__")
 
 
 def _scores_and_target(crash: Crash) -> tuple[tuple[str, HeldTensor], tuple[str, HeldTensor]] | None:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from stepscope.common.syntax import statement_at
+from stepscope.common.units import listed
+from stepscope.diagnose import edits
 from stepscope.diagnose.crash.convolutions import even, is_spatial, mend
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_line
 from stepscope.diagnose.crash.op_chain import Link, mainline
 from stepscope.diagnose.crash.sizes import SizeFault, size_fault
 from stepscope.diagnose.crash.turning_point import own_site
+from stepscope.diagnose.crash.upsampling import Up, mirrored
 from stepscope.diagnose.edits.literals import constant_near
 from stepscope.diagnose.edits.syntax import find
 from stepscope.diagnose.evidence import Evidence
@@ -64,6 +68,10 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
             fix="pad the image to a size that the strides divide, or interpolate one map to the other's size",
         )
         return
+    ups = mirrored(crash, pair[0], pair[1].shape[-1]) or mirrored(crash, pair[1], pair[0].shape[-1])
+    if ups:
+        yield _mirrored(crash, ups, sizes, evidence)
+        return
     path, module, site = uneven
     yield Proof(
         where=site or crash.site,
@@ -71,6 +79,24 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
         label=f"{mend(module)} would keep it even" if not even(module) else "no map on the way down had this size",
         evidence={**evidence, "layer": path},
         fix=f"give {path} {mend(module)}" if not even(module) else f"change the output_padding of {path}",
+        related=[(crash.site, f"{sizes} meet here")],
+    )
+
+
+def _mirrored(crash: Crash, ups: list[Up], sizes: str, evidence: dict[str, Any]) -> Proof:
+    """Layers on the way up that lack the row and column which the stride on the way down left over."""
+    first = ups[0]
+    names = listed([one.path for one in ups])
+    return Proof(
+        where=first.site or crash.site,
+        message=f"{first.path} ({first.module.type}) turns {first.given} into {first.made}, where the way down had "
+        f"{first.wanted}; so {sizes} meet in the end",
+        label=f"output_padding={first.padding} gives {first.wanted}",
+        evidence={**evidence, "layers": [one.path for one in ups], "output_padding": [one.padding for one in ups]},
+        edit=edits.both(*(edits.argument(one.site, None, "output_padding", str(one.padding)) for one in ups)),
+        fix=f"give {names} output_padding={first.padding}"
+        if len({one.padding for one in ups}) == 1
+        else "give " + ", ".join(f"{one.path} output_padding={one.padding}" for one in ups),
         related=[(crash.site, f"{sizes} meet here")],
     )
 

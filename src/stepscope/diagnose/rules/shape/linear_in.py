@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.common.ops import SELECTIONS
 from stepscope.diagnose import edits
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Expectation, Layer, built_at, expectation_of
-from stepscope.diagnose.crash.op_chain import producer
+from stepscope.diagnose.crash.op_chain import mainline, producer
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.crash.single_sample import without_batch
 from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
@@ -118,6 +120,11 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
         half = size_beside(run.source, layer.site, source, ("hidden_size",), expected.size)
         yield _both_ways(layer, made[0], source, expected, evidence, f"2 * {half}")
         return
+    if made is not None and _directions(made[1]) == 2 and expected.size == 2 * fault.given:
+        half_given = _one_way(run, layer, made[0], tensor, evidence)
+        if half_given is not None:
+            yield half_given
+            return
     if made is not None and _is_the_odd_one(layer.root, made[1], expected.size, fault.given):
         width = _argument_of_width(made[1])
         size = size_beside(run.source, source, layer.site, _sizes(layer.module, _TAKES, expected.size), expected.size)
@@ -166,12 +173,38 @@ def _channels_last(crash: Crash, layer: Layer, tensor: HeldTensor, axis: int) ->
     order = ", ".join(map(str, [*range(before), axes - 1, *range(before, axes - 1)]))
     return Proof(
         where=where,
-        message=f"the images have their channels last, {list(tensor.shape)}, and {layer.name} expects them first",
+        message=f"the {_kind_of_data(layer.module)} have their channels last, {list(tensor.shape)}, and {layer.name} "
+        "expects them first",
         label=f"{list(tensor.shape if seen is None else seen.shape)}",
         evidence={"layer": layer.name, "input_shape": list(tensor.shape)},
         edit=edits.append(where, f".permute({order})"),
         fix=f"put the channels first where the tensor is made: .permute({order})",
         related=[(crash.site, "it fails here")],
+    )
+
+
+def _kind_of_data(layer: Module) -> str:
+    return {1: "sequences", 2: "images"}.get(len(layer.attributes["kernel_size"]), "volumes")
+
+
+def _one_way(run: Evidence, layer: Layer, name: str, tensor: HeldTensor, evidence: dict[str, Any]) -> Proof | None:
+    """`h[-1]` of a recurrent layer that reads both ways: the last state of one direction only."""
+    link = next(iter(mainline(tensor)), None)
+    file = None if link is None or link.site is None else run.source.file(link.site.file)
+    node = None if file is None or link is None or link.site is None else run.source.expression(link.site)
+    if link is None or not isinstance(node, ast.Subscript) or link.op not in SELECTIONS:
+        return None
+    states = ast.unparse(node.value)
+    joined = f"torch.cat([{states}[-2], {states}[-1]], dim=-1)"
+    return Proof(
+        where=link.site,
+        message=f"{name} reads both ways, and `{ast.unparse(node)}` is the state of one direction: {tensor.shape[-1]} "
+        f"values, where {layer.name} is built for both, {2 * tensor.shape[-1]}",
+        label="one direction only",
+        evidence=evidence,
+        edit=edits.replace(link.site, joined),
+        fix=f"join the last states of both directions: {joined}",
+        related=[(layer.site, "built for both directions")],
     )
 
 
