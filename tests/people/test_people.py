@@ -128,6 +128,14 @@ def test_an_invitation_works_once_also_for_many_at_once(database: Database) -> N
     assert found.name == "ada"
 
 
+def test_a_machine_that_signs_in_by_invitation_gets_no_admin_token(database: Database) -> None:
+    ada = add_user(database, "ada", admin=True)
+    _, invite = make_token(database, ada.id, "invite", lifetime_s=60)
+    made = redeem_invite(database, invite, "personal")
+    assert made is not None
+    assert made[0].scopes == {"ingest", "read", "write"}
+
+
 def test_roles_of_users_and_teams_add_up(database: Database) -> None:
     add_user(database, "ada")
     assert caller(database, "ada").projects("read") == frozenset()

@@ -70,9 +70,22 @@ describe.skipIf(noBrowser)("a team's server", () => {
     await roles.getByLabel("Name of the user").fill("cy");
     await roles.getByRole("button", { name: "Give the role" }).click();
     await roles.getByRole("row").filter({ hasText: "cy" }).waitFor();
+
+    const teams = page.getByRole("region", { name: "Teams" });
+    await teams.getByLabel("Name of the team").fill("vision");
+    await teams.getByLabel("Users in the team").fill("bo, cy");
+    await teams.getByRole("button", { name: "Add the team" }).click();
+    await teams.getByRole("row").filter({ hasText: "bo, cy" }).waitFor();
+    await roles.getByLabel("User or team").selectOption("team");
+    await roles.getByLabel("Name of the team").fill("vision");
+    await roles.getByRole("button", { name: "Give the role" }).click();
+    await roles.getByRole("row").filter({ hasText: "team vision" }).waitFor();
+    await checked(page, "people-teams");
+    await teams.getByRole("button", { name: "Remove" }).click();
+    await expect.poll(() => teams.getByRole("row").count()).toBe(0);
     await page.reload();
     const audit = page.getByRole("region", { name: "Audit log" });
-    for (const words of ["tokens/make", "people/add", "members/set"])
+    for (const words of ["tokens/make", "people/add", "members/set", "teams/set"])
       await audit.getByRole("cell", { name: words }).first().waitFor();
     expect([ada.errors, ada.strangers]).toEqual([[], []]);
   });
@@ -83,6 +96,40 @@ describe.skipIf(noBrowser)("a team's server", () => {
     await page.getByRole("heading", { name: "Tokens" }).waitFor();
     for (const name of ["Users", "Roles", "Audit log"])
       expect(await page.getByRole("heading", { name }).count()).toBe(0);
+  });
+
+  test("a view-only link shows its run to a guest and nothing else, until it is revoked", async () => {
+    const page = await at(ada, `/run/${newest()}`);
+    await page.getByRole("button", { name: "More about this run" }).click();
+    await page.getByRole("menuitem", { name: "Make a view-only link …" }).click();
+    const dialog = page.getByRole("dialog", { name: "View-only link to this run" });
+    await dialog.getByLabel("Recipient of the link").fill("a reviewer");
+    await dialog.getByRole("button", { name: "Make a link" }).click();
+    const address = (await dialog.locator(".people-secret code").textContent()) ?? "";
+    await checked(page, "view-link", { headings: false });
+    await page.keyboard.press("Escape");
+
+    const guest = await openTab(server, "", { address });
+    const name = [...ids].find(([, id]) => id === newest())?.[0] as string;
+    await guest.page.getByRole("heading", { name, level: 1 }).waitFor();
+    expect(await guest.page.getByRole("button", { name: "Rename" }).count()).toBe(0);
+    await guest.page.goto(`${server.url}/#/runs`);
+    await guest.page.getByText("1 run", { exact: true }).waitFor();
+    await checked(guest.page, "guest");
+
+    await at(ada, "/people");
+    const row = page
+      .getByRole("region", { name: "View-only links" })
+      .getByRole("row")
+      .filter({ hasText: "a reviewer" });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await expect.poll(() => row.count()).toBe(0);
+    await guest.page.reload();
+    if (SHOTS) await guest.page.screenshot({ path: join(SHOTS, "revoked.png") });
+    await expect.poll(() => guest.page.getByText(name).count()).toBe(0);
+    await guest.page.goto(address);
+    await guest.page.getByText(/was revoked/).waitFor();
+    expect(ada.errors).toEqual([]);
   });
 
   test("storage says what fills the server; a policy is previewed and saved", async () => {

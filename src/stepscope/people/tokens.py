@@ -83,7 +83,7 @@ def caller_of(database: Database, secret: str, kinds: Collection[str]) -> Caller
         roles = {row.project: "viewer"}
     return Caller(
         user=row.user_id,
-        name=row.user_name,
+        name="guest" if limited else row.user_name,
         token=row.id,
         kind=row.kind,
         scopes=frozenset(row.scopes.split()),
@@ -137,6 +137,8 @@ def redeem_invite(database: Database, secret: str, kind: str = "session", name: 
             return None
         expires = now + SESSION_S if kind == "session" else None
         scopes = frozenset(row.scopes.split())
+        if kind == "personal":
+            scopes -= {"admin"}  # a machine sends and reads; who needs more makes such a token on the People page
         made = Token(secrets.token_hex(8), kind, row.user_id, name, scopes, None, None, now, expires, now, None)
         connection.execute(table.update().where(table.c.id == row.id).values(used=now, revoked=now))
         _insert(connection, made, fresh)

@@ -41,7 +41,7 @@ export function Members({ me }: { me: Me }) {
       ) : (
         <Skeleton height={40} />
       )}
-      <GiveRole onGive={(user, role) => void set({ user, role })} />
+      <GiveRole onGive={(holder, role) => void set({ ...holder, role })} />
     </section>
   );
 }
@@ -51,19 +51,27 @@ const managed = (me: Me): string[] =>
 
 const nameOf = (one: ProjectMember): string => (one.team === null ? (one.user ?? "") : `team ${one.team}`);
 
-function GiveRole({ onGive }: { onGive: (user: string, role: RoleName) => void }) {
-  const [user, setUser] = useState("");
+const HOLDERS = [
+  { value: "user", label: "User" },
+  { value: "team", label: "Team" },
+] as const;
+type Holder = (typeof HOLDERS)[number]["value"];
+
+function GiveRole({ onGive }: { onGive: (holder: { user: string } | { team: string }, role: RoleName) => void }) {
+  const [kind, setKind] = useState<Holder>("user");
+  const [name, setName] = useState("");
   const [role, setRole] = useState<RoleName>("viewer");
   const give = (event: Event) => {
     event.preventDefault();
-    onGive(user.trim(), role);
-    setUser("");
+    onGive(kind === "user" ? { user: name.trim() } : { team: name.trim() }, role);
+    setName("");
   };
   return (
     <form class="people-form" onSubmit={give}>
-      <TextInput label="Name of the user" placeholder="Name" value={user} onInput={setUser} />
+      <Select label="User or team" value={kind} options={HOLDERS} onChange={(value) => setKind(value)} />
+      <TextInput label={`Name of the ${kind}`} placeholder="Name" value={name} onInput={setName} />
       <Select label="Role in this project" value={role} options={ROLES} onChange={(value) => setRole(value)} />
-      <Button type="submit" disabled={!user.trim()}>
+      <Button type="submit" disabled={!name.trim()}>
         Give the role
       </Button>
     </form>

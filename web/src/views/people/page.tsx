@@ -8,8 +8,10 @@ import { linkTo } from "../../router";
 import "../../style/people.css";
 import { Audit } from "./audit";
 import { Members } from "./members";
+import { TeamList } from "./teams";
 import { Tokens } from "./tokens";
 import { Users } from "./users";
+import { ViewLinks } from "./view-links";
 
 export function PeoplePage() {
   const [me, setMe] = useState<Me | null>(null);
@@ -42,7 +44,9 @@ export function PeoplePage() {
         {me.kind === "session" ? <Button onClick={() => void signOut()}>Sign out</Button> : null}
       </header>
       {me.kind === "link" ? null : <Tokens scopes={me.scopes} />}
+      {me.kind === "link" ? null : <ViewLinks me={me} />}
       {me.admin ? <Users /> : null}
+      {me.admin ? <TeamList /> : null}
       {me.admin || manages ? <Members me={me} /> : null}
       {me.admin ? <Audit /> : null}
     </div>

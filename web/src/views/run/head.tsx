@@ -13,6 +13,7 @@ import {
   PencilIcon,
   PlusIcon,
   ReportIcon,
+  ShareIcon,
   TrashIcon,
 } from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
@@ -21,7 +22,8 @@ import { formatAge, formatDuration, formatTime, formatTimeZone, visibleText } fr
 import { toggled } from "../../lib/query-terms";
 import type { RunDetail } from "../../lib/schema";
 import { go, linkTo } from "../../router";
-import { lookOfRun, selected, selectedSet, setSelected, toggleSelected } from "../../state";
+import { lookOfRun, selected, selectedSet, setSelected, signedIn, toggleSelected } from "../../state";
+import { RunLinkDialog } from "../people/view-links";
 import { change, TagsCell } from "../runs/tags";
 import { AliveLine } from "./alive-line";
 import { fetchedAt, readRun } from "./data";
@@ -158,6 +160,7 @@ function Fact({ field, value }: { field: string; value: string }) {
 }
 
 function Actions({ run }: { run: RunDetail }) {
+  const [sharing, setSharing] = useState(false);
   const chosen = selectedSet.value.has(run.id);
   const others = selected.value.filter((id) => id !== run.id).length;
   const items: MenuItem[] = [
@@ -190,6 +193,13 @@ function Actions({ run }: { run: RunDetail }) {
   ];
   const archived = run.tags.includes(ARCHIVED);
   if (run.editable) {
+    if (signedIn.value)
+      items.push({
+        key: "share",
+        label: "Make a view-only link …",
+        icon: <ShareIcon size={14} />,
+        onPick: () => setSharing(true),
+      });
     items.push({
       key: "archive",
       label: archived ? "Unarchive" : "Archive",
@@ -228,6 +238,7 @@ function Actions({ run }: { run: RunDetail }) {
         {chosen ? <CheckIcon size={14} /> : <PlusIcon size={14} />} <span>{chosen ? "Selected" : "Select"}</span>
       </Button>
       <Menu label="More about this run" buttonClass="icon-button" button={<MoreIcon />} align="end" items={items} />
+      {sharing ? <RunLinkDialog run={run.id} onClose={() => setSharing(false)} /> : null}
     </div>
   );
 }
