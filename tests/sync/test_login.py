@@ -183,6 +183,11 @@ def test_the_first_start_prints_a_link_that_works_once(tmp_path: Path) -> None:
     assert token["id"] in stepscope("server", "tokens", *folder).stdout
     assert stepscope("server", "tokens", "revoke", token["id"], *folder).returncode == 0
     assert token["id"] not in stepscope("server", "tokens", *folder).stdout
+    assert stepscope("server", "teams", "set", "lab", "bo", *folder).returncode == 0
+    assert stepscope("server", "teams", "role", "lab", "writer", "--project", "vision", *folder).returncode == 0
+    assert stepscope("server", "teams", *folder).stdout == "lab: bo; writer in vision\n"
+    assert stepscope("server", "teams", "remove", "lab", *folder).returncode == 0
+    assert json.loads(stepscope("server", "teams", "--json", *folder).stdout) == {"teams": []}
     missing = stepscope("server", "users", "--folder", str(tmp_path / "none"))
     assert (missing.returncode, "there is no server in" in missing.stderr) == (3, True)
 

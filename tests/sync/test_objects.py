@@ -23,8 +23,10 @@ from stepscope.runs.compact.compact import compact
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, run_folders
 from stepscope.runs.read.folder import open_run
+from stepscope.runs.trash import move_to_trash, purge, trashed_runs
 from stepscope.runs.write.writer import RunWriter
 from stepscope.sync.archive import MANIFEST, Manifest, archive, bring_back, drop, forget, manifest_of, read_from
+from stepscope.sync.fates import Fates
 from stepscope.sync.keep import Keep
 from stepscope.sync.local import checksum_before, frames_from, names_to_send, pieces_of, sha256_of
 from stepscope.sync.object_store import open_objects
@@ -179,6 +181,20 @@ def test_verify_names_what_is_missing_or_wrong(store: Path, objects: Objects) ->
     assert {f"{run.name}/meta.json", f"{run.name}/{blob}"} <= found.keys()
     assert any("damaged place" in problem for problem in found.values())
     assert verify(store, None).problems  # nobody said where the objects are
+
+
+def test_verify_names_a_run_that_only_the_database_knows(store: Path, objects: Objects) -> None:
+    here, moved, trashed, purged, lost = (make(store, points=5) for _ in range(5))
+    archive(moved, objects)
+    for run in (moved, lost):
+        shutil.rmtree(run)
+    for run in (trashed, purged):
+        move_to_trash(run)
+    Fates(store).note()
+    purge(next(one for one in trashed_runs([store]) if one.id == purged.name))
+    found = verify(store, objects, known=[run.name for run in (here, moved, trashed, purged, lost)])
+    assert list(found.problems) == [lost.name]
+    assert found.orphans == [moved.name]
 
 
 def test_a_bucket_that_does_not_answer_is_a_fault_and_not_an_empty_file(store: Path, tmp_path: Path) -> None:

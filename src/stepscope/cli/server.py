@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 OBJECTS_FILE = ".objects-place"
 """Records where a folder's runs are stored, so that a server started without --objects still finds them."""
 _OTHERS = {
-    name: f"_server_{name}" for name in ("doctor", "restore", "retention", "storage", "tokens", "users", "verify")
+    name: f"_server_{name}"
+    for name in ("doctor", "restore", "retention", "storage", "teams", "tokens", "users", "verify")
 }
 
 

@@ -120,6 +120,11 @@ def _postgresql(url: URL, pool_size: int) -> sql.Engine:
         # Neither a just-in-time compiler nor parallel workers: they take longer to start than a page does to be found.
         connect_args={
             "connect_timeout": 10,
+            # A database whose machine vanished must not hold every thread until the system gives up, which takes hours.
+            "tcp_user_timeout": 20_000,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
             "application_name": "stepscope",
             "prepare_threshold": None,
             "options": "-c jit=off -c max_parallel_workers_per_gather=0",

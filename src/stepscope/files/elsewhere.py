@@ -17,7 +17,7 @@ Finder = Callable[[str, int], Fetch | None]
 """`find(path, size)`: how to fetch the bytes of a hollow file; None for a genuinely sparse one."""
 _BLOCK = 512
 _MOST_COMPRESSED = 16
-"""A compressing file system (btrfs, ZFS) gives a file of ours at least this share of its size."""
+"""A compressing file system (btrfs, ZFS) stores our files in no less than a sixteenth of their size."""
 
 _finders: list[Finder] = []
 

@@ -122,7 +122,7 @@ def sync_routes(keep: Keep, settings: Settings, access: SyncAccess, quotas: Quot
 
 
 def _changed(keep: Keep, runs: list[str]) -> list[int]:
-    """When something was last added to each run; nothing for so many that asking takes long."""
+    """When something was last added to each run; empty if checking that many would take long."""
     return [_mtime(keep.store / run) for run in runs] if len(runs) <= _MOST_STAMPED else []
 
 

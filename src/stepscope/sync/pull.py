@@ -22,7 +22,7 @@ AGAIN_S = 600.0
 
 
 class Fetched:
-    """What a client that goes on fetching remembers: ended runs that are here as they were on the server."""
+    """Remembers, from one pass to the next, ended runs that are complete here."""
 
     def __init__(self, store: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.store, self.keep, self._clock = store, Keep(store), clock

@@ -1,4 +1,4 @@
-"""What a client that goes on sending remembers: runs that the server has as they are, so a pass asks about the others.
+"""Remembers, from one pass to the next, runs of which the server has everything, so a pass asks about the others only.
 
 Without it, each pass asks about every run that was ever made here and begins again after each fault: through a bad
 network it would never get past the old ones.
@@ -27,7 +27,7 @@ class Sent:
         self.checksums = Checksums()
 
     def pending(self, runs: Iterable[Path]) -> list[Path]:
-        """The runs to be looked at, the newest first: what goes on now is among them."""
+        """The runs to check, newest first: active runs are among them."""
         return sorted((run for run in runs if not self._is_sent(run)), key=lambda run: run.name, reverse=True)
 
     def _is_sent(self, run: Path) -> bool:
@@ -52,7 +52,7 @@ class Sent:
         self._runs[run] = (stamp, self._clock() + AGAIN_S)
 
     def untold(self, fates: Mapping[str, Fate]) -> dict[str, Fate]:
-        """Deletions and restorations that the server has not been told of."""
+        """Deletions and restorations that the server has not heard about yet."""
         return {run: fate for run, fate in fates.items() if self._told.get(run) != fate}
 
     def note_told(self, fates: Mapping[str, Fate]) -> None:

@@ -1,9 +1,9 @@
-"""Compare the copies of a server with each other: what is on its disk, and what its object store has."""
+"""Compare the copies of a server with each other: what is on its disk, in its object store and in its database."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from stepscope.runs.format.layout import BLOBS, META, run_folders
 from stepscope.runs.format.sealed import seal_of
 from stepscope.runs.trash import TRASH
 from stepscope.sync.archive import KEY, Archived, Manifest, manifest_of
+from stepscope.sync.fates import Fates
 from stepscope.sync.objects import Objects
 
 _CHUNK = 1 << 20
@@ -39,20 +40,26 @@ def verify(
     objects: Objects | None,
     *,
     deep: bool = False,
+    known: Iterable[str] = (),
     tell: Callable[[int, str], None] = lambda count, run: None,
 ) -> Verified:
-    """Check every run. `deep` reads all bytes of objects too; else they are asked for their size and hash."""
+    """Check every run. `deep` reads all bytes of objects too; else they are asked for their size and hash.
+
+    `known` are the runs of the database: each must be on the disk, in the trash or in the object store.
+    """
     found = Verified()
     for run in _every(store):
         tell(found.runs, run.name)
         found.runs += 1
         for name, problem in _run(run, objects, deep, found):
             found.problems[f"{run.name}/{name}"] = problem
+    here = {run.name for run in _every(store)}
     if objects is not None:
-        here = {run.name for run in _every(store)}
         ended = f"/{KEY}"
         there = {key.removesuffix(ended) for key in objects.keys("") if key.endswith(ended)}
         found.orphans = sorted(run for run in there - here if is_run_id(run))
+    for lost in sorted(set(known) - here - set(found.orphans) - Fates(store).every().keys()):
+        found.problems[lost] = "the database knows this run, and its files are gone; sync it again from where it ran"
     return found
 
 
