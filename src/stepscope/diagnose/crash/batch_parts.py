@@ -46,10 +46,15 @@ def parts_of(dataset: Any) -> Parts | None:
     if tensors:
         return Parts(len(tensors))
     found = getitem_of(dataset)
-    given = [] if found is None else [one for one in values_returned(*found) if one is not None]
-    if found is None or not given or len({type(one) for one in given}) > 1:
+    return None if found is None else parts_returned(*found)
+
+
+def parts_returned(file: str, function: Function) -> Parts | None:
+    """What a `__getitem__` returns."""
+    given = [one for one in values_returned(file, function) if one is not None]
+    if not given or len({type(one) for one in given}) > 1:
         return None
-    site = node_site(found[0], given[0])
+    site = node_site(file, given[0])
     if isinstance(given[0], ast.Tuple):
         counts = {len(one.elts) for one in given if isinstance(one, ast.Tuple)}
         return Parts(counts.pop(), site=site) if len(counts) == 1 else None

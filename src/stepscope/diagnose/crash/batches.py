@@ -34,6 +34,8 @@ def small_batch(crash: Crash) -> SmallBatch | None:
             return SmallBatch(found[0], found[1], loader)
     if crash.loaders:
         return None
+    if not crash.calls_done and (crash.last is None or crash.last.module is None):
+        return None  # no model has run yet: the numbers in sight are no batches
     rows = {int(tensor.shape[0]) for frame in crash.own for _, tensor in named_tensors(frame.locals) if tensor.ndim}
     for usual in usual_sizes(crash):
         smaller = [size for size in rows if 0 < size < usual and size in parts]

@@ -30,6 +30,8 @@ class Parts:
     parts_name: str
     parts: int
     site: Site | None
+    fewer: int = 1
+    """The largest smaller number of parts that divides all sizes which are divided into so many."""
 
 
 def parts_of(source: Source, crash: Crash) -> Parts | None:
@@ -40,7 +42,10 @@ def parts_of(source: Source, crash: Crash) -> Parts | None:
         for size_name, parts_name in _PAIRS:
             size, parts = frame.locals.get(size_name), frame.locals.get(parts_name)
             if type(size) is int and type(parts) is int and parts > 0 and size % parts:
-                return Parts(size_name, size, parts_name, parts, _written(source, crash, size))
+                sizes = [frame.locals.get(name) for name, other in _PAIRS if other == parts_name]
+                whole = [one for one in sizes if type(one) is int]
+                fewer = max(n for n in range(1, parts + 1) if all(one % n == 0 for one in whole))
+                return Parts(size_name, size, parts_name, parts, _written(source, crash, size), fewer)
     return None
 
 

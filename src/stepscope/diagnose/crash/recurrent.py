@@ -38,12 +38,29 @@ def turned_recurrent(crash: Crash) -> Turned | None:
     for layer in reversed(crash.layers):
         if layer.module.is_a("RNNBase") and layer.input is not None and layer.input.ndim == 3:
             return _by_hidden(layer, layer.input, layer.frame.locals.get("hx"))
+    attention = _attention(crash)
+    if attention is not None:
+        return attention
     numbers = numbers_in(crash.message.replace("[0]", ""))
     if crash.says(_BATCHES):
         return _by_batches(crash)
     if not crash.says(*_SIGNS) or len(numbers) < 2:
         return None
     return _by_visits(crash, set(numbers)) or _by_models(crash, set(numbers))
+
+
+def _attention(crash: Crash) -> Turned | None:
+    """Queries and keys of one batch and two lengths, for a layer that looks for the batch on the second axis."""
+    layer = next((one for one in reversed(crash.layers) if one.module.is_a("MultiheadAttention")), None)
+    if layer is None or layer.module.attributes.get("batch_first") or not crash.says(r"invalid for input|must match"):
+        return None
+    shapes = [tensor.shape for _, tensor in layer.inputs[:2]]
+    if len(shapes) < 2 or any(len(one) != 3 for one in shapes):
+        return None
+    query, key = shapes
+    if query[0] != key[0] or query[1] == key[1]:
+        return None
+    return Turned(layer.module, layer.path, layer.site, query, query[0], query[1])
 
 
 def _by_hidden(layer: Layer, given: HeldTensor, hidden: Any) -> Turned | None:

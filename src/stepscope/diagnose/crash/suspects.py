@@ -24,6 +24,7 @@ _WRONG = (
     re.compile(r"(?P<what>slice indices must be integers)"),
     re.compile(r"type (?P<what>must be) tuple of ints, ?but got (?P<kind>\w+)"),
     re.compile(r"(?P<what>must be tuple of ints), but found element of type (?P<kind>\w+)"),
+    re.compile(r"expected np\.ndarray \((?P<what>got) (?P<kind>\w+)\)"),
     re.compile(r"cannot (?P<what>unpack) non-iterable (?P<kind>[\w.]+) object"),
     re.compile(r"float\(\) argument (?P<what>must be) a string or a real number, not '(?P<kind>[\w.]+)'"),
     re.compile(r"can only concatenate \w+ \(not \"(?P<kind>[\w.]+)\"\) (?P<what>to)"),

@@ -63,7 +63,8 @@ def describe(value: Any) -> str:
         return f"a module ({value.type})"
     if isinstance(value, Held):
         sized = f" {list(value.shape)}" if value.shape is not None else ""
-        return f"{article(value.type)} {value.type}{sized}"
+        kind = "function or method" if value.type == "builtin_function_or_method" else value.type
+        return f"{article(kind)} {kind}{sized}"
     if type(value) is tuple:
         return f"{list(value)}"
     return f"{'an' if type(value) is int else 'a'} {type(value).__name__} ({value})"
@@ -75,6 +76,8 @@ def article(word: str) -> str:
     >>> [article(word) for word in ("list", "int", "SGD", "Image")]
     ['a', 'an', 'an', 'an']
     """
+    if word == "ndarray":
+        return "an"
     spelled = len(word) > 1 and word[:2].isupper()
     return "an" if word[:1].lower() in ("aefhilmnorsx" if spelled else "aeiou") else "a"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -19,10 +20,10 @@ class Known(NamedTuple):
     parameter: bool = False
     """The definition of the parameter `name` is at fault."""
 
-    def filled(self, text: str) -> tuple[str, str]:
-        """Meaning and fix, with the message's own words in place of `{name}`."""
+    def filled(self, text: str, names: Mapping[str, str]) -> tuple[str, str]:
+        """Meaning and fix, with the message's own words, and names of the user's, in place of `{name}`."""
         found = self.pattern.search(text)
-        words = {} if found is None else found.groupdict()
+        words = {**names, **({} if found is None else found.groupdict())}
 
         def put(said: str) -> str:
             return re.sub(r"\{(\w+)\}", lambda one: words.get(one[1]) or one[0], said)
@@ -38,7 +39,7 @@ def known(text: str, table: tuple[Known, ...]) -> Known | None:
 def _known(
     pattern: str, meaning: str, fix: str, value: bool = False, argument: str = "", parameter: bool = False
 ) -> Known:
-    return Known(re.compile(pattern, re.I), meaning, fix, value, argument, parameter)
+    return Known(re.compile(pattern, re.I | re.S), meaning, fix, value, argument, parameter)
 
 
 ERRORS = (
@@ -46,6 +47,36 @@ ERRORS = (
         r"`(?P<old>np\.\w+)` was removed in the NumPy 2\.0 release\. Use `(?P<new>[^`]+)`",
         "NumPy 2 no longer has `{old}`",
         "write `{new}`",
+    ),
+    _known(
+        r"module 'numpy' has no attribute '(?P<old>\w+)'.*deprecated alias for the builtin `(?P<new>\w+)`",
+        "NumPy no longer has `np.{old}`, which was Python's own `{new}`",
+        "write `{new}`",
+    ),
+    _known(
+        r"sampler option is mutually exclusive with shuffle",
+        "a sampler chooses the order of the samples, so the loader cannot shuffle as well",
+        "leave out shuffle=True; the random samplers shuffle by themselves",
+    ),
+    _known(
+        r"batch_sampler option is mutually exclusive with",
+        "a batch_sampler makes whole batches: batch_size, shuffle, sampler and drop_last have nothing left to decide",
+        "leave these arguments out",
+    ),
+    _known(
+        r"could not infer output dtype\. Input dtype must be either a floating point .* Got: (?P<kind>\w+)",
+        "`{tensor}` holds whole numbers or True and False ({kind}), of which PyTorch takes no mean",
+        "convert it first: {tensor}.float()",
+    ),
+    _known(
+        r"zero-dimensional tensor .* cannot be concatenated",
+        "torch.cat joins along an axis, and single numbers have none",
+        "torch.stack({argument}) makes an axis for them",
+    ),
+    _known(
+        r"expected 'f' to be string, path, or a file-like object",
+        "the file comes second: torch.save(object, path), torch.load(path)",
+        "swap the two arguments: {turned}",
     ),
     _known(
         r"environment variable (?P<name>\w+) expected, but not set",
@@ -183,7 +214,7 @@ ERRORS = (
     _known(
         r"Sum of input lengths does not equal the length of the input dataset",
         "the parts of the split do not add up to the dataset",
-        "compute the last part: [n, len(dataset) - n], or use fractions: [0.8, 0.2]",
+        "let the last part be what is left, len({argument}) minus the others; or give fractions: [0.8, 0.2]",
     ),
     _known(
         r"Default process group has not been initialized",

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from stepscope import fence
 from stepscope.launch.child_processes import Children
-from stepscope.launch.crash_story import tell_story
+from stepscope.launch.crash_story import explained_before, tell_story
 from stepscope.launch.part import Ended, Part
 from stepscope.launch.parts.watch import Watch
 from stepscope.launch.parts.watch_companions import Experimenting
 from stepscope.launch.rank_notes import is_lost_connection
+from stepscope.launch.reporting import ERRORS
 from stepscope.launch.session_context import Around
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ class LastLook(Part):
             found = fence.call("explaining the crash", engine.crashed, crash) or []
             explained = any(one.severity == "error" and one.rule != UNEXPLAINED for one in found)
             fence.call("showing what was there at the crash", tell_story, engine.evidence, explained, reporter.say)
+            earlier = fence.call("looking for an earlier finding", explained_before, engine, found)
+            if earlier and not explained:
+                reporter.say(earlier, ERRORS)
 
     def _tell_parted(self, crash: BaseException) -> bool:
         """Say why this rank was left alone, if the others ended well; the first of several that were says it."""

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 
 from stepscope.common.syntax import said
 from stepscope.diagnose.crash.bindings import node_site
-from stepscope.diagnose.crash.classes import function_in, own_class, values_returned
+from stepscope.diagnose.crash.called import called_code
+from stepscope.diagnose.crash.classes import function_in, values_returned
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import Frame
+from stepscope.diagnose.crash.no_gradient import no_gradient
 from stepscope.diagnose.crash.suspects import Suspect, suspect_of
 from stepscope.diagnose.crash.value_origin import Made, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.frame_values import Code, Held
-from stepscope.evidence.modules import Module
 
 _IN_PLACE = frozenset(
     ("append", "extend", "insert", "remove", "sort", "reverse", "clear", "update", "shuffle", "add", "discard", "print",
@@ -49,6 +48,10 @@ def none_result(run: Evidence) -> Iterator[Proof]:
     if crash is None or suspect is None or suspect.kind != "NoneType":
         return
     made = origin_of(crash, suspect.frame, suspect.node)
+    gradient = no_gradient(crash, suspect)
+    if gradient is not None:
+        yield gradient
+        return
     if made.binding is None and isinstance(suspect.node, ast.Attribute):
         held = origin_of(crash, suspect.frame, suspect.node.value)
         if held.binding is not None and isinstance(held.node, ast.Call):
@@ -60,7 +63,7 @@ def none_result(run: Evidence) -> Iterator[Proof]:
 def _explained(crash: Crash, suspect: Suspect, made: Made) -> Proof:
     used = [(suspect.frame.site, "None is used here")]
     node = made.node
-    code = _called_code(crash, made.frame, node)
+    code = called_code(crash, made.frame, node)
     function = None if code is None else function_in(code.file, code.name, code.first_line)
     if code is not None and function is not None:
         returned = list(values_returned(code.file, function))
@@ -116,7 +119,7 @@ def _explained(crash: Crash, suspect: Suspect, made: Made) -> Proof:
 
 def _part_of(crash: Crash, suspect: Suspect, held: Made) -> Proof:
     """`out.loss` is None: what made `out` left it out, perhaps because an argument was not given."""
-    code = _called_code(crash, held.frame, held.node)
+    code = called_code(crash, held.frame, held.node)
     function = None if code is None else function_in(code.file, code.name, code.first_line)
     optional = [] if function is None else _not_given(function, held.node)
     why = f", which was not given {' or '.join(f'`{one}`' for one in optional[:3])}" if optional else ""
@@ -156,37 +159,6 @@ def _called_name(node: ast.AST) -> str:
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def _called_code(crash: Crash, frame: Frame, node: ast.AST) -> Code | None:
-    """The user's own function, method or `forward` behind a call."""
-    if not isinstance(node, ast.Call):
-        return None
-    called = frame.value_of(node.func)
-    if isinstance(called, Module):
-        seen = frame.modules.get(called)
-        code = None if seen is None else seen.kind.methods.get("forward")
-    elif isinstance(called, Held):
-        code = called.code
-    elif isinstance(node.func, ast.Attribute) and said(node.func.value) == "self":
-        found = function_in(frame.file, node.func.attr)
-        code = None if found is None else Code(frame.file, found.name, found.lineno, True)
-    elif isinstance(node.func, ast.Attribute):
-        code = _method(crash, frame.value_of(node.func.value), node.func.attr)
-    else:
-        code = None
-    return code if code is not None and code.own else None
-
-
-def _method(crash: Crash, owner: object, name: str) -> Code | None:
-    """A method of an object of one of the user's classes, its own or one it inherits from another of them."""
-    kinds = owner.kind.kinds if isinstance(owner, Held) else owner.kinds if isinstance(owner, Module) else ()
-    for kind in kinds:
-        known = own_class(crash, kind)
-        method = None if known is None else known.methods.get(name)
-        if known is not None and method is not None:
-            return Code(known.file, method.name, method.lineno, True)
-    return None
 
 
 def _better(called: str, node: ast.AST) -> str:

@@ -10,6 +10,7 @@ from stepscope.diagnose.crash.classes import own_class, values_returned
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.value_origin import article
 from stepscope.diagnose.edits import tensors
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -22,6 +23,7 @@ _SIGNS = (
     r"'(tuple|dict|\w*output\w*)' object",
     r"unsupported operand .*'tuple'",
     r"must be torch.tensor, not tuple",
+    r"expected np\.ndarray \(got tuple\)",
     r"tuple indices must be integers or slices, not (tuple|nonetype)",
 )
 _IN_SEQUENTIAL = (
@@ -60,12 +62,12 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
     is_tuple = several(value, "tuple") is not None
     yield Proof(
         where=site,
-        message=f"`{text}` gives {parts}, which is used as one tensor",
+        message=f"`{text}` gives {parts}, which is used as one {'array' if _arrays(value) else 'tensor'}",
         label=f"a {type_name(value)}",
         evidence={"type": type_name(value), "parts": parts},
         edit=tensors.unpacked_first(site, len(several(value, "tuple") or ())) if is_tuple and not inside else None,
         fix=_IN_SEQUENTIAL if inside else _unpacked(crash, site, value) if is_tuple else "take the part needed",
-        related=[(crash.site, "it is used as a tensor here")],
+        related=[(crash.site, f"it is used as {'an array' if _arrays(value) else 'a tensor'} here")],
     )
 
 
@@ -94,7 +96,8 @@ def _parts(value: Any) -> str:
 
 
 def _part(part: Any) -> str:
-    return f"a tensor {list(part.shape)}" if isinstance(part, HeldTensor) else f"a {type_name(part)}"
+    kind = type_name(part)
+    return f"a tensor {list(part.shape)}" if isinstance(part, HeldTensor) else f"{article(kind)} {kind}"
 
 
 def _several(value: Any) -> bool:
@@ -107,6 +110,13 @@ def _several(value: Any) -> bool:
     return tensors and value.is_a("dict")
 
 
+def _arrays(value: Any) -> bool:
+    """A tuple with an array in it, such as the observation and the info that `env.reset()` gives."""
+    return (
+        isinstance(value, HeldItems) and value.is_a("tuple") and any(type_name(one) == "ndarray" for one in value.items)
+    )
+
+
 def _made(crash: Crash) -> tuple[Site, str, Any] | None:
     """The statement that bound the tuple, in the user's own frames."""
     for frame in reversed(crash.own):
@@ -114,7 +124,12 @@ def _made(crash: Crash) -> tuple[Site, str, Any] | None:
         node = frame.running
         for part in ast.walk(node) if node is not None and scope is not None else ():
             value = frame.value_of(part) if isinstance(part, ast.Name) else MISSING
-            if value is MISSING or not _several(value) or not isinstance(part, ast.Name) or scope is None:
+            if (
+                value is MISSING
+                or not (_several(value) or _arrays(value))
+                or not isinstance(part, ast.Name)
+                or scope is None
+            ):
                 continue
             binding: Binding | None = bound_before(frame.file, scope, part.id, frame.line)
             if binding is not None and isinstance(binding.value, ast.Call):

@@ -35,6 +35,7 @@ def tensor_condition(run: Evidence) -> Iterator[Proof]:
     if crash is None or frame is None or not crash.says(r"boolean value of tensor with more than one value"):
         return
     if frame is not crash.frames[-1]:  # torch asks: a tensor was given where a setting is expected
+        yield from _loss_class(frame)
         return
     found = _holder(frame)
     if found is None:
@@ -55,6 +56,23 @@ def tensor_condition(run: Evidence) -> Iterator[Proof]:
         evidence={"condition": said(test)},
         edit=plan,
         fix=fix or _fix(holder, test, frame),
+    )
+
+
+def _loss_class(frame: Frame) -> Iterator[Proof]:
+    """`nn.MSELoss(output, target)`: a class of loss is given what its object takes."""
+    call = frame.running
+    name = said(call.func) if isinstance(call, ast.Call) else ""
+    if not isinstance(call, ast.Call) or not name.endswith("Loss") or len(call.args) < 2:
+        return
+    text = f"{name}()({', '.join(ast.unparse(one) for one in call.args)})"
+    yield Proof(
+        where=node_site(frame.file, call),
+        message=f"`{name}` is a class: its parentheses take settings, and the tensors go to the object it makes",
+        label="tensors, where settings are expected",
+        evidence={"class": name},
+        edit=edits.replace(node_site(frame.file, call), text),
+        fix=f"make the loss first, then call it: {text}",
     )
 
 

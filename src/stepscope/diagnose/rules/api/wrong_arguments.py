@@ -136,6 +136,9 @@ def _in_words(crash: Crash, callee: Callee) -> tuple[str, str]:
     missing = _MISSING.search(crash.text)
     if missing is not None:
         names = re.findall(r"'(\w+)'", missing[1])
+        skipped = _skipped(crash, known, names)
+        if skipped is not None:
+            return skipped
         return f"`{name}` also needs {' and '.join(f'`{one}`' for one in names)}", _pass_it(crash, names)
     number = _TAKES.search(crash.text)
     if number is not None:
@@ -155,6 +158,25 @@ def _in_words(crash: Crash, callee: Callee) -> tuple[str, str]:
             f"leave `{twice[1]}=` out, or name all",
         )
     return crash.text, "compare the call with the signature"
+
+
+def _skipped(crash: Crash, known: list[str], missing: list[str]) -> tuple[str, str] | None:
+    """One argument was left out in the middle: the one that Python misses stands in its place."""
+    frame = crash.last
+    call = None if frame is None else frame.running
+    if frame is None or not isinstance(call, ast.Call) or len(missing) != 1 or call.keywords:
+        return None
+    given = [one.id if isinstance(one, ast.Name) else "" for one in call.args]
+    at = given.index(missing[0]) if missing[0] in given else -1
+    if at < 0 or at >= len(known) or known[at] == missing[0] or given[:at] != known[:at]:
+        return None
+    lacking = known[at]
+    value = lacking if lacking in frame.locals else _closest(lacking, list(frame.locals)) or lacking
+    written = [*map(ast.unparse, call.args[:at]), value, *map(ast.unparse, call.args[at:])]
+    return (
+        f"`{lacking}` is left out, so `{missing[0]}` stands in its place",
+        f"pass it before `{missing[0]}`: {ast.unparse(call.func)}({', '.join(written)})",
+    )
 
 
 def _pass_it(crash: Crash, names: list[str]) -> str:

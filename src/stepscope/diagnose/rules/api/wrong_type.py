@@ -10,7 +10,7 @@ from stepscope.diagnose.crash.batch_parts import parts_of
 from stepscope.diagnose.crash.crash import Crash, running_loader
 from stepscope.diagnose.crash.frames import MISSING, several, type_name
 from stepscope.diagnose.crash.suspects import Suspect, suspect_of
-from stepscope.diagnose.crash.value_origin import Made, describe, origin_of
+from stepscope.diagnose.crash.value_origin import Made, article, describe, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import Held, HeldItems, HeldLoader
@@ -32,6 +32,7 @@ _USES = {
     "to": "joined to another type",
     "is compared": "compared with a tensor, which gives a plain True or False",
     "multiply": "multiplied with a list",
+    "got": "passed where an array is needed",
 }
 _WHOLE = ("cannot be interpreted as an integer", "must be tuple of ints", "slice indices must be integers")
 
@@ -82,7 +83,8 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
     made = origin_of(crash, suspect.frame, suspect.node)
     use = f"used as if it had `.{suspect.name}`" if suspect.name else _USES.get(suspect.what, "used here")
     is_value = suspect.value is not MISSING
-    kind = describe(suspect.value) if is_value else f"a {suspect.kind}"
+    word = "method" if suspect.kind == "builtin_function_or_method" else suspect.kind
+    kind = describe(suspect.value) if is_value else f"{article(word)} {word}"
     same = made.site.file == suspect.frame.file and made.site.line == suspect.frame.line
     where, fix = made.site, _fix(suspect, made)
     if fix and _is_at_use(suspect, made):
@@ -99,6 +101,16 @@ def wrong_type(run: Evidence) -> Iterator[Proof]:
         fix=fix or f"give {_needed(suspect)} instead of {kind}",
         related=[] if same else [(suspect.frame.site, f"it is {use} here")],
     )
+
+
+def _layer_for_function(suspect: Suspect, made: Made) -> str | None:
+    """`nn.ReLU(x)`: a layer is made with the tensor as a setting, where it was to be applied to it."""
+    node = made.node
+    if not isinstance(suspect.value, Module) or not isinstance(node, ast.Call) or not node.args:
+        return None
+    if suspect.what != "must be" or not suspect.value.is_torchs:
+        return None
+    return f"make the layer first, then call it: {said(node.func)}()({', '.join(map(said, node.args))})"
 
 
 def _texts(crash: Crash, suspect: Suspect) -> Proof | None:
@@ -125,6 +137,8 @@ def _is_at_use(suspect: Suspect, made: Made) -> bool:
         return False  # a name was bound to a method that was not called
     if _by_key(suspect) or _by_attribute(suspect):
         return True
+    if _layer_for_function(suspect, made) is not None:
+        return False
     kinds = ("method", "function", "builtin_function_or_method", "Size")
     return suspect.kind in kinds or isinstance(suspect.value, Module) or suspect.name in ("to", "cuda")
 
@@ -186,6 +200,10 @@ def _fix(suspect: Suspect, made: Made) -> str:
         return f'take an entry of a dict in brackets: {text}["{suspect.name}"]'
     if attribute := _by_attribute(suspect):
         return f"take it with a dot: {text}.{attribute}"
+    index = suspect.frame.running
+    if kind in ("method", "builtin_function_or_method") and use == "is not subscriptable":
+        inside = said(index.slice) if isinstance(index, ast.Subscript) else ""
+        return f"call it, with parentheses: `{text}({inside})`"
     if kind in ("method", "function", "builtin_function_or_method") and use != "is not callable":
         return f"call it: `{made.text if isinstance(node, ast.Attribute) else text}()`"
     if isinstance(suspect.value, Module) and use == "is not iterable":
@@ -219,6 +237,8 @@ def _fix(suspect: Suspect, made: Made) -> str:
         return f"take the part you need: `{text}[1]` (of max, min, sort and topk these are the indices)"
     if isinstance(suspect.value, HeldLoader):
         return "loop over the loader, and use its batches"
+    if (called := _layer_for_function(suspect, made)) is not None:
+        return called
     if kind in ("list", "tuple") and use == "is not callable":
         return f"index it with brackets: `{text}[...]`"
     return ""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.inplace import written_over
@@ -34,7 +35,7 @@ def inplace_modified(run: Evidence) -> Iterator[Proof]:
         fix = "call backward before this step, or run the forward pass again after it"
     else:
         message = f"{value}, needed by backward, is changed in place"
-        fix = "create a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"
+        fix = _without_writing(found.what)
     yield Proof(
         where=found.site or crash.site,
         message=message,
@@ -44,3 +45,12 @@ def inplace_modified(run: Evidence) -> Iterator[Proof]:
         fix=fix,
         related=[(crash.site, "backward fails here")],
     )
+
+
+def _without_writing(what: str) -> str:
+    """What to write instead, for the way in which the tensor is changed."""
+    assigned = re.match(r"([\w.]+)\[.*\] = ", what)
+    if assigned is not None:
+        name = assigned[1]
+        return f"change a copy: {name} = {name}.clone() on the line before; or choose values with torch.where"
+    return "create a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"

@@ -58,9 +58,9 @@ def raised(run: Evidence) -> Iterator[Proof]:
         where = hanging_line(crash) or where
     if where.line != frame.site.line:
         places = [(frame.site, "it fails here")]
-    said_, fix = (
-        (told, _fix(crash, frame, blamed)) if meaning is None else meaning.filled(f"{crash.type}: {crash.text}")
-    )
+    said_, fix = told, _fix(crash, frame, blamed)
+    if meaning is not None:
+        said_, fix = meaning.filled(f"{crash.type}: {crash.text}", _names(crash, frame))
     yield Proof(
         where=where,
         message=said_,
@@ -69,6 +69,18 @@ def raised(run: Evidence) -> Iterator[Proof]:
         fix=fix.replace("SCRIPT", os.path.basename(crash.own[0].file)),
         related=[*([(crash.site, "raised here")] if blamed else []), *places][:3],
     )
+
+
+def _names(crash: Crash, frame: Frame) -> dict[str, str]:
+    """What stands on the failing line: the tensor it works on, and the first argument of its call."""
+    call = frame.running if isinstance(frame.running, ast.Call) else None
+    args = [said(one) for one in call.args] if call is not None else []
+    turned = f"{said(call.func)}({args[1]}, {args[0]})" if call is not None and len(args) > 1 else ""
+    return {
+        "tensor": crash.operands[0][0] if crash.operands else "x",
+        "argument": args[0] if args else "tensors",
+        "turned": turned,
+    }
 
 
 def _defined_with(run: Evidence, crash: Crash, meaning: Known) -> Site | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.common.syntax import said
 from stepscope.diagnose.crash.bindings import bindings_in, scope_of
+from stepscope.diagnose.crash.classes import own_class
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
 from stepscope.diagnose.crash.value_origin import Made, origin_of
@@ -53,12 +54,31 @@ def empty(run: Evidence) -> Iterator[Proof]:
 
 def _empty(crash: Crash) -> tuple[str, str, Made, Frame] | None:
     """The empty collection that the failing line, or a loop before it, works with."""
+    inside = _in_loader(crash)
+    if inside is not None:
+        return inside
     for frame in reversed(crash.own):
         for node in _nodes(frame):
             value = frame.value_of(node)
             found = _inside(crash, frame, node, value)
             if found is not None:
                 return found
+    return None
+
+
+def _in_loader(crash: Crash) -> tuple[str, str, Made, Frame] | None:
+    """The empty list in a dataset of the user's own that a loader was being made for, and where it is filled."""
+    held = [frame.locals.get("dataset", frame.locals.get("data_source")) for frame in crash.frames if not frame.own]
+    for dataset in held:
+        kind = own_class(crash, dataset.type) if isinstance(dataset, Held) and _held_list(dataset) else None
+        if kind is None or crash.last is None or not isinstance(dataset, Held):
+            continue
+        lists = {key: one for key, one in dataset.attributes.items() if isinstance(one, HeldItems)}
+        name = next(key for key, one in lists.items() if not one.length)
+        made = bindings_in(kind.file, kind.node.body[0], f"self.{name}")
+        if made and isinstance(made[0].value, (ast.Call, ast.ListComp)):
+            where = Made(kind.file, made[0].value, crash.last)
+            return f"self.{name}", f"{dataset.type} has no samples", where, crash.last
     return None
 
 

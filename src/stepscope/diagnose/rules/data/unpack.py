@@ -8,8 +8,10 @@ from typing import Any
 from stepscope.common.syntax import assigned_names, said
 from stepscope.common.units import counted
 from stepscope.diagnose import edits
-from stepscope.diagnose.crash.batch_parts import Parts, parts_of
+from stepscope.diagnose.crash.batch_parts import Parts, parts_of, parts_returned
 from stepscope.diagnose.crash.bindings import node_site
+from stepscope.diagnose.crash.called import called_code
+from stepscope.diagnose.crash.classes import function_in, own_class, values_returned
 from stepscope.diagnose.crash.crash import Crash, running_loader
 from stepscope.diagnose.crash.frames import MISSING, Frame, several
 from stepscope.diagnose.crash.suspects import suspect_of
@@ -17,6 +19,7 @@ from stepscope.diagnose.crash.value_origin import bound, describe, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.frame_values import HeldLoader
+from stepscope.records.step import Site
 
 _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)(?:, got (\d+))?\)")
 
@@ -56,6 +59,8 @@ def _wrong_number(crash: Crash, frame: Frame, told: re.Match[str]) -> Iterator[P
     got = told[2] or ("" if parts is None else str(parts.count))
     held = _held(crash, frame, statement)
     items = several(held)
+    returned = None if got else _returned_by(crash, frame, statement)
+    got = got or ("" if returned is None else str(len(returned[1])))
     if not got and items is not None and len(items) != int(told[1]):
         got = str(getattr(held, "length", len(items)))
     looped = isinstance(statement, (ast.For, ast.AsyncFor))
@@ -72,9 +77,29 @@ def _wrong_number(crash: Crash, frame: Frame, told: re.Match[str]) -> Iterator[P
         message=f"{what} {has}, and it is unpacked into {counted(int(told[1]), 'name')}",
         label=f"{has[4:] if got else has}, {told[1]} names" if loader is not None or got else "",
         evidence={"names": names, "expected": int(told[1]), "got": int(got) if got else None},
-        fix=_keys_fix(parts) if dict_ and parts is not None else _number_fix(names, got),
-        related=[(parts.site, "the dataset returns this")] if parts is not None and parts.site is not None else [],
+        fix=_keys_fix(parts)
+        if dict_ and parts is not None
+        else _gym_fix(statement, names, got) or _number_fix(names, got),
+        related=[(parts.site, "the dataset returns this")]
+        if parts is not None and parts.site is not None
+        else [(returned[0], "it returns this")]
+        if returned is not None
+        else [],
     )
+
+
+def _returned_by(crash: Crash, frame: Frame, statement: ast.stmt | None) -> tuple[Site, list[ast.expr]] | None:
+    """The parts that the user's own function or method returns, where each `return` gives as many."""
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    code = None if call is None else called_code(crash, frame, call)
+    function = None if code is None else function_in(code.file, code.name, code.first_line)
+    if code is None or function is None:
+        return None
+    tuples = [one for one in values_returned(code.file, function) if isinstance(one, ast.Tuple)]
+    plain = not any(isinstance(part, ast.Starred) for one in tuples for part in one.elts)
+    if not tuples or not plain or len({len(one.elts) for one in tuples}) != 1:
+        return None
+    return node_site(code.file, tuples[0]), tuples[0].elts
 
 
 def _counted_pair(target: ast.AST | None) -> list[str]:
@@ -97,6 +122,15 @@ def _without_enumerate(frame: Frame, statement: ast.stmt, target: str, names: li
         fix=f"number the batches: for {target.strip('()') if target.count('(') == 1 else target[1:-1]} "
         f"in enumerate({iterated}):",
     )
+
+
+def _gym_fix(statement: ast.stmt | None, names: list[str], got: str) -> str:
+    """`env.step` of Gymnasium gives five values, where that of the old Gym gave four."""
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(call, ast.Call) or not said(call.func).endswith(".step") or got != "5" or len(names) != 4:
+        return ""
+    new = [*names[:2], "terminated", "truncated", names[3]]
+    return f"take all five: {', '.join(new)} = {said(call)}; then {names[2]} = terminated or truncated"
 
 
 def _number_fix(names: list[str], got: str) -> str:
@@ -160,7 +194,7 @@ def _wrong_names(crash: Crash) -> Iterator[Proof]:
     frames = (made.frame, suspect.frame)  # the loop may be in a caller
     known = [*(_loader(frame, statement.iter) for frame in frames), *(running_loader(frame) for frame in frames)]
     loader = next((one for one in known if one is not None), None)
-    parts = None if loader is None else parts_of(loader.dataset)
+    parts = _parts_made(crash, statement.iter) if loader is None else parts_of(loader.dataset)
     if suspect.kind == "str" and flat and parts is not None and parts.keys:
         yield Proof(
             where=node_site(made.file, statement),
@@ -170,6 +204,15 @@ def _wrong_names(crash: Crash) -> Iterator[Proof]:
             fix=f'for batch in loader: {names[0]} = batch["{parts.keys[0]}"]',
             related=[*used, (parts.site, "the dataset returns a dict")] if parts.site is not None else used,
         )
+
+
+def _parts_made(crash: Crash, iterated: ast.expr) -> Parts | None:
+    """Of a loader that is made in the loop's own line, `for x, y in DataLoader(Rows()):`, by the dataset's class."""
+    inner = iterated.args[0] if isinstance(iterated, ast.Call) and iterated.args else None
+    name = said(inner.func) if isinstance(inner, ast.Call) else ""
+    kind = own_class(crash, name) if name else None
+    function = None if kind is None else kind.methods.get("__getitem__")
+    return None if kind is None or function is None else parts_returned(kind.file, function)
 
 
 def _loader(frame: Frame, node: ast.expr) -> HeldLoader | None:

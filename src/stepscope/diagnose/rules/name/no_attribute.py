@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from stepscope.common.syntax import said
 from stepscope.common.units import listed
+from stepscope.diagnose.crash.bindings import bindings_in, node_site
+from stepscope.diagnose.crash.classes import own_class
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.suspects import suspect_of
 from stepscope.diagnose.crash.value_origin import Made, article, origin_of
@@ -51,6 +53,10 @@ def no_attribute(run: Evidence) -> Iterator[Proof]:
         return
     if missing.owner in _PLAIN and suspect_of(crash) is not None:  # it is not what it should be: another rule's subject
         return
+    local = _kept_local(crash, missing.owner, missing.name)
+    if local is not None:
+        yield local
+        return
     near = missing.near
     made = _made_instead(crash) if missing.name in _OF_MODELS and not near else None
     if made is not None:
@@ -63,6 +69,23 @@ def no_attribute(run: Evidence) -> Iterator[Proof]:
         label=f"no `{missing.name}`",
         evidence={"object": missing.owner, "name": missing.name, "similar": near, "there": missing.there},
         fix=f"write `{near[0]}`" if near else f"use a name that {missing.owner} has, or define `{missing.name}` first",
+    )
+
+
+def _kept_local(crash: Crash, owner: str, name: str) -> Proof | None:
+    """`dropout = nn.Dropout(p)` in `__init__`, where `self.dropout` was meant."""
+    found = own_class(crash, owner)
+    init = None if found is None else found.methods.get("__init__")
+    made = [] if found is None or init is None else bindings_in(found.file, init, name)
+    if not made:
+        return None
+    return Proof(
+        where=made[0].site if made[0].value is None else node_site(made[0].file, made[0].statement),
+        message=f"`{name}` is a variable of `__init__` only, not an attribute: `self.` is missing",
+        label=f"gone when `__init__` ends; `self.{name}` is needed",
+        evidence={"object": owner, "name": name},
+        fix=f"write self.{name} = {said(made[0].value)}",
+        related=[(crash.site, f"`self.{name}` is used here")],
     )
 
 

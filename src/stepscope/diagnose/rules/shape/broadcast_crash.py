@@ -18,7 +18,7 @@ from stepscope.evidence.frame_values import HeldTensor
 _HF = "Transformers"
 
 
-@rule("shape.broadcast-crash", severity="error", needs="crash", follows=("loss.class-weights",))
+@rule("shape.broadcast-crash", severity="error", needs="crash", follows=("loss.class-weights", "shape.assigned-part"))
 def broadcast_crash(run: Evidence) -> Iterator[Proof]:
     """Two tensors of different shapes meet in an operation that needs them to fit.
 

@@ -21,6 +21,7 @@ from stepscope.evidence.frame_values import HeldTensor
 from stepscope.evidence.modules import Module
 from stepscope.records.step import Site
 
+_AS_CHANNELS = " before and back after it; or use nn.GroupNorm(1, {}), which norms channels where they are"
 _GIVES = ("out_features", "out_channels", "hidden_size", "embedding_dim", "num_features")
 _TAKES = ("in_features", "in_channels", "input_size", "num_features")
 """The arguments of layers that say how wide their output and their input are."""
@@ -110,7 +111,8 @@ def _between(run: Evidence, crash: Crash, fault: SizeFault, layer: Layer) -> Ite
             f"but they are on axis {turned} of its input",
             label=f"input {list(tensor.shape)}",
             evidence=evidence,
-            fix=_move(tensor.ndim, turned, expected.axis),
+            fix=_move(tensor.ndim, turned, expected.axis)
+            + (_AS_CHANNELS.format(expected.size) if layer.module.is_a("LayerNorm") and turned == 1 else ""),
             related=[(layer.site, "the layer was built here")],
         )
         return

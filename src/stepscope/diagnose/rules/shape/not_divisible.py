@@ -27,12 +27,11 @@ def not_divisible(run: Evidence) -> Iterator[Proof]:
         return
     low = found.size // found.parts * found.parts
     near = " or ".join(str(n) for n in (low, low + found.parts) if n)
-    fewer = max(n for n in range(1, found.parts + 1) if found.size % n == 0)
     yield Proof(
         where=crash.site,
         message=f"{found.size_name}={found.size} is not a multiple of {found.parts_name}={found.parts}",
         label=f"{found.size} / {found.parts} is not a whole number",
         evidence={found.size_name: found.size, found.parts_name: found.parts},
-        fix=f"make {found.size_name} {near}, or {found.parts_name} {fewer}",
+        fix=f"make {found.size_name} {near}, or {found.parts_name} {found.fewer}",
         related=[(found.site, f"{found.size} is written here")] if found.site not in (None, crash.site) else [],
     )
