@@ -72,7 +72,7 @@ def main():
             if steps == STEPS:
                 break
     took = time.perf_counter() - began
-    print(f"accuracy {right / seen:.1%}, {took / steps * 1e3:.2f} ms a step, {steps / took:.0f} steps a second")
+    print(f"accuracy {right / seen:.1%}, step time {took / steps * 1e3:.2f} ms, {steps / took:.0f} steps per second")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,17 @@ def test_losses_come_first_then_other_numbers_then_media_and_the_machine_last() 
     ]
 
 
+def test_what_stepscope_records_comes_after_the_results_of_the_script() -> None:
+    recorded = [panel("watched/loss"), panel("time/data_ms"), panel("lr")]
+    assert keys(in_order(recorded)) == ["watched/loss", "time/data_ms", "lr"]
+    assert keys(in_order([*recorded, panel("val/acc")])) == ["val/acc", "lr", "watched/loss", "time/data_ms"]
+
+
+def test_media_without_a_prefix_follow_the_metrics() -> None:
+    mixed = [panel("samples", "image"), panel("train/loss"), panel("val/loss"), panel("lr")]
+    assert keys(in_order(mixed)) == ["train/loss", "val/loss", "lr", "samples"]
+
+
 def test_a_metric_with_a_goal_comes_before_all_others_and_an_axis_after_them() -> None:
     found = in_order([panel("loss"), panel("a/tokens"), panel("a/zeal"), panel("a/beta")], {"a/zeal"}, {"a/tokens"})
     assert keys(found) == ["a/zeal", "a/beta", "a/tokens", "loss"]

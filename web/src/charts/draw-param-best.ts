@@ -2,8 +2,8 @@
  * The best value as runs came in: every run a dot, the best so far a line of steps, the runs that improved it marked.
  */
 
+import { labelsBelow } from "../lib/chart-axes";
 import type { Box } from "../lib/chart-project";
-import { type AxisKind, tickLabels, ticks } from "../lib/chart-ticks";
 import type { ParamScale } from "../lib/param-scale";
 import type { BestSoFar } from "../lib/param-table";
 import type { Inks } from "./inks";
@@ -21,7 +21,7 @@ export interface BestPlot {
 const PAD = 12;
 
 export function bestBox(size: { width: number; height: number }): Box {
-  return { left: 72, top: 28, width: Math.max(40, size.width - 96), height: Math.max(40, size.height - 72) };
+  return { left: 56, top: 28, width: Math.max(40, size.width - 80), height: Math.max(40, size.height - 72) };
 }
 
 function range({ so, x }: BestPlot): [number, number] {
@@ -74,26 +74,21 @@ function drawAxes(ctx: CanvasRenderingContext2D, plot: BestPlot, box: Box, inks:
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
-  for (const tick of plot.scale.ticks(box.height / 40)) {
+  for (const tick of plot.scale.ticks(box.height / 28)) {
     const y = Math.round(box.top + box.height - PAD - tick.place * (box.height - 2 * PAD)) + 0.5;
     ctx.beginPath();
     ctx.moveTo(box.left, y);
     ctx.lineTo(box.left + box.width, y);
     ctx.stroke();
-    ctx.fillText(tick.label, box.left - 8, y, 60);
+    ctx.fillText(tick.label, box.left - 8, y, box.left - 8);
   }
   const [low, high] = range(plot);
-  const kind: AxisKind = plot.x === "time" ? "time" : "number";
-  const at = ticks(low, high, box.width / 96, kind).filter((value) => plot.x === "time" || Number.isInteger(value));
+  const inner = { ...box, left: box.left + PAD, width: box.width - 2 * PAD };
+  const kind = plot.x === "time" ? ({ xKind: "time" } as const) : { wholeX: true };
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
-  tickLabels(at, kind).forEach((label, index) =>
-    ctx.fillText(
-      label,
-      box.left + PAD + (((at[index] as number) - low) / (high - low)) * (box.width - 2 * PAD),
-      box.top + box.height + 8,
-    ),
-  );
+  for (const { px, text } of labelsBelow([low, high], inner, kind, (label) => ctx.measureText(label).width))
+    ctx.fillText(text, px, box.top + box.height + 8);
   ctx.fillText(plot.x === "time" ? "time" : "number of runs", box.left + box.width / 2, box.top + box.height + 25);
 }
 

@@ -1,7 +1,8 @@
 /** One measure over ranks and steps: a heat map with a row for each rank, and below it the band over all ranks. */
 
-import { tickLabels, ticks } from "../lib/chart-ticks";
-import { heatPart, heatRange, rowLabel, sayMeasure } from "../lib/rank-view";
+import { labelsBelow } from "../lib/chart-axes";
+import { ticks } from "../lib/chart-ticks";
+import { heatPart, heatRange, rowLabel, sayMeasure, stepRange } from "../lib/rank-view";
 import type { Ranks } from "../lib/schema";
 import { heatScale, type Inks } from "./inks";
 
@@ -11,9 +12,9 @@ interface Size {
 }
 
 const LEFT = 84;
-const RIGHT = 16;
+const RIGHT = 28;
 const TOP = 8;
-const BOTTOM = 26;
+const BOTTOM = 40;
 const ROW_PX = 16;
 const MOST_PX = 330;
 /** The lightest cell, which must not look like an empty one. */
@@ -33,11 +34,19 @@ function boxOf(size: Size) {
   };
 }
 
+type Box = ReturnType<typeof boxOf>;
+
+/** Where each interval begins, and where the last one ends. */
+function edgesOf(view: Ranks, box: Box): number[] {
+  const [first, end] = stepRange(view);
+  return [...view.steps, end].map((step) => box.left + ((step - first) / (end - first)) * box.width);
+}
+
 /** The interval under a pixel, or -1. */
 export function columnAt(view: Ranks, size: Size, px: number): number {
-  const box = boxOf(size);
-  const at = Math.floor(((px - box.left) / box.width) * view.steps.length);
-  return at >= 0 && at < view.steps.length ? at : -1;
+  const edges = edgesOf(view, boxOf(size));
+  if (px < (edges[0] ?? 0) || px >= (edges[edges.length - 1] ?? 0)) return -1;
+  return edges.findLastIndex((edge) => edge <= px);
 }
 
 /** The row under a pixel, or -1. */
@@ -55,7 +64,9 @@ export function drawHeat(
   hover: readonly [number, number] | null,
 ): void {
   const box = boxOf(size);
-  const w = box.width / Math.max(1, view.steps.length);
+  const edges = edgesOf(view, box);
+  const left = (j: number): number => edges[j] ?? box.left;
+  const wide = (j: number): number => left(j + 1) - left(j);
   const h = box.height / Math.max(1, view.rows.length);
   const range = heatRange(view.rows);
   const tint = heatScale(inks, inks.accent);
@@ -65,10 +76,10 @@ export function drawHeat(
     row.values.forEach((value, j) => {
       if (value === null) return;
       ctx.fillStyle = tint(FAINTEST + (1 - FAINTEST) * heatPart(value, range));
-      ctx.fillRect(box.left + j * w, top, w + 0.3, Math.max(0.7, h - gap));
+      ctx.fillRect(left(j), top, wide(j) + 0.3, Math.max(0.7, h - gap));
     });
     ctx.fillStyle = BAD;
-    for (const j of row.bad) ctx.fillRect(box.left + j * w, top, Math.max(2, w), Math.max(2, h - gap));
+    for (const j of row.bad) ctx.fillRect(left(j), top, Math.max(2, wide(j)), Math.max(2, h - gap));
   });
   ctx.font = `11px ${inks.font}`;
   ctx.fillStyle = inks.quiet;
@@ -83,9 +94,9 @@ export function drawHeat(
   ctx.strokeStyle = inks.text;
   ctx.lineWidth = 1;
   ctx.strokeRect(
-    box.left + hover[1] * w - 0.5,
+    left(hover[1]) - 0.5,
     box.top + hover[0] * h - 0.5,
-    Math.max(2, w) + 1,
+    Math.max(2, wide(hover[1])) + 1,
     Math.max(2, h - gap) + 1,
   );
 }
@@ -101,7 +112,8 @@ export function drawBand(ctx: CanvasRenderingContext2D, view: Ranks, size: Size,
   const air = (hi - lo || Math.abs(hi) || 1) * 0.06;
   lo = lo >= 0 ? Math.max(0, lo - air) : lo - air;
   hi += air;
-  const x = (at: number) => box.left + ((at + 0.5) / view.steps.length) * box.width;
+  const edges = edgesOf(view, box);
+  const x = (at: number) => ((edges[at] ?? 0) + (edges[at + 1] ?? 0)) / 2;
   const y = (value: number) => box.top + box.height - ((value - lo) / (hi - lo)) * box.height;
   ctx.font = `11px ${inks.font}`;
   ctx.textAlign = "right";
@@ -139,12 +151,9 @@ export function drawBand(ctx: CanvasRenderingContext2D, view: Ranks, size: Size,
   line(ctx, x(hover), box.top, x(hover), box.top + box.height);
 }
 
-function stepAxis(ctx: CanvasRenderingContext2D, view: Ranks, box: ReturnType<typeof boxOf>, inks: Inks): void {
-  const first = view.steps[0] ?? 0;
-  const span = Math.max(1, view.width * view.steps.length);
+function stepAxis(ctx: CanvasRenderingContext2D, view: Ranks, box: Box, inks: Inks): void {
+  const [first, end] = stepRange(view);
   const floor = box.top + box.height;
-  const at = ticks(first, first + span, Math.max(2, box.width / 90), "number", true);
-  const labels = tickLabels(at);
   ctx.font = `11px ${inks.font}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
@@ -152,12 +161,14 @@ function stepAxis(ctx: CanvasRenderingContext2D, view: Ranks, box: ReturnType<ty
   ctx.lineWidth = 1;
   line(ctx, box.left, floor + 0.5, box.left + box.width, floor + 0.5);
   ctx.fillStyle = inks.quiet;
-  at.forEach((step, i) => {
-    const x = box.left + ((step - first + 0.5) / span) * box.width;
-    if (x > box.left + box.width) return;
-    line(ctx, Math.round(x) + 0.5, floor, Math.round(x) + 0.5, floor + 4);
-    ctx.fillText(labels[i] ?? "", x, floor + 8);
-  });
+  // With an interval for each step, a label stands below the middle of its step.
+  const middle = view.width < 2 ? 0.5 : 0;
+  const range = [first - middle, end - middle] as const;
+  for (const { px, text } of labelsBelow(range, box, { wholeX: true }, (label) => ctx.measureText(label).width)) {
+    line(ctx, Math.round(px) + 0.5, floor, Math.round(px) + 0.5, floor + 4);
+    ctx.fillText(text, px, floor + 8);
+  }
+  ctx.fillText("Step", box.left + box.width / 2, floor + 23);
 }
 
 function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {

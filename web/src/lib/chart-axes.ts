@@ -86,6 +86,17 @@ export function planAxes(
   };
 }
 
+/** The labels of the x-axis below a picture whose box is given. */
+export function labelsBelow(
+  range: Range,
+  box: Box,
+  options: Pick<AxesOptions, "xKind" | "wholeX">,
+  measure: Measure,
+): Label[] {
+  const axes: Axes = { x: range, y: [0, 1], logX: false, logY: false };
+  return placed(xTicks(axes, box.width, options, measure), projection(axes, box).x);
+}
+
 const placed = ({ at, labels }: Ticks, pixel: (value: number) => number): Label[] =>
   at.map((value, i) => ({ at: value, px: pixel(value), text: labels[i] ?? "" }));
 

@@ -100,3 +100,10 @@ it("keeps percents between 0 and 100, and gives whole numbers whole room", () =>
   expect(valueRange([lineOf([100, 340])], { ...all, percent: true })[1]).toBeGreaterThan(340);
   expect(valueRange([lineOf([5, 5])], all)).toEqual([4, 6]);
 });
+
+it("draws nothing beyond what a score can reach, and nothing below a metric that stays at zero", () => {
+  expect(valueRange([lineOf([98.3])], { ...all, score: true })).toEqual([88.47, 100.5]);
+  expect(valueRange([lineOf([0.2, 1])], { ...all, score: true })[1]).toBe(1.005);
+  expect(valueRange([lineOf([20, 300])], { ...all, score: true })[1]).toBeGreaterThan(300);
+  expect(valueRange([lineOf([0, 0])], all)).toEqual([-0.05, 1]);
+});

@@ -22,6 +22,8 @@ export interface RangeOptions {
   window: Range;
   /** Percents keep to 0 to 100 while all of them do. */
   percent?: boolean;
+  /** An accuracy or the like: no tick beyond 1, or beyond 100 where it is written as a percentage. */
+  score?: boolean;
 }
 
 /** Calls back for each column of drawn numbers, with the part of it that lies in the window. */
@@ -130,6 +132,7 @@ export function padded([lo, hi]: Range, log: boolean): Range {
   }
   const span = hi - lo;
   const tiny = Math.max(Math.abs(hi), Math.abs(lo)) * 1e-12;
+  if (lo === 0 && hi === 0) return [-0.05, 1];
   if (!(span > tiny)) {
     const half = Math.max(Math.abs(hi) * 0.1, Number.isInteger(hi) ? 1 : 0);
     return [lo > 0 ? Math.max(0, lo - half) : lo - half, hi < 0 ? Math.min(0, hi + half) : hi + half];
@@ -143,6 +146,14 @@ export function valueRange(lines: readonly PlotLine[], options: RangeOptions): R
   if (values.length === 0) return options.log ? [0.1, 10] : [0, 1];
   const whole = extent(values);
   if (options.percent && !options.log && whole[0] >= 0 && whole[1] <= 100) return [0, 100];
+  const range = rangeOf(lines, options, values, whole);
+  return options.score && whole[0] >= 0 && whole[1] <= 100 ? [range[0], Math.min(range[1], scoreTop(whole[1]))] : range;
+}
+
+/** A hair above the best possible score, so that a line there is not cut in half. */
+const scoreTop = (most: number): number => (most <= 1 ? 1.005 : 100.5);
+
+function rangeOf(lines: readonly PlotLine[], options: RangeOptions, values: Float64Array, whole: Range): Range {
   if (options.clip === "never") return padded(whole, options.log);
   if (options.clip === "extreme")
     return padded(options.log ? whole : withoutOutliers(lines, options, values, whole), options.log);

@@ -7,13 +7,17 @@ import type { PanelInfo } from "./schema";
 import { systemTitle } from "./system-groups";
 
 export interface Section {
-  /** "" for keys without a prefix. */
+  /** "" for metrics without a prefix. */
   name: string;
   label: string;
   panels: PanelInfo[];
   /** Open unless the address says otherwise. */
   open: boolean;
 }
+
+/** The section of media whose keys have no prefix. */
+const MEDIA = "media";
+const LABELS: Record<string, string> = { "": "Metrics", [MEDIA]: "Media", watched: "Recorded by Stepscope" };
 
 /** Sections beyond the first two hundred panels start closed, so that a page of thousands opens at once. */
 const OPEN_PANELS = 200;
@@ -25,15 +29,16 @@ export const panelId = (panel: Pick<PanelInfo, "key" | "kind">): string =>
 export function sections(panels: readonly PanelInfo[]): Section[] {
   const groups = new Map<string, PanelInfo[]>();
   for (const panel of panels) {
-    const group = groups.get(panel.section);
+    const name = panel.section || (panel.kind === "scalar" ? "" : MEDIA);
+    const group = groups.get(name);
     if (group) group.push(panel);
-    else groups.set(panel.section, [panel]);
+    else groups.set(name, [panel]);
   }
   let before = 0;
   return [...groups].map(([name, own]) => {
     const open = name !== "system" && before < OPEN_PANELS;
     before += own.length;
-    return { name, label: name || (own.some((p) => p.kind === "scalar") ? "Metrics" : "Media"), panels: own, open };
+    return { name, label: LABELS[name] ?? name, panels: own, open };
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisKind, niceStep, tickLabels, ticks } from "./chart-ticks";
+import { axisKind, limitsOf, niceStep, tickLabels, ticks } from "./chart-ticks";
 
 describe("ticks", () => {
   it("are round numbers inside the range", () => {
@@ -85,4 +85,9 @@ it("chooses the kind of axis by what x is", () => {
 it("gives a step even for an empty span", () => {
   expect(niceStep(0, 5)).toBe(1);
   expect(niceStep(Number.NaN, 5)).toBe(1);
+});
+
+it("knows scores by their names", () => {
+  const names = ["val/acc", "valAcc", "accuracy", "top5", "test_f1", "mIoU", "acc_time_s", "map", "loss", "accelerate"];
+  expect(names.filter((name) => limitsOf(name).score)).toEqual(["val/acc", "valAcc", "accuracy", "top5", "test_f1", "mIoU", "acc_time_s"]);
 });

@@ -209,6 +209,18 @@ export function unitOf(key: string): "percent" | "bytes" | "number" {
   return /bytes(_per_s)?$/i.test(key) ? "bytes" : "number";
 }
 
+const SCORES =
+  /(^|[^a-z])(accs?|acc[15]|accurac(y|ies)|auc|auroc|auprc|f1|m?iou|dice|precision|recall|top[15])([^a-z]|$)/i;
+
+/** A metric that cannot be more than 1, or 100 as a percentage, as its name tells. */
+const isScore = (key: string): boolean => SCORES.test(key) || SCORES.test(key.replace(/([a-z])([A-Z])/g, "$1_$2"));
+
+/** What the y-range of a metric must not pass. */
+export const limitsOf = (key: string): { percent: boolean; score: boolean } => ({
+  percent: unitOf(key) === "percent",
+  score: isScore(key),
+});
+
 /** What kind of axis an x setting draws. */
 export function axisKind(x: string, log: boolean): AxisKind {
   if (log) return "log";

@@ -1,24 +1,29 @@
 import { expect, test } from "vitest";
 import { barsOf, plotOf, stretchAround, together } from "./evidence-plot";
 
-const BOX = { width: 110, height: 60, left: 10, right: 0, top: 0, bottom: 10 };
+const SIZE = { width: 110, height: 60 };
 
 test("a line runs over the box, breaks at what is not finite, and the step is marked", () => {
-  const plot = plotOf([{ x: [0, 5, 10], y: [1, null, 3] }], BOX, 5);
+  const plot = plotOf([{ x: [0, 5, 10], y: [1, null, 3] }], SIZE, 5);
   expect(plot?.paths[0]?.match(/[ML]/g)).toEqual(["M", "M"]);
-  expect([plot?.odd, plot?.mark, plot?.log]).toEqual([[60], 60, false]);
-  expect(plot?.xTicks.map(({ label }) => label)).toEqual(["0", "5", "10"]);
-  expect(plotOf([{ x: [0, 1], y: [1, 2] }], BOX, 7)?.mark).toBeNull();
+  const middle = (plot?.box.left ?? 0) + (plot?.box.width ?? 0) / 2;
+  expect([plot?.odd, plot?.mark, plot?.log]).toEqual([[middle], middle, false]);
+  expect(plot?.x.map(({ text }) => text)).toEqual(["0", "10"]);
+});
+
+test("a marked step outside the line is shown with it", () => {
+  const plot = plotOf([{ x: [28, 231], y: [1, 2] }], SIZE, 3);
+  expect([plot?.mark, plot?.x[0]?.text]).toEqual([plot?.box.left, "3"]);
 });
 
 test("an explosion is drawn on a log axis, and a flat or empty line does not break", () => {
-  const plot = plotOf([{ x: [0, 1, 2], y: [1e-3, 1, 1e6] }], BOX);
+  const plot = plotOf([{ x: [0, 1, 2], y: [1e-3, 1, 1e6] }], SIZE);
   expect(plot?.log).toBe(true);
-  expect(plot?.yTicks.length).toBeGreaterThan(1);
-  expect(plotOf([{ x: [0, 1], y: [0, 0] }], BOX)?.paths[0]).toBe("M10 25L110 25");
-  expect(plotOf([{ x: [3], y: [2] }], BOX)?.paths[0]).toBe("M60 25");
-  expect(plotOf([], BOX)).toBeNull();
-  expect(plotOf([{ x: [1], y: [null] }], BOX)).toBeNull();
+  expect(plot?.y.length).toBeGreaterThan(1);
+  expect(plotOf([{ x: [0, 1], y: [0, 0] }], SIZE)?.paths[0]).toBe("M34 23L96 23");
+  expect(plotOf([{ x: [3], y: [2] }], SIZE)?.paths[0]).toBe("M65 23");
+  expect(plotOf([], SIZE)).toBeNull();
+  expect(plotOf([{ x: [1], y: [null] }], SIZE)).toBeNull();
 });
 
 test("bars are as long as their values, or as their size when they differ by much", () => {

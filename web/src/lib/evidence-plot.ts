@@ -1,16 +1,7 @@
 /** The arithmetic of the small charts beside a finding: where lines run, where marks stand, what the axes say. */
 
-import { ticks } from "./chart-ticks";
-import { formatNumber } from "./format";
-
-export interface Box {
-  width: number;
-  height: number;
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
+import { type Label, planAxes } from "./chart-axes";
+import { type Box, projection } from "./chart-project";
 
 export interface PlotInput {
   x: readonly number[];
@@ -18,44 +9,49 @@ export interface PlotInput {
 }
 
 export interface Plot {
+  /** Where lines are drawn, inside the axes. */
+  box: Box;
   /** One path per line, with gaps where values are not finite. */
   paths: string[];
   /** Where values stop being finite, on the lower edge. */
   odd: number[];
-  yTicks: { at: number; label: string }[];
-  xTicks: { at: number; label: string }[];
-  /** The marked place, if it is inside. */
+  x: readonly Label[];
+  y: readonly Label[];
+  /** Where the marked place is, if there is one. */
   mark: number | null;
   log: boolean;
 }
 
+export interface PlotSize {
+  width: number;
+  height: number;
+}
+
 /** Values over more than this are drawn on a log axis: an explosion would hide all that was before it. */
 const LOG_FROM = 500;
+/** The width of a letter of a tick label. */
+const LETTER_PX = 5.6;
 
-export function plotOf(lines: readonly PlotInput[], box: Box, mark: number | null = null): Plot | null {
+export function plotOf(lines: readonly PlotInput[], size: PlotSize, mark: number | null = null): Plot | null {
   const xs = lines.flatMap(({ x }) => x);
   const ys = lines.flatMap(({ y }) => y).filter((one): one is number => one !== null && Number.isFinite(one));
   if (xs.length === 0 || ys.length === 0) return null;
-  const [x0, x1] = widened(least(xs), most(xs));
-  const log = least(ys) > 0 && most(ys) / least(ys) > LOG_FROM;
-  const scale = (value: number) => (log ? Math.log10(value) : value);
-  const [y0, y1] = padded(widened(scale(least(ys)), scale(most(ys))));
-  const placeX = (value: number) => round(box.left + ((value - x0) / (x1 - x0)) * (box.width - box.left - box.right));
-  const placeY = (value: number) =>
-    round(box.height - box.bottom - ((scale(value) - y0) / (y1 - y0)) * (box.height - box.top - box.bottom));
+  const logY = least(ys) > 0 && most(ys) / least(ys) > LOG_FROM;
+  const marked = mark === null ? xs : [...xs, mark];
+  const axes = { x: widened(least(marked), most(marked)), y: padded(least(ys), most(ys), logY), logX: false, logY };
+  const plan = planAxes(axes, size, { wholeX: true }, (label) => label.length * LETTER_PX);
+  const at = projection(axes, plan.box);
+  const placeX = (value: number) => round(at.x(value));
+  const placeY = (value: number) => round(at.y(value));
   const odd = lines.flatMap(({ x, y }) => x.filter((_, at) => (y[at] ?? null) === null).map(placeX));
   return {
+    box: plan.box,
     paths: lines.map((line) => pathOf(line, placeX, placeY)),
     odd: apart(odd),
-    yTicks: (log ? ticks(10 ** y0, 10 ** y1, 3, "log") : ticks(y0, y1, 3)).map((value) => ({
-      at: placeY(value),
-      label: formatNumber(value, 3),
-    })),
-    xTicks: ticks(x0, x1, 4)
-      .filter(Number.isInteger)
-      .map((value) => ({ at: placeX(value), label: formatNumber(value) })),
-    mark: mark !== null && mark >= x0 && mark <= x1 ? placeX(mark) : null,
-    log,
+    x: plan.x,
+    y: plan.y,
+    mark: mark === null ? null : placeX(mark),
+    log: logY,
   };
 }
 
@@ -90,9 +86,10 @@ function widened(low: number, high: number): [number, number] {
   return [low - by, high + by];
 }
 
-function padded([low, high]: [number, number]): [number, number] {
+function padded(least: number, most: number, log: boolean): [number, number] {
+  const [low, high] = log ? [Math.log10(least), Math.log10(most)] : widened(least, most);
   const by = (high - low) * 0.08;
-  return [low - by, high + by];
+  return log ? [10 ** (low - by), 10 ** (high + by)] : [low - by, high + by];
 }
 
 const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b));

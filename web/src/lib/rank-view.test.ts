@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { bandRows, heatPart, heatRange, sayBand, sayCell, sayInterval, sayMeasure } from "./rank-view";
+import {
+  bandRows,
+  heatPart,
+  heatRange,
+  joined,
+  sayBand,
+  sayCell,
+  sayInterval,
+  sayMeasure,
+  stepRange,
+} from "./rank-view";
 import type { HeatRow, Ranks } from "./schema";
 
 const row = (first: number, values: (number | null)[], more: Partial<HeatRow> = {}): HeatRow => ({
@@ -53,6 +63,29 @@ describe("the scale of a heat map", () => {
     expect(heatPart(3, heatRange([row(0, [3, 3])]))).toBe(0.5);
   });
   test("nothing at all has a scale too", () => expect(heatRange([row(0, [null])])).toEqual([0, 0]));
+});
+
+describe("intervals in which nobody logged", () => {
+  const gaps = (values: (number | null)[]): Ranks => ({
+    ...view,
+    steps: values.map((_, at) => at * 10),
+    rows: [row(0, values), row(1, values, { bad: [values.length - 1] })],
+    band: { ...view.band, mean: values },
+  });
+  test("belong to the interval before while they are few", () => {
+    const found = joined(gaps([1, null, 3, 4]));
+    expect([found.steps, found.rows[1]?.values, found.rows[1]?.bad, found.band.mean]).toEqual([
+      [0, 20, 30],
+      [1, 3, 4],
+      [2],
+      [1, 3, 4],
+    ]);
+    expect([sayInterval(found, 0), stepRange(found)]).toEqual(["steps 0–19", [0, 40]]);
+  });
+  test("stay where they are many", () => {
+    expect(joined(gaps([1, null, null, null, null, 3])).steps).toHaveLength(6);
+    expect(joined(view)).toBe(view);
+  });
 });
 
 describe("in words", () => {

@@ -26,6 +26,52 @@ export function sayMeasure(value: number | null | undefined, unit: Ranks["unit"]
   return unit === "ms" ? `${number} ms` : unit === "percent" ? `${number}%` : number;
 }
 
+/** Longer stretches without a value stay empty. */
+const MOST_JOINED = 3;
+
+/**
+ * The same picture without short stretches in which no rank logged anything: the interval before covers them. Times
+ * are logged now and then, so that the stripes would say nothing.
+ */
+export function joined(view: Ranks): Ranks {
+  const empty = view.steps.map((_, at) => view.rows.every((row) => row.values[at] === null && !row.bad.includes(at)));
+  const kept = view.steps.flatMap((_, at) => {
+    if (!empty[at]) return [at];
+    let [from, to] = [at, at];
+    while (empty[from - 1]) from--;
+    while (empty[to + 1]) to++;
+    return to - from < MOST_JOINED && from > 0 ? [] : [at];
+  });
+  if (kept.length === view.steps.length) return view;
+  const pick = <T>(list: readonly T[]): T[] => kept.map((at) => list[at] as T);
+  const { band } = view;
+  return {
+    ...view,
+    steps: pick(view.steps),
+    rows: view.rows.map((row) => ({
+      ...row,
+      values: pick(row.values),
+      whose: pick(row.whose),
+      bad: row.bad.map((at) => kept.indexOf(at)),
+    })),
+    band: {
+      mean: pick(band.mean),
+      low: pick(band.low),
+      high: pick(band.high),
+      low_rank: pick(band.low_rank),
+      high_rank: pick(band.high_rank),
+      bad: pick(band.bad),
+      bad_rank: pick(band.bad_rank),
+    },
+  };
+}
+
+/** The steps from the first interval to the end of the last. */
+export function stepRange({ steps, width }: Pick<Ranks, "steps" | "width">): readonly [number, number] {
+  const first = steps[0] ?? 0;
+  return [first, Math.max(first + 1, Math.round((steps[steps.length - 1] ?? first) + width))];
+}
+
 /** "steps 120–129", or the one step. */
 export function sayInterval(view: Pick<Ranks, "steps" | "width">, at: number): string {
   const first = view.steps[at] ?? 0;

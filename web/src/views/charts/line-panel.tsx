@@ -12,7 +12,7 @@ import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
 import { allWhole, beyond, valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
-import { axisKind, unitOf } from "../../lib/chart-ticks";
+import { axisKind, limitsOf, unitOf } from "../../lib/chart-ticks";
 import { count, formatNumber } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import { hovered, lookOfRun, nameOf } from "../../state";
@@ -84,7 +84,7 @@ function baseScene(
   const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
   const unit = unitOf(info.key);
   const y =
-    fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, percent: unit === "percent" });
+    fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, ...limitsOf(info.key) });
   const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
   return {
     x,

@@ -20,11 +20,14 @@ export function DistributionBar({
   runs,
   shown,
   without,
+  sound,
 }: {
   data: Distributions;
   runs: readonly string[];
   shown: number;
   without: number;
+  /** No layer that is shown has anything wrong. */
+  sound: boolean;
 }) {
   const order = settings.order.value;
   return (
@@ -59,6 +62,7 @@ export function DistributionBar({
           onChange={(value) => (settings.order.value = value)}
         />
       </span>
+      {order === "wrong" && sound && shown > 0 ? <span class="quiet">none dead, saturated or exploding</span> : null}
       <span class="inline gap-2 shrinks">
         <span class="quiet">Range</span>
         <Segments

@@ -62,7 +62,13 @@ function Board({
   const opened = open.length === 2 && there.includes(open[0] as string) ? open : null;
   return (
     <div class="page dist" data-open={opened !== null || undefined}>
-      <DistributionBar data={data} runs={there} shown={layers.length} without={runs.length - there.length} />
+      <DistributionBar
+        data={data}
+        runs={there}
+        shown={layers.length}
+        without={runs.length - there.length}
+        sound={layers.every((layer) => gravest(layer.cells.filter(shown)) === null)}
+      />
       <div class="fill-down dist-body">
         <div class="scroll shrinks dist-scroll charts-scroll" tabIndex={0} role="region" aria-label="Layers">
           <div

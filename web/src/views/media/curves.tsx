@@ -116,6 +116,7 @@ export function Curves({ items, step }: { items: readonly MediaItem[]; step: num
           colours={lines.map((line) => line.colour)}
           words={words}
           named={classes.length > 1}
+          inked={picked === ALL}
           step={step}
           at={at}
         />
@@ -129,6 +130,8 @@ interface LegendProps {
   colours: readonly string[];
   words: ReturnType<typeof curveWords>;
   named: boolean;
+  /** Lines have a color for their class, not for their run. */
+  inked: boolean;
   step: number | null;
   at: { line: number; index: number } | null;
 }
@@ -136,7 +139,7 @@ interface LegendProps {
 const MOST = 60;
 
 /** Best first; the point that is read stands at its curve. */
-function Legend({ shown, colours, words, named, step, at }: LegendProps) {
+function Legend({ shown, colours, words, named, inked, step, at }: LegendProps) {
   const order = shown.map((_, i) => i).sort((a, b) => (shown[b]?.area ?? -1) - (shown[a]?.area ?? -1));
   const read = at ? shown[at.line]?.curve : undefined;
   return (
@@ -155,7 +158,7 @@ function Legend({ shown, colours, words, named, step, at }: LegendProps) {
             return (
               <tr key={i} data-at={at?.line === i || undefined}>
                 <td>
-                  {named ? <span class="ink" style={{ background: colours[i] }} /> : null} <RunName run={item.run} />
+                  {inked ? <span class="ink" style={{ background: colours[i] }} /> : null} <RunName run={item.run} />
                   {item.step !== step && step !== null ? (
                     <span class="quiet"> step {item.step.toLocaleString("en-US")}</span>
                   ) : null}

@@ -17,6 +17,7 @@ export function ModelBar({ page, alone = false }: { page: ModelPage | null; alon
     label: cut(nameOf(id)),
   }));
   const recordings = [...(steps?.steps ?? [])].reverse();
+  if (steps && !shown && !alone) return null;
   return (
     <div class="bar model-bar" role="toolbar" aria-label="Recording">
       {options.length > 0 && !alone ? (

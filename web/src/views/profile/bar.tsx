@@ -18,6 +18,7 @@ export function ProfileBar({ alone = false }: { alone?: boolean }) {
   const ids = [...new Set([...(shown ? [shown] : []), ...(data.runs.value ?? [])])];
   const profiles = [...(listed?.found.profiles ?? [])].reverse();
   const ranks = chosen?.ranks ?? [];
+  if (listed && !shown && !alone) return null;
   return (
     <div class="bar profile-bar" role="toolbar" aria-label="Profile">
       {ids.length > 0 && !alone ? (

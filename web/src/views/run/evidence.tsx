@@ -2,13 +2,13 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, isAbort } from "../../lib/api";
-import { barsOf, type Box, type Drawn, plotOf, type PlotInput, stretchAround, together } from "../../lib/evidence-plot";
+import { barsOf, type Drawn, plotOf, type PlotInput, stretchAround, together } from "../../lib/evidence-plot";
 import { formatCell, formatNumber, visibleText } from "../../lib/format";
 import type { EvidenceSeries, Line, ShownFinding } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { everything } from "../charts/visible";
 
-const BOX: Box = { width: 300, height: 112, left: 46, right: 10, top: 10, bottom: 20 };
+const SIZE = { width: 300, height: 108 };
 const BUCKETS = 240;
 const MOST_BARS = 12;
 
@@ -62,27 +62,29 @@ interface PlotProps {
 }
 
 function Plot({ lines, colours, label, mark = null, dots = false }: PlotProps) {
-  const plot = plotOf(lines, BOX, mark);
+  const plot = plotOf(lines, SIZE, mark);
   if (!plot) return <p class="small quiet">nothing finite to draw</p>;
-  const right = BOX.width - BOX.right;
-  const floor = BOX.height - BOX.bottom;
+  const { box } = plot;
+  const right = box.left + box.width;
+  const floor = box.top + box.height;
   return (
-    <svg viewBox={`0 0 ${BOX.width} ${BOX.height}`} role="img" aria-label={visibleText(label)}>
-      {plot.yTicks.map(({ at, label: words }) => (
-        <g key={at}>
-          <line class="evidence-grid" x1={BOX.left} x2={right} y1={at} y2={at} />
-          <text class="evidence-tick" x={BOX.left - 6} y={at + 3.5} text-anchor="end">
-            {words}
+    <svg viewBox={`0 0 ${SIZE.width} ${SIZE.height}`} role="img" aria-label={visibleText(label)}>
+      {plot.y.map(({ px, text }) => (
+        <g key={px}>
+          <line class="evidence-grid" x1={box.left} x2={right} y1={px} y2={px} />
+          <text class="evidence-tick" x={box.left - 6} y={px + 3.5} text-anchor="end">
+            {text}
           </text>
         </g>
       ))}
-      {plot.xTicks.map(({ at, label: words }) => (
-        <text key={at} class="evidence-tick" x={at} y={BOX.height - 5} text-anchor="middle">
-          {words}
+      <line class="evidence-grid" x1={box.left} x2={right} y1={floor} y2={floor} />
+      {plot.x.map(({ px, text }) => (
+        <text key={px} class="evidence-tick" x={px} y={SIZE.height - 6} text-anchor="middle">
+          {text}
         </text>
       ))}
       {plot.mark !== null ? (
-        <line class="evidence-mark" x1={plot.mark} x2={plot.mark} y1={BOX.top - 6} y2={floor} />
+        <line class="evidence-mark" x1={plot.mark} x2={plot.mark} y1={box.top - 6} y2={floor} />
       ) : null}
       {plot.paths.map((path, at) => (
         <path key={at} class={dots ? "evidence-line evidence-dots" : "evidence-line"} d={path} stroke={colours[at]} />

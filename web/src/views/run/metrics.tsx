@@ -20,7 +20,7 @@ import { SparkLine } from "../runs/spark";
 import { CardSearch, NothingFits, Section } from "./pieces";
 import { goPart, linkToPart } from "./place";
 
-const FIRST_ROWS = 20;
+const FIRST_ROWS = 30;
 const MORE_ROWS = 500;
 const COLUMNS: readonly (readonly [MetricColumn, string])[] = [
   ["key", "Name"],

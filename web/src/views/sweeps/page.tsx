@@ -249,6 +249,7 @@ function Trials({ sweep }: { sweep: SweepView }) {
   const [all, setAll] = useState(false);
   const names = sweep.trials[0]?.settings.map((one) => one.name) ?? [];
   const listed = all ? sweep.trials : sweep.trials.slice(0, FEW);
+  const numbers = names.map((_, at) => sweep.trials.every((one) => isNumber(one.settings[at]?.value)));
   return (
     <section class="sweep-trials">
       <h2>Runs, newest first</h2>
@@ -258,19 +259,19 @@ function Trials({ sweep }: { sweep: SweepView }) {
             <tr>
               <th>Run</th>
               <th>State</th>
-              <th>{visibleText(sweep.metric ?? "Value")}</th>
-              {names.map((name) => (
-                <th key={name} class="isolate">
+              <th class="number">{visibleText(sweep.metric ?? "Value")}</th>
+              {names.map((name, at) => (
+                <th key={name} class={cell(numbers[at])}>
                   {visibleText(name)}
                 </th>
               ))}
-              <th>Time</th>
+              <th class="number">Time</th>
               <th>Why</th>
             </tr>
           </thead>
           <tbody>
             {listed.map((one) => (
-              <Row key={one.number} trial={one} isBest={one.number === sweep.best?.number} />
+              <Row key={one.number} trial={one} numbers={numbers} isBest={one.number === sweep.best?.number} />
             ))}
           </tbody>
         </table>
@@ -282,7 +283,18 @@ function Trials({ sweep }: { sweep: SweepView }) {
   );
 }
 
-function Row({ trial, isBest }: { trial: SweepTrial; isBest: boolean }) {
+const isNumber = (value: string | undefined): boolean =>
+  value !== undefined && value.trim() !== "" && !Number.isNaN(+value);
+const cell = (number: boolean | undefined): string => (number ? "isolate number" : "isolate");
+
+interface RowProps {
+  trial: SweepTrial;
+  /** Which settings are numbers in all runs. */
+  numbers: readonly boolean[];
+  isBest: boolean;
+}
+
+function Row({ trial, numbers, isBest }: RowProps) {
   const until = trial.ended ?? now.value;
   return (
     <tr data-best={isBest || undefined}>
@@ -300,16 +312,16 @@ function Row({ trial, isBest }: { trial: SweepTrial; isBest: boolean }) {
           <i aria-hidden="true" /> {trial.state}
         </span>
       </td>
-      <td>
+      <td class="number">
+        {isBest ? <small>best </small> : null}
         {trial.value === null ? "–" : formatNumber(trial.value)}
-        {isBest ? <small> best</small> : null}
       </td>
-      {trial.settings.map((one) => (
-        <td key={one.name} class="isolate">
+      {trial.settings.map((one, at) => (
+        <td key={one.name} class={cell(numbers[at])}>
           {visibleText(one.value)}
         </td>
       ))}
-      <td>{trial.started > 0 ? formatDuration(Math.max(0, until - trial.started)) : "–"}</td>
+      <td class="number">{trial.started > 0 ? formatDuration(Math.max(0, until - trial.started)) : "–"}</td>
       <td class="quiet isolate sweep-why" title={visibleText(trial.reason)}>
         {visibleText(trial.reason)}
       </td>

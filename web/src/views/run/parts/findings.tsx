@@ -117,12 +117,13 @@ function NoFindings({ run }: { run: RunDetail }) {
   const title = run.status === "running" ? "No problems found so far" : "No problems found";
   return (
     <EmptyState title={run.watched ? title : "Not watched"} icon={run.watched ? <CheckIcon size={24} /> : undefined}>
-      {run.watched ? <p>No rule found a problem in this run.</p> : null}
       <LookedAt run={run} />
-      <div class="vstack gap-3 to-left lessons">
-        <Lesson title="Watch a whole training" text="stepscope run train.py" />
-        <Lesson title="Or a few batches with every check on" text="stepscope check train.py" />
-      </div>
+      {run.watched ? null : (
+        <div class="vstack gap-3 to-left lessons">
+          <Lesson title="Watch a whole training" text="stepscope run train.py" />
+          <Lesson title="Or a few batches with every check on" text="stepscope check train.py" />
+        </div>
+      )}
     </EmptyState>
   );
 }

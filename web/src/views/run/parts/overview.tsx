@@ -39,9 +39,9 @@ export function OverviewPart({ run }: { run: RunDetail }) {
           <Reproduce run={run} />
           <Git run={run} />
           <Config config={run.config} origins={run.config_origins} />
+          <Artifacts run={run} />
           <Machine run={run} />
           <Packages run={run} />
-          <Artifacts run={run} />
         </div>
       </div>
       <Changes run={run} />

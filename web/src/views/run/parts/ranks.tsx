@@ -1,13 +1,13 @@
 /** The ranks of a run: one measure by rank and step, the band over all ranks, and which rank the others wait for. */
 
-import { useCallback, useState } from "preact/hooks";
+import { useCallback, useMemo, useState } from "preact/hooks";
 import { columnAt, drawBand, drawHeat, heatHeight, rowAt } from "../../../charts/draw-ranks";
 import type { Inks } from "../../../charts/inks";
 import { EmptyState, ErrorState, Select, Skeleton } from "../../../components";
 import { SystemIcon } from "../../../components/icons";
 import { Segments } from "../../../components/segments";
 import { count, visibleText } from "../../../lib/format";
-import { BAND_HEAD, bandRows, heatRange, sayBand, sayCell, sayMeasure } from "../../../lib/rank-view";
+import { BAND_HEAD, bandRows, heatRange, joined, sayBand, sayCell, sayMeasure } from "../../../lib/rank-view";
 import type { Ranks, RunDetail } from "../../../lib/schema";
 import { text } from "../../../lib/url";
 import { param } from "../../../router";
@@ -59,7 +59,8 @@ function machines({ hosts, machines }: Ranks): string {
   return machines > 4 ? `${count(machines, "machine")}: ${shown.join(", ")} …` : shown.join(", ");
 }
 
-function Pictures({ view }: { view: Ranks }) {
+function Pictures({ view: answer }: { view: Ranks }) {
+  const view = useMemo(() => joined(answer), [answer]);
   const [cell, setCell] = useState<readonly [number, number] | null>(null);
   const [at, setAt] = useState(-1);
   const heat = useCallback(
