@@ -129,14 +129,14 @@ describe.skipIf(noBrowser)("the Runs page", () => {
   test("runs are chosen by keyboard and mouse and go to Charts", async () => {
     const page = await open();
     for (const key of ["j", "x", "j", "j", "x"]) await page.keyboard.press(key);
-    await page.getByRole("button", { name: "Compare 2 in Charts" }).waitFor();
+    await page.getByRole("button", { name: "Chart 2 runs" }).waitFor();
     const boxes = page.locator(".grid-rows input[type=checkbox]");
     await boxes.nth(5).click({ modifiers: ["Shift"] });
-    await page.getByRole("button", { name: "Compare 5 in Charts" }).click();
+    await page.getByRole("button", { name: "Chart 5 runs" }).click();
     await page.waitForFunction(() => location.hash.startsWith("#/charts?"));
     await expect.poll(() => page.evaluate(() => /runs=([^&]*)/.exec(location.hash)?.[1]?.split(",").length)).toBe(5);
     await page.goBack();
-    await page.getByRole("button", { name: "Compare 5 in Charts" }).waitFor();
+    await page.getByRole("button", { name: "Chart 5 runs" }).waitFor();
   });
 
   test("tags and notes are edited in place and survive a reload", async () => {

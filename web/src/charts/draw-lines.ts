@@ -37,7 +37,7 @@ export function drawLines(
 ): void {
   ctx.save();
   ctx.beginPath();
-  ctx.rect(box.left, box.top - 2, box.width, box.height + 4);
+  ctx.rect(box.left - 3, box.top - 2, box.width + 6, box.height + 4);
   ctx.clip();
   ctx.lineJoin = "round";
   ctx.lineCap = "round";

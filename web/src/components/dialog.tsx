@@ -27,7 +27,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       onCancel={(event) => (event.preventDefault(), onClose())}
       onClick={(event) => event.target === box.current && onClose()}
     >
-      <header class="hstack dialog-head">
+      <header class="hstack gap-3 dialog-head">
         <h2>{title}</h2>
         <IconButton label="Close" onClick={onClose}>
           <CloseIcon />

@@ -89,5 +89,13 @@ it("gives a step even for an empty span", () => {
 
 it("knows scores by their names", () => {
   const names = ["val/acc", "valAcc", "accuracy", "top5", "test_f1", "mIoU", "acc_time_s", "map", "loss", "accelerate"];
-  expect(names.filter((name) => limitsOf(name).score)).toEqual(["val/acc", "valAcc", "accuracy", "top5", "test_f1", "mIoU", "acc_time_s"]);
+  expect(names.filter((name) => limitsOf(name).score)).toEqual([
+    "val/acc",
+    "valAcc",
+    "accuracy",
+    "top5",
+    "test_f1",
+    "mIoU",
+    "acc_time_s",
+  ]);
 });

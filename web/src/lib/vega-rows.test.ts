@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fieldName, pointRows, readySpec, runRows } from "./vega-rows";
+import { fieldName, pointRows, readySpec, runRows, unknownField } from "./vega-rows";
 
 test.each([
   ["config.lr", "config_lr"],
@@ -62,4 +62,16 @@ describe("a specification", () => {
   test.each(["{", "3", "[]"])("%s is refused in words", (text) => {
     expect(() => readySpec(text, {}, size)).toThrow(/specification/);
   });
+});
+
+test("a field that no row has is named, with what to write", () => {
+  const data = { runs: [{ name: "one", val_loss: 1, lr: 0.1 }] };
+  const why = (encoding: object, more: object = {}) =>
+    unknownField(readySpec(JSON.stringify({ mark: "point", encoding, ...more }), data, { width: 9, height: 9 }), data);
+  expect(why({ x: { field: "lr" }, y: { field: "val/loss" } })).toBe(
+    'The data “runs” has no field "val/loss"; write "val_loss".',
+  );
+  expect(why({ x: { field: "epochs" } })).toBe('The data “runs” has no field "epochs"; there are lr, name, val_loss.');
+  expect(why({ x: { field: "twice" } }, { transform: [{ calculate: "datum.lr * 2", as: "twice" }] })).toBeNull();
+  expect(why({ x: { field: "a" } }, { data: { values: [{ a: 1 }] } })).toBeNull();
 });

@@ -35,6 +35,37 @@ export function pointRows(lines: readonly PointLine[], nameOf: (run: string) => 
   );
 }
 
+/**
+ * Why a chart over our data would be empty: an encoding names a field that no row has. Fields that the specification
+ * makes itself are known, and other data is its own affair.
+ */
+export function unknownField(spec: Record<string, unknown>, data: Record<string, Row[]>): string | null {
+  const name = (spec.data as { name?: unknown } | undefined)?.name;
+  const rows = typeof name === "string" ? data[name] : undefined;
+  if (!rows?.length || Object.keys(spec).some((key) => PARTS.includes(key))) return null;
+  const known = new Set(rows.flatMap((row) => Object.keys(row)));
+  const asked: string[] = [];
+  visit(spec, (key, value) => {
+    if (key === "as") for (const made of [value].flat()) known.add(String(made));
+    if (key === "field" && typeof value === "string") asked.push(value);
+  });
+  const wrong = asked.find((field) => !known.has(field) && !known.has(field.split(/[.[]/)[0] as string));
+  if (wrong === undefined) return null;
+  const near = known.has(fieldName(wrong))
+    ? `write "${fieldName(wrong)}"`
+    : `there are ${[...known].sort().join(", ")}`;
+  return `The data “${name}” has no field "${wrong}"; ${near}.`;
+}
+
+function visit(part: unknown, see: (key: string, value: unknown) => void): void {
+  if (typeof part !== "object" || part === null) return;
+  for (const [key, value] of Object.entries(part)) {
+    if (key === "datasets") continue;
+    see(key, value);
+    visit(value, see);
+  }
+}
+
 const PARTS = ["facet", "hconcat", "vconcat", "concat", "repeat", "spec"];
 
 /** The specification with our data and the panel's size; throws what a person can read. */

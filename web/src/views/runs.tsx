@@ -24,7 +24,7 @@ describeKeys("Runs", {
   x: "select the run (also Space)",
   Enter: "open the run",
   v: "hide or show its lines",
-  c: "compare the selected runs in Charts",
+  c: "show the selected runs in Charts",
   d: "what differs between the selected runs",
   e: "archive the selected runs",
   Delete: "delete the selected runs",

@@ -7,7 +7,7 @@ import { compile } from "vega-lite";
 import { type Inks, readInks } from "../../charts/inks";
 import { call } from "../../lib/api";
 import { PALETTE } from "../../lib/colour";
-import { type PointLine, pointRows, readySpec, type Row, runRows } from "../../lib/vega-rows";
+import { type PointLine, pointRows, readySpec, type Row, runRows, unknownField } from "../../lib/vega-rows";
 import { isDark } from "../../theme";
 import { nameOf } from "../../state";
 import { useSize } from "../../views/charts/visible";
@@ -71,7 +71,10 @@ function Drawn({ spec, data }: { spec: string; data: Data }) {
     let view: View | null = null;
     const faults: string[] = [];
     try {
-      view = viewOf(readySpec(spec, data, size), place, readInks(), faults);
+      const ready = readySpec(spec, data, size);
+      view = viewOf(ready, place, readInks(), faults);
+      const unknown = unknownField(ready, data);
+      if (unknown) faults.push(unknown);
       view.runAsync().then(
         () => setFault(faults[0] ?? ""),
         (error: unknown) => setFault(wordsOf(error)),

@@ -83,8 +83,7 @@ function baseScene(
   const band = settings.band.value;
   const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
   const unit = unitOf(info.key);
-  const y =
-    fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, ...limitsOf(info.key) });
+  const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, ...limitsOf(info.key) });
   const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
   return {
     x,

@@ -96,9 +96,9 @@ function ChosenActions() {
   const chosen = selected.value;
   return (
     <div class="chosen" role="group" aria-label="Chosen runs">
-      <Button kind="primary" onClick={() => go("/charts")} title="Compare in Charts (c)">
+      <Button kind="primary" onClick={() => go("/charts")} title="Show the selected runs in Charts (c)">
         <ChartIcon size={14} />
-        {chosen.length === 1 ? "Show 1 in Charts" : `Compare ${chosen.length} in Charts`}
+        Chart {count(chosen.length, "run")}
       </Button>
       {chosen.length > 1 ? (
         <Button onClick={() => go("/compare")} title="Metrics, config, code and what changed, side by side (d)">
