@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)("charts", () => {
     await expect.poll(() => page.locator(".run-item").count()).toBe(5);
     await expect
       .poll(() => page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label"))))
-      .toEqual(["Metrics", "val", "test", "train", "samples", "eval", "weights", "system"]);
+      .toEqual(["Metrics", "val", "test", "train", "samples", "eval", "Media", "weights", "system"]);
     await expect.poll(() => page.locator('[data-section="system"] .panel').count()).toBe(0);
   });
 

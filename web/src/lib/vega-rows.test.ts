@@ -65,13 +65,17 @@ describe("a specification", () => {
 });
 
 test("a field that no row has is named, with what to write", () => {
-  const data = { runs: [{ name: "one", val_loss: 1, lr: 0.1 }] };
+  const data = { runs: [{ name: "one", val_loss_last: 1, val_loss_min: 1, config_lr: 0.1 }] };
   const why = (encoding: object, more: object = {}) =>
     unknownField(readySpec(JSON.stringify({ mark: "point", encoding, ...more }), data, { width: 9, height: 9 }), data);
-  expect(why({ x: { field: "lr" }, y: { field: "val/loss" } })).toBe(
-    'The data “runs” has no field "val/loss"; write "val_loss".',
+  expect(why({ x: { field: "config_lr" }, y: { field: "val/loss" } })).toBe(
+    'The data “runs” has no field "val/loss"; use "val_loss_last" or "val_loss_min".',
   );
-  expect(why({ x: { field: "epochs" } })).toBe('The data “runs” has no field "epochs"; there are lr, name, val_loss.');
-  expect(why({ x: { field: "twice" } }, { transform: [{ calculate: "datum.lr * 2", as: "twice" }] })).toBeNull();
+  expect(why({ x: { field: "lr" } })).toBe('The data “runs” has no field "lr"; use "config_lr".');
+  expect(why({ x: { field: "epochs" } })).toBe(
+    'The data “runs” has no field "epochs"; it has "config_lr", "name", "val_loss_last", "val_loss_min".',
+  );
+  const twice = { transform: [{ calculate: "datum.config_lr * 2", as: "twice" }] };
+  expect(why({ x: { field: "twice" } }, twice)).toBeNull();
   expect(why({ x: { field: "a" } }, { data: { values: [{ a: 1 }] } })).toBeNull();
 });

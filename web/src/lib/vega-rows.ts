@@ -51,10 +51,18 @@ export function unknownField(spec: Record<string, unknown>, data: Record<string,
   });
   const wrong = asked.find((field) => !known.has(field) && !known.has(field.split(/[.[]/)[0] as string));
   if (wrong === undefined) return null;
-  const near = known.has(fieldName(wrong))
-    ? `write "${fieldName(wrong)}"`
-    : `there are ${[...known].sort().join(", ")}`;
-  return `The data “${name}” has no field "${wrong}"; ${near}.`;
+  return `The data “${name}” has no field "${wrong}"; ${nearby(wrong, [...known].sort())}.`;
+}
+
+const MOST_NAMED = 6;
+
+function nearby(wrong: string, known: readonly string[]): string {
+  const plain = fieldName(wrong);
+  const alike = known.filter((one) => one === plain || one.startsWith(`${plain}_`) || one.endsWith(`_${plain}`));
+  const named = alike.length ? alike : known;
+  const shown = named.slice(0, MOST_NAMED).map((one) => `"${one}"`);
+  if (alike.length) return `use ${shown.join(" or ")}`;
+  return `it has ${shown.join(", ")}${named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more` : ""}`;
 }
 
 function visit(part: unknown, see: (key: string, value: unknown) => void): void {

@@ -20,6 +20,7 @@ const MOST_ROWS = 200;
 
 export function ValuesFigure({ rows, name, grouped, shape }: ValuesFigureProps) {
   const { values, left } = valued(rows);
+  if (name === "") return <p class="none">Choose a value in this panel's settings.</p>;
   if (values.length === 0) return <p class="none">{`None of the runs has a number for ${visibleText(name)}.`}</p>;
   const label = columnLabel(name);
   return (

@@ -95,7 +95,7 @@ function FactTable({ section, sheet, places, base, untitled }: TableProps) {
   const colours = useColours(sheet.compared);
   const rows = all ? section.rows : section.rows.slice(0, MOST_ROWS);
   return (
-    <div class="anchor scroll framed fact-scroll" tabIndex={0} role="region" aria-label={section.title}>
+    <div class="anchor scroll framed fact-scroll" tabIndex={0} role="region" aria-label={`${section.title}, table`}>
       <table class="fact-table" style={{ "--columns": places.length }}>
         <thead>
           <tr>

@@ -18,10 +18,11 @@ export function MainCharts({ run }: { run: RunDetail }) {
   const shown = keys.slice(0, keys.length < MOST ? 2 : MOST);
   if (shown.length === 0) return null;
   return (
-    <div class="main-charts" data-count={shown.length}>
+    <section class="main-charts" data-count={shown.length} aria-label="Main metrics">
+      <h2 class="visually-hidden">Main metrics</h2>
       {shown.map((key) => (
         <ScopedPanel key={key} runs={runs} name={key} />
       ))}
-    </div>
+    </section>
   );
 }
