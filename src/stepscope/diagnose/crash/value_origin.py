@@ -53,6 +53,8 @@ def describe(value: Any) -> str:
         return "None"
     if value is MISSING:
         return "something"
+    if isinstance(value, HeldTensor) and not value.shape:
+        return f"a tensor with a single number ({value.dtype})"
     if isinstance(value, HeldTensor):
         return f"{article(value.dtype)} {value.dtype} tensor {list(value.shape)}"
     if isinstance(value, HeldItems):

@@ -64,7 +64,8 @@ def raised(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=where,
         message=said_,
-        label="; ".join(f"{name}: {what}" for name, what in parts.items())[:200] or "raised from here",
+        label="; ".join(f"{name}: {what}" for name, what in parts.items())[:200]
+        or ("raised from here" if where.line == frame.site.line else "the cause is here"),
         evidence={"error": told, "function": frame.function, "values": parts},
         fix=fix.replace("SCRIPT", os.path.basename(crash.own[0].file)),
         related=[*([(crash.site, "raised here")] if blamed else []), *places][:3],

@@ -45,10 +45,10 @@ def too_large(run: Evidence) -> Iterator[Proof]:
     tensor = next((text for text, held in crash.operands if held.dtype == name), "the tensor")
     text = "a number" if found is None else f"{found[1]:g}"
     better = "" if found is None or tensor == "the tensor" or name != "float16" else _extreme(tensor, found[1])
-    ends = f", which ends at {limit:g}" if limit else ""
+    ends = f": the largest number there is {limit:g}" if limit else ""
     yield Proof(
         where=crash.site,
-        message=f"{text} does not fit into `{tensor}`: it is {name}{ends}",
+        message=f"{text} does not fit into `{tensor}`, which is {name}{ends}",
         label=f"{tensor} is {name}",
         evidence={"type": name, "limit": limit, "value": None if found is None else found[1]},
         edit=edits.replace(node_site(crash.last.file, found[0]), better) if better and found is not None else None,
