@@ -79,6 +79,32 @@ ERRORS = (
         "swap the two arguments: {turned}",
     ),
     _known(
+        r"Subtraction, the `-` operator, with (?:a|two) bool tensors? is not supported",
+        "`{tensor}` holds True and False, with which PyTorch does not subtract",
+        "invert a mask with ~{tensor}; to compute with it, {tensor}.float()",
+    ),
+    _known(
+        r"Object of type (?P<kind>\w+) is not JSON serializable",
+        "JSON takes numbers, text, lists and dicts, and there is a {kind} in `{argument}`",
+        "store plain values: value.item() for one number, value.tolist() for several",
+    ),
+    _known(
+        r"iteration over a 0-d tensor",
+        "`{looped}` is a single number, so there is nothing to loop over",
+        "use it as it is; or leave out the reduction (.mean(), .sum()) where it is made",
+    ),
+    _known(
+        r"only integer tensors of a single element can be converted to an index",
+        "`{indexed}` is a list, which takes one index at a time, and it gets a tensor of several",
+        "make a tensor of it where it is made: {indexed} = torch.tensor({indexed})",
+    ),
+    _known(
+        r"shape of the 2D attn_mask is torch\.Size\(\[(?P<n>\d+), (?P=n)\]\), but should be \((?P<t>\d+), (?P=t)\)",
+        "the attention mask is made for {n} positions, and the sequences of this batch have {t}",
+        "cut the mask to the batch, mask[:T, :T] with T = x.size(1); or make it for more positions",
+        argument="attn_mask",
+    ),
+    _known(
         r"environment variable (?P<name>\w+) expected, but not set",
         "the ranks are read from environment variables that torchrun sets, and {name} is not set: the script was "
         "started without torchrun",
@@ -244,7 +270,8 @@ ERRORS = (
     _known(
         r"Only Tensors created explicitly by the user .* support the deepcopy",
         "what is copied holds a tensor with a graph",
-        "detach what is stored on the model: self.cache = x.detach(); or copy model.state_dict()",
+        "copy a tensor with {argument}.detach().clone(); of a model detach what it keeps (self.cache = x.detach()) or "
+        "copy its state_dict",
     ),
     _known(
         r"weight tensor should be defined either for all (\d+) classes",

@@ -29,7 +29,7 @@ _USES = {
     "not supported": "compared with a number",
     "slice indices must be integers": "used as an index",
     "unpack": "unpacked",
-    "to": "joined to another type",
+    "to": "joined with + to text or a list",
     "is compared": "compared with a tensor, which gives a plain True or False",
     "multiply": "multiplied with a list",
     "got": "passed where an array is needed",
@@ -229,6 +229,8 @@ def _fix(suspect: Suspect, made: Made) -> str:
         return f"it is text: convert it to a number, `int({text})` (argparse: type=int)"
     if kind == "str" and use in ("not supported", "unsupported operand"):
         return f"it is text: convert it to a number, `float({text})` (in YAML write 1.0e-3, not 1e-3)"
+    if use == "to" and kind in ("int", "float", "Tensor"):
+        return f"turn it into text, str({text}), or use an f-string; to add it to a list, [{text}]"
     if kind == "list" and use in ("must be", "has no attribute"):
         return f"make one tensor of it: `torch.stack({text})` (or torch.tensor for plain numbers)"
     if kind == "ndarray" and use in ("must be", "has no attribute"):

@@ -81,6 +81,8 @@ def _names(crash: Crash, frame: Frame) -> dict[str, str]:
         "tensor": crash.operands[0][0] if crash.operands else "x",
         "argument": args[0] if args else "tensors",
         "turned": turned,
+        "looped": said(frame.running.iter) if isinstance(frame.running, ast.For) else "it",
+        "indexed": said(frame.running.value) if isinstance(frame.running, ast.Subscript) else "it",
     }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from stepscope.common.syntax import said
 from stepscope.common.units import listed
+from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.value_origin import origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -28,6 +29,10 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     missing = None if crash is None else crash.missing
     if crash is None or crash.last is None or missing is None or not crash.is_a("KeyError"):
+        return
+    special = _of_group(crash, missing.name) or _of_index(crash, missing.name)
+    if special is not None:
+        yield special
         return
     node = crash.last.running
     owner = said(node.value) if isinstance(node, ast.Subscript) else "the container"
@@ -58,4 +63,37 @@ def missing_key(run: Evidence) -> Iterator[Proof]:
         else [(made.site, f"`{owner}` comes from here")]
         if made is not None and moved
         else [],
+    )
+
+
+def _of_group(crash: Crash, key: str) -> Proof | None:
+    """A group of an optimizer, `{"param": ...}`, without the key that PyTorch reads."""
+    if key != "params" or "torch/optim" not in crash.frames[-1].file.replace("\\", "/"):
+        return None
+    return Proof(
+        where=crash.site,
+        message='a group of an optimizer is a dict with its parameters under the key "params", and one lacks it',
+        label='a group without "params"',
+        evidence={"key": key},
+        fix='write {"params": model.part.parameters(), "lr": ...}',
+    )
+
+
+def _of_index(crash: Crash, key: str) -> Proof | None:
+    """A dataset that looks a loader's index up among keys that are not 0, 1, 2 ..."""
+    frame = crash.last
+    node = None if frame is None else frame.running
+    if frame is None or not isinstance(node, ast.Subscript) or frame.function != "__getitem__":
+        return None
+    index = frame.arguments[1] if len(frame.arguments) > 1 else ""
+    value = frame.locals.get(index)
+    if said(node.slice) != index or type(value) is not int or str(value) != key:
+        return None
+    owner = said(node.value)
+    return Proof(
+        where=frame.site,
+        message=f"a loader asks for the samples 0, 1, 2 ... up to the length, and `{owner}` has no key {key}",
+        label=f"{index} is {key}",
+        evidence={"key": key, "container": owner},
+        fix=f"number the samples: keep list({owner}.values()), or the keys in a list; of pandas use .iloc[{index}]",
     )

@@ -46,12 +46,36 @@ def to_numpy(run: Evidence) -> Iterator[Proof]:
     owner = (
         said(node.func.value) if direct and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     )
+    computed = None if direct or way is not _WAYS[1] else _in_numpy(crash)
+    if computed is not None:
+        yield computed
+        return
     yield Proof(
         where=crash.site,
         message=f"`{owner or said(node)}` cannot become a NumPy array: {why}",
         label=f"needs {call} first",
         evidence={"expression": said(node)},
         fix=f"write {owner}{call}.numpy()" if owner else f"pass the tensor with {call} (and .cpu() on a GPU)",
+    )
+
+
+def _in_numpy(crash: Crash) -> Proof | None:
+    """`np.multiply(weights, losses)` with a tensor that has a graph: NumPy would end the gradient."""
+    frame = crash.last
+    call = None if frame is None else frame.running
+    if frame is None or not isinstance(call, ast.Call) or not said(call.func).startswith(("np.", "numpy.")):
+        return None
+    held = {said(one): frame.value_of(one) for one in call.args}
+    names = [name for name, one in held.items() if isinstance(one, HeldTensor) and one.requires_grad]
+    if not names:
+        return None
+    return Proof(
+        where=crash.site,
+        message=f"`{said(call.func)}` is NumPy's, and `{names[0]}` carries a graph, which NumPy cannot",
+        label=f"{names[0]} requires grad",
+        evidence={"expression": said(call)},
+        fix="for a loss use functions of torch, with torch.as_tensor(...) around arrays; for a metric or a plot pass "
+        f"{names[0]}.detach()",
     )
 
 

@@ -130,6 +130,8 @@ def _new_layer(crash: Crash, sizes: list[tuple[str, str, str]]) -> str:
     call = None if frame is None else frame.running
     if len(layers) != 1 or not isinstance(call, ast.Call) or not call.args or not isinstance(call.func, ast.Attribute):
         return ""
+    if _listed(crash.text, "Missing") or _listed(crash.text, "Unexpected"):
+        return "build the model with the same layers as the saved one: there are others in one of them"
     layer, state, model = layers.pop(), ast.unparse(call.args[0]), ast.unparse(call.func.value)
     saved = sizes[0][1].partition(",")[0]
     return (

@@ -88,6 +88,12 @@ def _turned(name: str, scores: HeldTensor, other: str, target: HeldTensor) -> tu
             f"pass {turn}, or flatten both: {flat}",
             False,
         )
+    if len(a) == 3 and b == a[:1]:
+        return (
+            f"`{name}` has scores for each of {a[1]} positions, and `{other}` has one label per sample",
+            "keep one position per sample before the last layer: the last one, out[:, -1], or the mean, out.mean(1)",
+            False,
+        )
     if len(b) == len(a) and b[1] == 1 and b[:1] + b[2:] == a[:1] + a[2:]:
         return (
             f"`{other}` has an extra axis of size 1: class ids have no axis for the classes",
