@@ -42,7 +42,7 @@ function Page({ state }: { state: GraphState }) {
   const ops = nodes.filter((node) => node.kind === "op").length;
   return (
     <>
-      <header class="solo-bar">
+      <header class="hstack solo-bar">
         <LogoIcon size={18} />
         <h1 class="isolate">{visibleText(data.model || "Recorded step")}</h1>
         <span class="quiet">

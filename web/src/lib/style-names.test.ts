@@ -53,3 +53,31 @@ test("no class is given its look by two pages", () => {
   }
   expect([...owners].filter(([, files]) => files.size > 1).map(([name, files]) => [name, ...files])).toEqual([]);
 });
+
+test("what is aligned like a row or a grid is one", () => {
+  const rules = sheets.flatMap((text) =>
+    [...text.matchAll(/([^{}]+)\{([^{}]*)\}/g)].flatMap(([, selectors, body]) =>
+      (selectors ?? "").split(",").map((one) => ({ name: /\.([\w-]+)[^\s.>~+]*$/.exec(one.trim())?.[1], one, body })),
+    ),
+  );
+  const laidOut = new Set(
+    rules
+      .filter(({ body }) => /display:\s*(inline-)?(flex|grid)|(^|\s)columns:/.test(body ?? ""))
+      .map(({ name }) => name),
+  );
+  const shared = readFileSync(join(FOLDER, "parts.css"), "utf8");
+  // A gap or an alignment without a row, a column or a grid does nothing. Shared parts are combined with tags too.
+  const aligned = rules
+    .filter(
+      ({ name, one, body }) => one.trim() === `.${name}` && /(^|\s)(gap|justify-content|align-items):/.test(body ?? ""),
+    )
+    .flatMap(({ name }) => (name && !laidOut.has(name) && !shared.includes(`.${name} {`) ? [name] : []));
+  const lists = [...sources.matchAll(/class(?:Name)?=(?:"([^"]*)"|\{`([^`]*)`\})/g)].map(([, a, b]) => a ?? b ?? "");
+  const lost = [...new Set(aligned)].filter((name) =>
+    lists.some((list) => {
+      const names = list.split(/\s+/);
+      return names.includes(name) && !names.some((other) => laidOut.has(other));
+    }),
+  );
+  expect(lost).toEqual([]);
+});

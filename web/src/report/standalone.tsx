@@ -30,7 +30,7 @@ import { deadLinks, preparePrinting } from "./printing";
 function Page({ pack, shown }: { pack: Pack; shown: readonly Shown[] }) {
   return (
     <>
-      <header class="solo-bar">
+      <header class="hstack solo-bar">
         <LogoIcon size={18} />
         <span class="soft isolate ellipsis solo-title">{visibleText(pack.title)}</span>
         <span class="spring" />
