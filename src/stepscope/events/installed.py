@@ -100,11 +100,16 @@ class Installed:
     def rest(self) -> None:
         """As `remove`, but `wake` can put these very patches on again: a recording takes a dozen off, and the next one
         has them back for a fraction of what installing them costs."""
-        steps = [(patches.patch_of(undo), undo) for undo in self._undo]
-        self._resting = [(patch, undo) for patch, undo in steps if patch is not None and patch.rest()]
-        if len(self._resting) < len(steps):
-            self._resting = []
-            self.remove()
+        resting = []
+        for undo in self._undo:
+            patch = patches.patch_of(undo)
+            if patch is None or not patch.can_rest:
+                self.remove()
+                return
+            resting.append((patch, undo))
+        for patch, _ in resting:
+            patch.rest()
+        self._resting = resting
         self._undo.clear()
 
     def wake(self) -> bool:

@@ -49,6 +49,8 @@ class Patch:
         self.original: Callable[..., Any] = _function_of(getattr(owner, name) if self.raw is _MISSING else self.raw)
         self.call = self.original
         """The layers of the moment, composed."""
+        self._composed = self.original
+        """The same, while it rests."""
         self._layers: list[tuple[bool, object, Layer]] = []
         """Whether it is outermost, by what it is taken away, and the layer."""
         self.value: Any = _MISSING
@@ -133,21 +135,27 @@ class Patch:
                 _places.pop(self.place, None)
             return is_there and not others
 
-    def rest(self) -> bool:
-        """Take it off to be put on again by `wake`, layer and all; False where others have patched here meanwhile."""
+    @property
+    def can_rest(self) -> bool:
+        """Whether it may be taken off by `rest`: it has one layer, and nobody has patched here meanwhile."""
+        return len(self._layers) == 1 and self.is_there and _may_rest(self) and self._is_alone
+
+    @property
+    def _is_alone(self) -> bool:
+        return all(one is self or one.is_idle for one in _places.get(self.place, ()))
+
+    def rest(self) -> None:
+        """Take it off to be put on again by `wake`, layer and all."""
         with _lock:
-            alone = len(self._layers) == 1 and _places.get(self.place) == [self] and self.is_there and _may_rest(self)
-            if alone:
-                self.take_off()
-                self.call = self.original
-            return alone
+            self.take_off()
+            self._composed, self.call = self.call, self.original
 
     def wake(self) -> bool:
         """Put it on again as it was; False where that is not what `install` would do now."""
         with _lock:
-            if self.place in _places or not _rested(self, self.owner):
+            if not self._is_alone or not _rested(self, self.owner):
                 return False
-            self._compose()
+            self.call = self._composed
             self.is_idle = False
             self.put(self.value)
             return True

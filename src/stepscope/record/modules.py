@@ -38,7 +38,7 @@ class ModuleEntry:
         self.root = root
         """Which of the recording's roots it belongs to: 0 is the model."""
         self.calls = 0
-        kind = type(module)
+        kind: Any = type(module)
         self.scripted, self.may_close, self.of_torch = _traits(kind)
         self.type = type_name(module) if self.scripted else kind.__name__
 

@@ -41,7 +41,7 @@ class Seen:
 
     def __init__(self, module: Any, known: dict[int, Seen]) -> None:
         known[id(module)] = self  # before its children: a module may be inside itself
-        self.kind = type(module)
+        self.kind: Any = type(module)
         self.name = _type(module)
         self.extra = _extra(module)
         self.training = bool(module.training)
