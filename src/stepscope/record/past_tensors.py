@@ -17,7 +17,7 @@ from stepscope import extension
 from stepscope.record.autograd import know_custom
 from stepscope.record.identity import know_as_tensor
 
-compiled = extension.load("stepscope.record._tape", 4)
+compiled = extension.load("stepscope.record._tape", 5)
 """`tape.c`, where it is built."""
 
 _Parameter = torch.nn.Parameter

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn import Parameter
 
 from stepscope.events.quiet import quietly
@@ -80,9 +80,14 @@ class SavedObserver(Observer):
     """Fills `saved_bytes`."""
 
     def __init__(self) -> None:
-        # A weak reference to a storage also keeps its address from being used again, so an address is a name.
-        self._seen: dict[int, StorageWeakRef] = {}
+        # The Python object of a storage lives as long as its memory: while it does, its address is its name.
+        self._seen: dict[int, ref[Any]] = {}
         self._drafts: Drafts | None = None
+
+    @property
+    def tables(self) -> tuple[dict[int, ref[Any]], dict[type, tuple[str, ...]]]:
+        """The storages met so far, and what each kind of node calls its tensors: enough to count in C."""
+        return self._seen, _names
 
     def start(self, drafts: Drafts) -> None:
         self._drafts = drafts
@@ -102,7 +107,7 @@ class SavedObserver(Observer):
 
     def _count(self, draft: OpDraft, nodes: Sequence[Any], inputs: Sequence[Any]) -> None:
         if compiled is not None and type(nodes) is list:
-            counted = compiled.count_saved(self._seen, StorageWeakRef, _names, nodes, inputs)
+            counted = compiled.count_saved(*self.tables, nodes, inputs)
             if counted is not None:
                 draft.saved_bytes += counted
                 return
@@ -122,9 +127,10 @@ class SavedObserver(Observer):
         except (RuntimeError, NotImplementedError):  # sparse, nested, transformed: no storage of its own
             return int(tensor.element_size() * tensor._nnz()) if tensor.is_sparse else 0
         key = storage._cdata
-        if key in self._seen:
+        before = self._seen.get(key)
+        if before is not None and before() is not None:
             return 0
-        self._seen[key] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+        self._seen[key] = ref(storage)
         return int(storage.nbytes())
 
     def finish(self, drafts: Drafts) -> None:

@@ -16,11 +16,11 @@
 #include "tape_c/lists.h"
 #include "tape_c/begin.h"
 #include "tape_c/nodes.h"
+#include "tape_c/saved.h"
 #include "tape_c/end.h"
 #include "tape_c/values.h"
 #include "tape_c/methods.h"
 #include "tape_c/node_end.h"
-#include "tape_c/saved.h"
 
 static PyObject *configure(PyObject *module, PyObject *args) {
     PyObject *new[12], *types;

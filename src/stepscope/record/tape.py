@@ -18,6 +18,7 @@ from stepscope.record.autograd import is_custom, is_packing
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.op_observer import tell
 from stepscope.record.past_tensors import KINDS, Ghost, GhostNode, compiled, ghost_kind
+from stepscope.record.saved import SavedObserver
 from stepscope.record.sites import USERS, place_of
 from stepscope.record.tape_python import BEGIN, CROSS, END, FAIL, HISTORY, Begun, PythonTape, version_of
 from stepscope.record.torch_functions import READ_ONLY, reads_only
@@ -66,6 +67,7 @@ class Tape(_Common):
         self._gone: Any = None if self.lives is None else self.lives.append
         self._storages: dict[int, Any] = {}
         self._claimed = recorder.watchers("claimed")
+        self.saved = _counted_in(recorder)
         self.in_step = False
         """An optimizer steps, and no closure of the user's runs in it."""
         self.looks: list[Any] | None = None
@@ -129,6 +131,7 @@ class Tape(_Common):
     def let_go(self) -> None:
         """The recording is over: drop what is only needed while tensors live."""
         self._storages.clear()
+        self.saved = ()
         self.lives = self._gone = None
 
     # Autograd
@@ -144,6 +147,16 @@ class Tape(_Common):
         kept = _Kept()
         tell(self._claimed, kept, nodes, inputs)
         return kept.saved_bytes
+
+
+def _counted_in(recorder: Recorder) -> tuple[Any, ...] | None:
+    """What a `SavedObserver` counts bytes in, where it alone asks which nodes an op has made; empty where nobody does,
+    None where others do."""
+    asking = [observer for observer in recorder.observers if observer.hears("claimed")]
+    if not asking:
+        return ()
+    (*others, last) = asking
+    return last.tables if not others and type(last) is SavedObserver else None
 
 
 class _Kept:

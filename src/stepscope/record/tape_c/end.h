@@ -37,7 +37,7 @@ static PyObject *claimed(Tape *self, PyObject *tensors, PyObject *inputs, unsign
         Py_XDECREF(node);
     }
     if (done == 0 && PyList_GET_SIZE(fresh) > 0)
-        kept = PyObject_CallMethodObjArgs((PyObject *)self, s_kept_by, fresh, inputs, NULL);
+        kept = kept_by(self, fresh, inputs);
     else if (done == 0)
         kept = new_ref(small[0]);
     if (kept != NULL) made = PyTuple_Pack(3, found, kept, self->packed ? Py_True : Py_False);

@@ -2,7 +2,7 @@
 
 typedef struct {
     PyObject_HEAD
-    PyObject *events, *known, *nodes, *leaves, *counter, *lives, *gone, *storages, *looks, *left;
+    PyObject *events, *known, *nodes, *leaves, *counter, *lives, *gone, *storages, *looks, *left, *saved;
     long long expected, first;
     unsigned long thread;
     char strangers, packed, is_placed, timed, in_step;
@@ -21,6 +21,7 @@ static int tape_traverse(Tape *self, visitproc visit, void *arg) {
     Py_VISIT(self->storages);
     Py_VISIT(self->looks);
     Py_VISIT(self->left);
+    Py_VISIT(self->saved);
     return 0;
 }
 
@@ -35,6 +36,7 @@ static int tape_clear(Tape *self) {
     Py_CLEAR(self->storages);
     Py_CLEAR(self->looks);
     Py_CLEAR(self->left);
+    Py_CLEAR(self->saved);
     return 0;
 }
 

@@ -69,6 +69,7 @@ static PyMemberDef tape_members[] = {
     {"counter", T_OBJECT, offsetof(Tape, counter), 0, NULL},
     {"looks", T_OBJECT, offsetof(Tape, looks), 0, NULL},
     {"left", T_OBJECT, offsetof(Tape, left), 0, NULL},
+    {"saved", T_OBJECT, offsetof(Tape, saved), 0, NULL},
     {"thread", T_ULONG, offsetof(Tape, thread), 0, NULL},
     {"lives", T_OBJECT, offsetof(Tape, lives), 0, NULL},
     {"_gone", T_OBJECT, offsetof(Tape, gone), 0, NULL},

@@ -1,6 +1,6 @@
 /* What the parts of the tape know of Python and torch, and helpers for references. */
 
-#define VERSION 4
+#define VERSION 5
 enum { BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END };
 enum { MOST_SIMPLE = 16 };
 #define LEAF_NUMBER (1ULL << 63) /* all leaves share one sequence number, the largest there is */

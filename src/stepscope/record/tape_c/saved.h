@@ -25,20 +25,23 @@ static int saved_by(PyObject *names, PyObject *node, PyObject *found) {
     return 1;
 }
 
-/* The bytes of a storage not met before, else 0; -1 for an error. */
-static long long first_time(PyObject *seen, PyObject *keep, PyObject *storage) {
+/* The bytes of a storage not met before while it lives, else 0; -1 for an error. */
+static long long first_time(PyObject *seen, PyObject *storage) {
     PyObject *key = PyObject_GetAttr(storage, s_cdata), *kept = NULL, *bytes = NULL;
-    long long size = -1;
-    int known = key == NULL ? -1 : PyDict_Contains(seen, key);
-    if (known == 1) {
-        size = 0;
-    } else if (known == 0 && (kept = PyObject_CallOneArg(keep, storage)) != NULL &&
-               PyDict_SetItem(seen, key, kept) == 0 && (bytes = PyObject_CallMethodNoArgs(storage, s_nbytes)) != NULL) {
-        size = PyLong_AsLongLong(bytes);
+    if (key == NULL) return -1;
+    PyObject *before = PyDict_GetItemWithError(seen, key);
+    long long size = before == NULL && PyErr_Occurred() ? -1 : 0;
+    int known = before != NULL && PyWeakref_Check(before) ? is_alive(before) : 0;
+    if (known < 0) size = -1;
+    if (size == 0 && known == 0) {
+        size = -1;
+        if ((kept = PyWeakref_NewRef(storage, NULL)) != NULL && PyDict_SetItem(seen, key, kept) == 0 &&
+            (bytes = PyObject_CallMethodNoArgs(storage, s_nbytes)) != NULL)
+            size = PyLong_AsLongLong(bytes);
     }
     Py_XDECREF(bytes);
     Py_XDECREF(kept);
-    Py_XDECREF(key);
+    Py_DECREF(key);
     return size;
 }
 
@@ -50,13 +53,8 @@ static int put_storage(PyObject *list, PyObject *tensor) {
     return 0;
 }
 
-/* count_saved(seen, keep, names, nodes, inputs): bytes met for the first time, or None where Python has to count. */
-static PyObject *count_saved(PyObject *module, PyObject *args) {
-    PyObject *seen, *keep, *names, *nodes, *inputs;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO!O!O", &PyDict_Type, &seen, &keep, &PyDict_Type, &names, &PyList_Type, &nodes,
-                          &inputs))
-        return NULL;
+/* SavedObserver._count: bytes met for the first time, or None where Python has to count. */
+static PyObject *count_kept(PyObject *seen, PyObject *names, PyObject *nodes, PyObject *inputs) {
     PyObject *found = PyList_New(0), *storages = PyList_New(0), *read = PySequence_Fast(inputs, "not a sequence");
     int done = found == NULL || storages == NULL || read == NULL ? -1 : 1;
     Py_ssize_t place, parameters = 0;
@@ -70,7 +68,7 @@ static PyObject *count_saved(PyObject *module, PyObject *args) {
     for (place = 0; done == 1 && place < PyList_GET_SIZE(found); place++)
         done = put_storage(storages, PyList_GET_ITEM(found, place));
     for (place = 0; done == 1 && place < PyList_GET_SIZE(storages); place++) {
-        long long size = first_time(seen, keep, PyList_GET_ITEM(storages, place));
+        long long size = first_time(seen, PyList_GET_ITEM(storages, place));
         if (size < 0) done = -1;
         if (place >= parameters) total += size;
     }
@@ -80,4 +78,38 @@ static PyObject *count_saved(PyObject *module, PyObject *args) {
     if (done < 0) return NULL;
     if (done == 0) Py_RETURN_NONE;
     return PyLong_FromLongLong(total);
+}
+
+/* count_saved(seen, names, nodes, inputs) */
+static PyObject *count_saved(PyObject *module, PyObject *args) {
+    PyObject *seen, *names, *nodes, *inputs;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!O!O", &PyDict_Type, &seen, &PyDict_Type, &names, &PyList_Type, &nodes, &inputs))
+        return NULL;
+    return count_kept(seen, names, nodes, inputs);
+}
+
+/* 1 where no mode of the script would see tensors unpacked, 0 where one would, -1 for an error. */
+static int is_unseen(void) {
+    PyObject *modes = dispatch_modes == NULL ? new_ref(Py_True) : PyObject_CallNoArgs(dispatch_modes);
+    int truth = modes == NULL ? -1 : PyObject_IsTrue(modes);
+    Py_XDECREF(modes);
+    return truth < 0 ? -1 : !truth;
+}
+
+/* What the nodes of an op keep: Tape._kept_by, without asking it where nobody counts, or a SavedObserver alone does. */
+static PyObject *kept_by(Tape *self, PyObject *nodes, PyObject *inputs) {
+    PyObject *saved = self->saved;
+    if (saved != NULL && PyTuple_CheckExact(saved) && PyTuple_GET_SIZE(saved) == 0) return new_ref(small[0]);
+    if (saved != NULL && PyTuple_CheckExact(saved) && PyTuple_GET_SIZE(saved) == 2 && !self->packed &&
+        PyDict_CheckExact(PyTuple_GET_ITEM(saved, 0)) && PyDict_CheckExact(PyTuple_GET_ITEM(saved, 1))) {
+        int unseen = is_unseen();
+        PyObject *counted = unseen <= 0 ? NULL : count_kept(PyTuple_GET_ITEM(saved, 0), PyTuple_GET_ITEM(saved, 1),
+                                                            nodes, inputs);
+        if (counted != NULL && counted != Py_None) return counted;
+        Py_XDECREF(counted);
+        if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
+        PyErr_Clear();  /* Python meets the same fault, and reports it */
+    }
+    return PyObject_CallMethodObjArgs((PyObject *)self, s_kept_by, nodes, inputs, NULL);
 }
