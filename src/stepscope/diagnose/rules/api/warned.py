@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.stored.known_errors import WARNINGS, known
+from stepscope.diagnose.stored.known_message import known
+from stepscope.diagnose.stored.known_warnings import WARNINGS
 from stepscope.evidence.python_warnings import PythonWarnings, Warned
 from stepscope.records.step import Site
 

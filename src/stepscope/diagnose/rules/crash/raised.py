@@ -12,7 +12,8 @@ from stepscope.diagnose.crash.hidden_state import hanging_line
 from stepscope.diagnose.crash.value_origin import argument_in, describe, given_by_function, origin_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.stored.known_errors import ERRORS, Known, known
+from stepscope.diagnose.stored.known_errors import ERRORS
+from stepscope.diagnose.stored.known_message import Known, known
 from stepscope.records.step import Site
 
 _MOST = 4

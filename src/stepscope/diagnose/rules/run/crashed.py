@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.stored.known_errors import ERRORS, known
+from stepscope.diagnose.stored.known_errors import ERRORS
+from stepscope.diagnose.stored.known_message import known
 from stepscope.diagnose.stored.tracebacks import read_traceback
 
 if TYPE_CHECKING:
