@@ -24,6 +24,7 @@ from stepscope.evidence.ranks import Ranks
 from stepscope.evidence.steps import Step
 from stepscope.record.collector import Rested
 from stepscope.record.observers.fetch import patience
+from stepscope.record.observers.listeners import Listeners, guarded, overridden, tell
 from stepscope.record.observers.module_records import ModuleRecords
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
@@ -74,10 +75,6 @@ if TYPE_CHECKING:
     from stepscope.record.observers.weight_init import WeightInitObserver
     from stepscope.record.observers.weight_updates import WeightUpdateObserver
 
-_CALLBACKS = (
-    "backward", "backward_done", "step_begins", "step_done", "root_begins", "root_done", "module_done", "batch",
-    "epoch_done",
-)  # fmt: skip
 _ORDER = 50
 _CLOSELY = ("module_begins", "module_ends")
 _ALWAYS = (
@@ -172,8 +169,7 @@ class Watcher(Progress):
             setattr(self, "batches_fed" if name == "batches" else name, observer)
         self.on_call: Callable[[Any], None] | None = None
         """Told of each call of a model with gradients that is not watched in detail (`modules.ModuleCall`)."""
-        self._listeners: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}
-        self._steady: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}
+        self._listeners = Listeners()
 
     def add(self, observer: Observer) -> None:
         """Have one more observer; before `start`."""
@@ -182,14 +178,13 @@ class Watcher(Progress):
     def start(self) -> Watcher:
         patience.begin()
         aside.reopen()
-        self._listeners = {name: self._those_with(name) for name in _CALLBACKS}
-        self._steady = {name: [w for w in those if _is_steady(w)] for name, those in self._listeners.items()}
+        self._listeners = Listeners(self.observers)
         for observer in self.observers:
             if type(observer).op is not Observer.op:
-                self.tensor_history.listen(observer.ops, _guarded(observer.op))
+                self.tensor_history.listen(observer.ops, guarded(observer.op))
             if type(observer).before_op is not Observer.before_op:
-                self.tensor_history.listen_before(observer.before_ops, _guarded(observer.before_op))
-        self.tensor_history.failures = self._those_with("op_failed")
+                self.tensor_history.listen_before(observer.before_ops, guarded(observer.before_op))
+        self.tensor_history.failures = overridden(self.observers, "op_failed")
         self._on = True
         _running.add(self)
         self._subscribe()
@@ -256,20 +251,10 @@ class Watcher(Progress):
         if self.muted:
             return
         if not self.governor.is_deep:
-            self._tell(self._steady[what], what, facts)
-        elif self._listeners[what]:
+            tell(self._listeners.steady[what], what, *facts)
+        elif self._listeners.all[what]:
             with quietly(), Rested():
-                self._tell(self._listeners[what], what, facts)
-
-    def _tell(self, listeners: list[Callable[..., None]], what: str, facts: tuple[Any, ...]) -> None:
-        for listener in listeners:
-            try:
-                listener(*facts)
-            except Exception as fault:
-                fence.report(f"an observer ({_name_of(listener)}.{what})", fault)
-
-    def _those_with(self, name: str) -> list[Callable[..., None]]:
-        return [getattr(w, name) for w in self.observers if getattr(type(w), name) is not getattr(Observer, name)]
+                tell(self._listeners.all[what], what, *facts)
 
     # Looking closely, or only taking the pulse
 
@@ -308,11 +293,7 @@ class Watcher(Progress):
         if step is not None:
             self.tell("step_done", step, optimizer)
         elif not self.muted:
-            for listener in self._steady["step_done"]:
-                try:
-                    listener(None, optimizer)
-                except Exception as fault:
-                    fence.report(f"an observer ({_name_of(listener)}.step_done)", fault)
+            tell(self._listeners.steady["step_done"], "step_done", None, optimizer)
         self.governor.stepped()
         if was_deep:
             window = self.governor.windows[-1]
@@ -382,8 +363,9 @@ class Watcher(Progress):
         if self.listens():
             self.compiled = self.compiled or own_place(frame)
             self.governor.close("the script compiles its model")
-            if self.compiling.step_done not in self._steady["step_done"]:
-                self._steady["step_done"].append(self.compiling.step_done)
+            steady = self._listeners.steady["step_done"]
+            if self.compiling.step_done not in steady:
+                steady.append(self.compiling.step_done)
             for observer in self.observers:
                 observer.step_aside()
 
@@ -403,21 +385,3 @@ def _leave_in_child() -> None:
 
 
 events.on_fork(_leave_in_child)
-
-
-def _is_steady(callback: Callable[..., None]) -> bool:
-    return bool(getattr(getattr(callback, "__self__", None), "steady", False))
-
-
-def _name_of(callback: Callable[..., None]) -> str:
-    return type(getattr(callback, "__self__", None)).__name__
-
-
-def _guarded(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-    def heard(call: Any) -> None:
-        try:
-            callback(call)
-        except Exception as fault:
-            fence.report(f"an observer ({_name_of(callback)}.op)", fault)
-
-    return heard
