@@ -10,7 +10,7 @@ from stepscope.common.code_owner import is_own_file
 from stepscope.common.units import counted
 
 _FRAME = re.compile(r'^  File "(?P<file>.+)", line \d+, in .+\n(?:    .*\n)*', re.M)
-"""A frame in the text of an exception: that of a DataLoader worker is handed on with its traceback as its message."""
+"""A frame in the text of an exception: an exception of a DataLoader worker carries its traceback as its message."""
 
 
 def shortened(error: BaseException) -> str:

@@ -15,7 +15,7 @@ _SAYS = re.compile(r"Dimension out of range \(expected to be in range of \[-?\d+
 
 @rule("shape.no-such-axis", severity="error", needs="crash", follows=("shape.lost-axis", "shape.class-axis"))
 def no_such_axis(run: Evidence) -> Iterator[Proof]:
-    """An operation is told to work along an axis that its tensor does not have.
+    """An operation works along an axis that its tensor does not have.
 
     Why it matters: axes count from 0, so a tensor with two axes has dim 0 and dim 1. Often an axis went missing before,
     through `squeeze`, an index or a reduction.
