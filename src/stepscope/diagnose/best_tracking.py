@@ -93,9 +93,15 @@ def _tracker(
         start = _from_start(file, name)
         if not what or ("best" not in name.lower() and start is None and by_name is None):
             continue  # `if max_length > limit: max_length = limit`: nothing says that a result is kept
-        wanted = _named(name) or start or by_name
+        wanted = _named(name) or _agreed(what, name, sign) or start or by_name
         return Best(file, branch, test, name, what, "max" if up else "min", wanted, tuple(body))
     return None
+
+
+def _agreed(what: str, name: str, sign: int) -> str | None:
+    """Both names say it: `acc` and `best_acc`. Then an infinity on the other side is part of the mistake."""
+    one, other = better_when(what), better_when(name)
+    return one if one == other and sign > 0 else None
 
 
 def _named(name: str) -> str | None:

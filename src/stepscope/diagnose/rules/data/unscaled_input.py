@@ -12,7 +12,7 @@ _TYPICAL = 20.0
 _RATIO = 1000.0
 
 
-@rule("data.unscaled-input", severity="warning", follows=("num.*", "data.nan-input"))
+@rule("data.unscaled-input", severity="warning", follows=("num.*", "data.nan-input", "data.eval-inputs-differ"))
 def unscaled_input(run: Evidence) -> Iterator[Proof]:
     """Raw numbers of very different magnitude than 1 go straight into the first layer.
 
