@@ -29,6 +29,7 @@ _CALLS, _PLACES, _INPUTS, _PENDING = 24, 8, 4, 32
 _VALUES, _ROWS, _FEATURES = 2**18, 2048, 128
 _IDS, _LISTED = 2048, 2**16
 _CHANNELS = 64
+_PADDING = 0.05
 _ZERO, _ONE = 1e-3, 0.05
 
 
@@ -93,7 +94,7 @@ class _Look:
         self.marks = row_marks(tensor)
         self.ids: dict[int, int] = {}
         if not tensor.is_floating_point():
-            self.ids = dict(Counter(raw.tolist(_inside(tensor).reshape(-1)[:_LISTED])).most_common(_IDS))
+            self.ids = _ids_of(tensor[: max(1, _LISTED // max(1, width))])
         table = raw.to(_by_feature(tensor), torch.float64)  # [rows, values, features]
         self.count = table.shape[0] * table.shape[1]
         flat = table.reshape(-1, table.shape[2])
@@ -103,13 +104,16 @@ class _Look:
         self.each_standardized = _each_standardized(table)
 
 
-def _inside(tensor: Any) -> Any:
-    """The ids that are not in a run of equal ones at the beginning or the end of their row: that is padding."""
-    if tensor.ndim != 2 or tensor.shape[1] < 3:
-        return tensor
-    before = raw.long(tensor == tensor[:, :1]).cumprod(1)
-    after = raw.long(tensor == tensor[:, -1:]).flip(1).cumprod(1).flip(1)
-    return tensor[(before == 0) & (after == 0)]
+def _ids_of(tensor: Any) -> dict[int, int]:
+    """How often each id occurs; not those that only fill up the beginning or the end of rows."""
+    every = Counter(raw.tolist(tensor.reshape(-1)))
+    if tensor.ndim == 2 and tensor.shape[1] >= 3:
+        before = raw.long(tensor == tensor[:, :1]).cumprod(1)
+        after = raw.long(tensor == tensor[:, -1:]).flip(1).cumprod(1).flip(1)
+        inside = Counter(raw.tolist(tensor[(before == 0) & (after == 0)]))
+        ends = Counter(raw.tolist(tensor[:, 0])) + Counter(raw.tolist(tensor[:, -1]))
+        every = Counter({one: times for one, times in every.items() if inside[one] > _PADDING * times or not ends[one]})
+    return dict(every.most_common(_IDS))
 
 
 def _by_feature(tensor: Any) -> Any:

@@ -75,12 +75,16 @@ def _mixed(run: Evidence, reach: Reach, before: int, after: int) -> bool:
     """Whether the step of the one before uses this gradient together with that of another loss through the same
     network, one that the network after it does not learn from: a generator's step, its critic's gradient."""
     step = next((s.time for s in run.steps.steps if s.optimizer == before and s.time > reach.backward.time), None)
-    return step is not None and _used(run, reach, before) and any(
-        {before, after} <= other.optimizers
-        and reach.backward.time < other.backward.time < step
-        and other.backward.place != reach.backward.place
-        and not _used(run, other, after)
-        for other in run.gradient_reach.all
+    return (
+        step is not None
+        and _used(run, reach, before)
+        and any(
+            {before, after} <= other.optimizers
+            and reach.backward.time < other.backward.time < step
+            and other.backward.place != reach.backward.place
+            and not _used(run, other, after)
+            for other in run.gradient_reach.all
+        )
     )
 
 
