@@ -59,9 +59,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         stepscope run --max-steps 100 -m pkg.train --lr 0.1
         stepscope run torchrun --nproc-per-node 2 train.py
     """
-    from stepscope.launch.launch import launch
-
     _make_way_for_launchers(ctx)
+    from stepscope.launch.launch import launch  # not in a launcher, which watches nothing
+
     script = script_named(ctx)
     values["record"] = not values.pop("no_run")
     values["diagnose"] = not values.pop("no_diagnose")
