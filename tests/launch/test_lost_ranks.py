@@ -24,6 +24,9 @@ class Store:
     def get(self, key: str) -> bytes | None:
         return self.said.get(key)
 
+    def put(self, key: str, message: bytes) -> None:
+        self.said[key] = message
+
 
 def lost() -> RuntimeError:
     try:
@@ -63,3 +66,25 @@ def test_the_rank_that_cpp_code_ended_is_named(tmp_path: Path) -> None:
     assert finding is not None
     assert "rank 2 was ended by C++ code (Aborted) (train.py:9)" in finding.message
     assert "rank 7" not in finding.message
+
+
+def test_a_rank_that_was_elsewhere_is_named_beside_the_one_that_was_aborted(tmp_path: Path) -> None:
+    (tmp_path / "ranks").mkdir()
+    said = f'Fatal Python error: Aborted\n\nThread 0x1 (most recent call first):\n  File "{__file__}", line 9 in fit\n'
+    (tmp_path / "ranks/fatal-2.txt").write_text(said)
+    store = Store()
+    store.put(
+        "stopped/1", msgspec.json.encode(RankState(rank=1, kind="backward", doing="backward", file="/a/t.py", line=5))
+    )
+    finding = aborted_beside(store, None, tmp_path, lost())  # type: ignore[arg-type]
+    assert finding is not None
+    assert "rank 1 waits in backward (t.py:5)" in finding.message
+    assert [(one.file, one.line) for one in finding.related].count((finding.file, finding.line)) == 0
+
+
+def test_only_the_rank_that_may_report_it_waits_for_the_others(tmp_path: Path) -> None:
+    (tmp_path / "ranks").mkdir()
+    (tmp_path / "ranks/fatal-2.txt").write_text("Fatal Python error: Aborted\n")
+    store = Store()
+    assert aborted_beside(store, None, tmp_path, lost(), claims=lambda: False) is None  # type: ignore[arg-type]
+    assert "stopped/0" in store.said

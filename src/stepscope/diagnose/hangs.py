@@ -27,6 +27,7 @@ FILE = "hang.json"
 ASKED, ANSWERED = ".asked", ".stacks.json"
 """Names of what `stepscope stacks` leaves in the folder of a run, and of the answer."""
 _LARGEST = 64 << 20
+_MOST_PLACES = 4
 
 
 def read_hang(run: Path) -> Hang | None:
@@ -54,8 +55,13 @@ def explain(hang: Hang) -> str:
 def _groups(ranks: Iterable[RankState]) -> list[list[RankState]]:
     """Ranks that do the same, the largest group that waits first."""
     groups: dict[tuple[object, ...], list[RankState]] = {}
-    for one in ranks:
-        groups.setdefault((one.kind, one.doing, one.number, one.file, one.line, one.error), []).append(one)
+    states = list(ranks)
+    unnumbered = {(one.doing, one.file, one.line) for one in states if one.number is None}
+    for one in states:
+        number = None if (one.doing, one.file, one.line) in unnumbered else one.number
+        groups.setdefault((one.kind, one.doing, number, one.file, one.line, one.error), []).append(
+            msgspec.structs.replace(one, number=number)
+        )
     return sorted(groups.values(), key=lambda group: (group[0].kind != "collective", -len(group), group[0].rank))
 
 
@@ -218,12 +224,14 @@ def _not_sent(ranks: Iterable[RankState]) -> str:
 
 def place_in_doubt(hang: Hang) -> tuple[str, int] | None:
     """The line to look at first: where the fewest ranks are, and of those a collective first."""
-    counts = Counter((one.file, one.line) for one in hang.ranks if one.file)
-    places = [one for one in hang.ranks if one.file]
-    if not places:
-        return None
-    odd = min(places, key=lambda one: (counts[one.file, one.line], one.kind != "collective", one.rank))
-    return odd.file, odd.line
+    odd = _odd_one(hang.ranks)
+    return None if odd is None else (odd.file, odd.line)
+
+
+def _odd_one(ranks: Iterable[RankState]) -> RankState | None:
+    places = [one for one in ranks if one.file]
+    counts = Counter((one.file, one.line) for one in places)
+    return min(places, key=lambda one: (counts[one.file, one.line], one.kind != "collective", one.rank), default=None)
 
 
 FIX = "let all ranks call the same collectives, equally often; only printing and saving belong under `if rank == 0`"
@@ -246,63 +254,54 @@ def evidence_of(hang: Hang) -> dict[str, object]:
 
 def label_of(hang: Hang) -> str:
     """Who is at the line in doubt."""
-    return _who_is_at(hang, place_in_doubt(hang))
+    return _who_is_at(hang.ranks, place_in_doubt(hang))
 
 
-def _who_is_at(hang: Hang, where: tuple[str, int] | None) -> str:
-    there = [one.rank for one in hang.ranks if (one.file, one.line) == where]
+def _who_is_at(ranks: Iterable[RankState], where: tuple[str, int] | None) -> str:
+    there = [one.rank for one in ranks if (one.file, one.line) == where]
     return f"{rank_names(there)} {'is' if len(there) == 1 else 'are'} here" if there else ""
 
 
 def finding_of(hang: Hang) -> Finding:
     """As it is reported while the job runs."""
+    return _finding("run.hang", message_of(hang), hang)
+
+
+def parted_finding(ranks: list[RankState]) -> Finding:
+    """For a job that failed because ranks did not call the same: the first of them tells."""
+    stopped = Hang(time=0.0, ranks=tuple(ranks))
+    return _finding(
+        "dist.collective-mismatch", f"the ranks do not call the same collectives: {explain(stopped)}", stopped
+    )
+
+
+def _finding(rule: str, message: str, hang: Hang) -> Finding:
     file, line = place_in_doubt(hang) or (None, None)
-    others = dict.fromkeys((one.file, one.line) for one in hang.ranks if one.file)
-    others.pop((file or "", line or 0), None)
-    related = [Related(file=place[0], line=place[1], label=_who_is_at(hang, place)) for place in list(others)[:4]]
-    here = next((one for one in hang.ranks if (one.file, one.line) == (file, line)), None)
-    related = [*_called_at(here, hang.ranks), *related]
     return Finding(
-        rule="run.hang",
+        rule=rule,
         severity="error",
-        message=message_of(hang),
+        message=message,
         file=file,
         line=line,
         evidence=evidence_of(hang),
         label=label_of(hang),
         fix=FIX,
-        related=related,
+        related=_other_places(hang),
     )
 
 
-def _called_at(one: RankState | None, ranks: Iterable[RankState]) -> list[Related]:
-    caller = None if one is None else _caller(one, ranks)
-    return (
-        []
-        if one is None or caller is None
-        else [Related(file=caller[0], line=caller[1], label=f"rank {one.rank} has called it here")]
-    )
-
-
-def parted_finding(ranks: list[RankState]) -> Finding:
-    """For a job that failed because ranks did not call the same: the first of them tells."""
-    own = ranks[0]
-    others = {(one.file, one.line): one for one in ranks[1:] if one.file}
-    place = own if own.file or not others else next(iter(others.values()))
-    related = _called_at(place, ranks)
-    for one in others.values():
-        related += [Related(file=one.file, line=one.line, label=f"rank {one.rank} is here"), *_called_at(one, ranks)]
-    return Finding(
-        rule="dist.collective-mismatch",
-        severity="error",
-        message=f"the ranks do not call the same collectives: {explain(Hang(time=0.0, ranks=tuple(ranks)))}",
-        file=place.file or None,
-        line=place.line or None,
-        label=f"rank {place.rank} is here",
-        evidence=evidence_of(Hang(time=0.0, ranks=tuple(ranks))),
-        fix=FIX,
-        related=related[:4],
-    )
+def _other_places(hang: Hang) -> list[Related]:
+    """Where the other ranks are, and who called the functions they are in; each line once."""
+    first = place_in_doubt(hang)
+    groups = {(one.file, one.line): one for one in reversed(hang.ranks) if one.file}
+    found: dict[tuple[str, int], str] = {}
+    for place in sorted(groups, key=lambda one: (one != first, groups[one].rank)):
+        found.setdefault(place, _who_is_at(hang.ranks, place))
+        caller = _caller(groups[place], hang.ranks)
+        if caller is not None:
+            found.setdefault(caller, f"rank {groups[place].rank} has called it here")
+    found.pop(first or ("", 0), None)
+    return [Related(file=file, line=line, label=said) for (file, line), said in list(found.items())[:_MOST_PLACES]]
 
 
 def waiting_words(hang: Hang | None, status: str, now: float) -> str:

@@ -7,7 +7,7 @@ was aborted. Its own error names neither.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -30,6 +30,8 @@ __all__ = ["aborted_beside", "left_alone"]
 
 WAIT_S = 1.0
 """How long the others have to say that they have ended."""
+STOPPED_S = 0.3
+"""How long those have to say what they were doing that are asked to end, because C++ code has ended one."""
 _MOST = 256
 
 
@@ -37,47 +39,61 @@ def left_alone(
     channel: Channel, watcher: Watcher | None, folder: Path | None, crash: BaseException, wait_s: float = WAIT_S
 ) -> Finding | None:
     """For a rank whose connection broke: None where another one failed for a reason of its own, or nobody knows."""
+    own = _own_state(channel, watcher, _crash_frames(crash))
     until = time.monotonic() + wait_s
     while True:
-        aborted, ended = fatal_states(folder), _ended(channel)
+        aborted, ended = fatal_states(folder), _said(channel, "ended")
         if any(one.error and not is_lost_connection(RuntimeError(one.error)) for one in ended):
             return None
         if aborted or len(ended) >= min(channel.size, _MOST) - 1 or time.monotonic() > until:
             break
         time.sleep(0.02)
-    return _finding(channel, watcher, _crash_frames(crash), aborted, ended)
+    return _finding(channel, own, aborted)
 
 
 def aborted_beside(
-    channel: Channel, watcher: Watcher | None, folder: Path | None, crash: BaseException | None
+    channel: Channel,
+    watcher: Watcher | None,
+    folder: Path | None,
+    crash: BaseException | None,
+    claims: Callable[[], bool] = lambda: True,
 ) -> Finding | None:
-    """For a rank that is asked to end: whether that is because C++ code has ended another."""
+    """For a rank that is asked to end: whether that is because C++ code has ended another. `claims`: whether this rank
+    reports it."""
     aborted = fatal_states(folder)
     if not aborted:
         return None
-    frames = main_stack() if crash is None else _crash_frames(crash)
-    return _finding(channel, watcher, frames, aborted, _ended(channel))
+    own = _own_state(channel, watcher, main_stack() if crash is None else _crash_frames(crash))
+    return _finding(channel, own, aborted) if claims() else None
 
 
-def _finding(
-    channel: Channel,
-    watcher: Watcher | None,
-    frames: Sequence[RankFrame],
-    aborted: list[RankState],
-    ended: list[RankState],
-) -> Finding | None:
+def _own_state(channel: Channel, watcher: Watcher | None, frames: Sequence[RankFrame]) -> RankState:
+    """What this rank is doing, and was until it had to stop; the one that reports it reads that."""
+    own = state_of(channel.rank, watcher, frames, sent=read_sent())
+    channel.put(f"stopped/{channel.rank}", msgspec.json.encode(own))
+    return own
+
+
+def _finding(channel: Channel, own: RankState, aborted: list[RankState]) -> Finding | None:
     aborted = [one for one in aborted if one.rank != channel.rank and one.rank < channel.size]
-    known = {one.rank for one in aborted}
-    others = [*aborted, *(one for one in ended if one.rank not in known and not one.error)]
-    if not others:
+    others = {one.rank: one for one in aborted}
+    until = time.monotonic() + (STOPPED_S if aborted else 0.0)
+    while True:
+        for one in (*_said(channel, "stopped"), *_said(channel, "ended")):
+            if not one.error:
+                others.setdefault(one.rank, one)
+        if len(others) >= min(channel.size, _MOST) - 1 or time.monotonic() >= until:
+            break
+        time.sleep(0.02)
+    if not any(one.kind in ("aborted", "ended") for one in others.values()):
         return None
-    return parted_finding([state_of(channel.rank, watcher, frames, sent=read_sent()), *others])
+    return parted_finding([own, *(others[rank] for rank in sorted(others))])
 
 
-def _ended(channel: Channel) -> list[RankState]:
-    """What the other ranks said when they ended."""
+def _said(channel: Channel, what: str) -> list[RankState]:
+    """What the other ranks said when they ended or had to stop."""
     others = [rank for rank in range(min(channel.size, _MOST)) if rank != channel.rank]
-    said = [one for rank in others if (one := channel.get(f"ended/{rank}")) is not None]
+    said = [one for rank in others if (one := channel.get(f"{what}/{rank}")) is not None]
     return [msgspec.json.decode(one, type=RankState) for one in said]
 
 

@@ -62,8 +62,14 @@ class WatchedForHangs(Part):
         channel = self._channel()
         if channel is None:
             return
-        finding = aborted_beside(channel, self._watch.watcher, around.shared_folder(), self._crash)
-        if finding is not None and around.rank_notes.claims("parted"):
+        finding = aborted_beside(
+            channel,
+            self._watch.watcher,
+            around.shared_folder(),
+            self._crash,
+            claims=lambda: around.rank_notes.claims("parted"),
+        )
+        if finding is not None:
             around.reporter.speak(True)
             around.reporter.take(finding)
             run = around.tracking.run
