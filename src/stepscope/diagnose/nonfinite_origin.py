@@ -61,23 +61,26 @@ def proofs(run: Evidence, rule: str) -> Iterator[Proof]:
     alarm, kind = found.alarm, found.kind
     why = f": {kind.what}" if kind.what else ""
     related = [(alarm.place, "backward is called here")] if alarm.place not in (None, found.where) else []
+    fix = kind.fix or "stop at the first bad loss (if not torch.isfinite(loss): ...), and look at what changed before"
+    where = ""
+    if alarm.kind == "gradient" and not found.proven and run.distributed.size > 1:
+        where, fix = " of this rank", "look at the losses of the other ranks too: gradients are averaged over all ranks"
     yield Proof(
         where=found.where,
-        message=_symptom(alarm) + why,
+        message=_symptom(alarm, where) + why,
         label=kind.what if found.proven or not kind.what else f"{kind.what}; nothing else in this loss can do it",
         evidence={**found.evidence, "first_bad_step": alarm.step, "loss": str(alarm.value), "module": found.module},
-        fix=kind.fix
-        or "stop at the first bad loss (if not torch.isfinite(loss): ...), and look at what changed before",
+        fix=fix,
         related=related,
         edit=tensors.kept_away(found.where, str(found.evidence.get("op", "")).rstrip("_")) if found.proven else None,
     )
 
 
-def _symptom(alarm: Alarm) -> str:
+def _symptom(alarm: Alarm, of_whom: str) -> str:
     if alarm.kind == "gradient":
         more = f" and {len(alarm.parameters) - 1} more" if len(alarm.parameters) > 1 else ""
         named = f"the gradient of {alarm.parameters[0]}{more}" if alarm.parameters else "a gradient"
-        return f"{named} is not finite in step {alarm.step}, though the loss is ({alarm.value:.4g})"
+        return f"{named} is not finite in step {alarm.step}, though the loss{of_whom} is ({alarm.value:.4g})"
     if alarm.parameters:
         return f"{alarm.parameters[0]} is no longer finite, and so the loss is {alarm.value} from step {alarm.step} on"
     return f"the loss is {alarm.value} in step {alarm.step}, and the training continues"

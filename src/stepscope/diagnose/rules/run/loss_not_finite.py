@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     "run.loss-not-finite",
     severity="error",
     needs="curves, stored",
-    follows=("num.*", "data.nan-input", "opt.lr-too-high"),
+    follows=("num.*", "num.nan-loss-continues", "dist.nan-on-one-rank", "data.nan-input", "opt.lr-too-high"),
 )
 def loss_not_finite(run: StoredRun) -> Iterator[Proof]:
     """The logged loss became NaN or infinite.
