@@ -27,6 +27,8 @@ _TABLE: dict[str, dict[str, str]] = {
         "warnings:_showwarnmsg": "a warning names the user's line, not ours",
         "numpy.random:seed": "seeds that are set again and again",
         "random:seed": "seeds that are set again and again",
+        "os:rename": "a checkpoint that every rank moves to one place; only in a rank that has saved one",
+        "os:replace": "a checkpoint that every rank moves to one place; only in a rank that has saved one",
     },
     "torch": {
         "torch.nn:Module.register_forward_hook": "hooks that pile up",

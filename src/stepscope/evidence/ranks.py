@@ -66,27 +66,33 @@ class Sampled(Fact, frozen=True):
     made: Spot | None
     """The sampler."""
     loader_made: Spot | None
+    rank: int = -1
+    """Whose part it takes."""
 
 
 @record
 class RunningStats(Fact, frozen=True):
-    """The running statistics of batch norm after some steps, if nothing synchronizes them."""
+    """The buffers of a model after some steps, if nothing synchronizes them."""
 
     step: int
     names: list[str]
+    """Layers of batch norm, for their running means; then other buffers."""
     digests: list[str]
     place: Spot | None
+    others: int = 0
+    """How many are not of batch norm."""
 
 
 @record
 class Saved(Fact, frozen=True):
-    """`torch.save` to a path."""
+    """`torch.save` to a path, or a saved file that was renamed to it."""
 
     path: str
     host: str
     """The real path; the same on all hosts if the folder is on a network."""
     step: int
     place: Spot | None
+    is_renamed: bool = False
 
 
 @record
@@ -114,6 +120,9 @@ class Synced(Fact, frozen=True):
     step: int
     names: list[str]
     """Of the parameters concerned; empty for all."""
+    call: str = ""
+    """The collective with the arguments that all ranks must agree on."""
+    place: Spot | None = None
 
 
 @record
@@ -148,6 +157,10 @@ class Pace(Fact, frozen=True):
     """The last `scheduler.step()`."""
     late_place: Spot | None
     """Where a late parameter's module was created."""
+    loads: int = 0
+    """How often weights were loaded into a module."""
+    load_place: Spot | None = None
+    """The last `load_state_dict`."""
 
 
 @record
@@ -219,7 +232,7 @@ class Rank:
         return last if last is not None and last.number not in self.returned else None
 
 
-@table("ranks", version=3)
+@table("ranks", version=4)
 @dataclass(eq=False)
 class Ranks:
     """`run.ranks`: the members of a process group of several, as far as rank 0 knows them."""

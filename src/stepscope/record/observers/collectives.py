@@ -110,7 +110,7 @@ class CollectiveObserver(Observer, Collectives):
         with torch._C.DisableTorchFunction(), torch.no_grad():
             tensors = tensors_in((args, kwargs))
             if tensors and name in ("all_reduce", "broadcast", "reduce", "all_gather"):
-                self._tell_what(tensors)
+                self._tell_what(tensors, described(name, args, kwargs), frame)
             shape = shape_to_compare(name, args, kwargs, tensors)
         name = described(name, args, kwargs)
         self._remember(number, name, shape, tensors, frame)
@@ -140,7 +140,7 @@ class CollectiveObserver(Observer, Collectives):
         if number is not None and notes is not None:
             notes.write(Returned(number))
 
-    def _tell_what(self, tensors: list[Any]) -> None:
+    def _tell_what(self, tensors: list[Any], call: str, frame: Any) -> None:
         """Are these gradients, or parameters? By where they lie, or by the size of all of them in one piece."""
         if len(self._synced) > _KEPT or self.count > 10 * _KEPT:
             return
@@ -150,13 +150,13 @@ class CollectiveObserver(Observer, Collectives):
         of_params = [name for name, p in named if _pointer(p) in lies_at]
         whole = sum(p.numel() for _, p in named if p.requires_grad)
         if not of_grads and not of_params and whole > 1 and any(t.numel() == whole for t in tensors):
-            self._tell("grads" if self._after_backward else "params", [])
+            self._tell("grads" if self._after_backward else "params", [], call, frame)
         if of_grads:
-            self._tell("grads", of_grads)
+            self._tell("grads", of_grads, call, frame)
         if of_params:
-            self._tell("params", of_params)
+            self._tell("params", of_params, call, frame)
 
-    def _tell(self, what: str, names: list[str]) -> None:
+    def _tell(self, what: str, names: list[str], call: str, frame: Any) -> None:
         key = (what, self.watcher.step > 0, " ".join(names))
         notes = self.watcher.distributed.notes
         self.exchanges_gradients |= what == "grads"
@@ -164,7 +164,7 @@ class CollectiveObserver(Observer, Collectives):
             return
         self._synced.add(key)
         if notes is not None:
-            notes.write(Synced(what, self.watcher.step, names))
+            notes.write(Synced(what, self.watcher.step, names, call, spot(own_place(frame))))
 
 
 def _pointer(tensor: Any) -> int | None:

@@ -13,11 +13,11 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler, IterableDataset
 
+from stepscope.events import Installed
 from stepscope.evidence.distributed import Distributed, ParallelModel, Sampler
 from stepscope.evidence.ranks import (
     Delivered,
@@ -36,12 +36,12 @@ from stepscope.record.fingerprints import Fingerprint, Fingerprints, digest_of
 from stepscope.record.observers.loaders import live
 from stepscope.record.observers.observer import Observer
 from stepscope.record.observers.own_frames import own_place
+from stepscope.record.observers.rank_buffers import LocalBuffers, unsynchronized
 from stepscope.record.observers.rank_facts import host_of, length_of, shares_out, spot, subset_digest, world
 from stepscope.record.observers.rank_pace import pace_of
 from stepscope.record.observers.ranks import Began, Trained, Writes
 
 if TYPE_CHECKING:
-    from stepscope.events import Installed
     from stepscope.evidence.loaders import Loader
     from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
@@ -52,11 +52,6 @@ _BATCHES = 3
 _LOOKS = frozenset((0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000))
 _PARAMETERS = 64
 _SAVES = 50
-_STATS = 16
-
-
-_BATCH_NORMS = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d)
-"""Not SyncBatchNorm, which computes over all ranks."""
 
 
 class LiveParallelModel(ParallelModel):
@@ -92,10 +87,12 @@ class DistributedObserver(Observer, Distributed):
         self._looked: set[int] = set()
         self._saves: set[str] = set()
         self._lost = False
+        self._own = Installed()
 
     def install(self, installed: Installed) -> None:
         if not dist.is_available():
             return
+        installed.add(self._own.remove)
         self._watch_wrapping(installed)
         self._watch_samplers(installed)
 
@@ -218,6 +215,7 @@ class DistributedObserver(Observer, Distributed):
                 indices=subset_digest(sampler.dataset),
                 made=spot(made),
                 loader_made=spot(loader.made),
+                rank=int(sampler.rank),
             )
         )
 
@@ -226,9 +224,25 @@ class DistributedObserver(Observer, Distributed):
         path = os.path.abspath(path)
         if self.notes is None or world() is None or path in self._saves or len(self._saves) >= _SAVES:
             return
+        if not self._saves:
+            for function in ("os:rename", "os:replace"):
+                self._own.after(function, "following a saved file", self._renamed)
+        self._note_file(path, place)
+
+    def _renamed(self, frame: Any, result: Any, src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+        """A file that was saved under another name first."""
+        if not isinstance(src, str | os.PathLike) or os.path.abspath(src) not in self._saves:
+            return
+        path = os.path.abspath(os.fspath(dst))
+        if path not in self._saves and world() is not None:
+            self._note_file(path, own_place(frame), is_renamed=True)
+
+    def _note_file(self, path: str, place: Place | None, *, is_renamed: bool = False) -> None:
+        if self.notes is None:
+            return
         self._saves.add(path)
         self.say_rank()
-        self.notes.write(Saved(path, host_of(path), self.watcher.step, spot(place)))
+        self.notes.write(Saved(path, host_of(path), self.watcher.step, spot(place), is_renamed))
 
     @staticmethod
     def is_sharded(parameter: Any) -> bool:
@@ -327,10 +341,9 @@ class DistributedObserver(Observer, Distributed):
             self.notes.write(pace_of(self.watcher, self._wrapped_models()))
             names, where = [name for name, _ in named], (self._made_at(named[0][1]), spot(backward.place))
             self._fingerprints.ask([p for _, p in named], lambda found: self._note_digests(step, names, found, *where))
-        stats = self._running_stats()
-        if stats:
-            names, place = [name for name, _ in stats], self._stats_place()
-            self._fingerprints.ask([b for _, b in stats], lambda found: self._note_stats(step, names, found, place))
+        buffers = unsynchronized(self.watcher, self._wrapped_models())
+        if buffers.all:
+            self._fingerprints.ask([b for _, b in buffers.all], lambda found: self._note_buffers(step, buffers, found))
 
     def _note_digests(
         self, step: int, names: list[str], found: list[Fingerprint], made: Spot | None, backward: Spot | None
@@ -340,27 +353,20 @@ class DistributedObserver(Observer, Distributed):
             digests, values = [one[0] for _, one in seen], [one[1] for _, one in seen]
             self.notes.write(Weights(step, [name for name, _ in seen], digests, values, made, backward))
 
-    def _note_stats(self, step: int, names: list[str], found: list[Fingerprint], place: Spot | None) -> None:
-        if self.notes is not None and all(digest for digest, _ in found):
-            self.notes.write(RunningStats(step, names, [digest for digest, _ in found], place))
+    def _note_buffers(self, step: int, buffers: LocalBuffers, found: list[Fingerprint]) -> None:
+        digests = [digest for digest, _ in found]
+        if self.notes is not None and all(digests):
+            place = self._wrapped_at() or self._made_first()
+            self.notes.write(RunningStats(step, [name for name, _ in buffers.all], digests, place, len(buffers.others)))
 
-    def _running_stats(self) -> list[tuple[str, Any]]:
-        """The running means of batch norm in a model that is trained together, unless something keeps them alike."""
-        wrapped = self._wrapped_models()
-        models = [one.module for one in wrapped if not one.broadcast_buffers]
-        if not wrapped and self.watcher.collectives.exchanges_gradients:
-            models = [module for model in self.watcher.models.roots if (module := model.live()) is not None]
-        found = []
-        for model in models:
-            for name, module in model.named_modules():
-                if isinstance(module, _BATCH_NORMS) and module.training and module.running_mean is not None:
-                    found.append((name, module.running_mean))
-        return found[:_STATS]
-
-    def _stats_place(self) -> Spot | None:
+    def _wrapped_at(self) -> Spot | None:
+        """Where a model was wrapped that keeps its buffers to itself."""
         for wrap in self.wraps:
             if isinstance(wrap, LiveParallelModel) and wrap.live is not None and not wrap.live.broadcast_buffers:
                 return spot(wrap.place)
+        return None
+
+    def _made_first(self) -> Spot | None:
         models = [module for model in self.watcher.models.roots if (module := model.live()) is not None]
         first = next((p for model in models for p in model.parameters()), None)
         return None if first is None else self._made_at(first)

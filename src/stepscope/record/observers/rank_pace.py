@@ -21,6 +21,7 @@ def pace_of(watcher: Watcher, wrapped: list[Any]) -> Pace:
     rates = [group.get("lr") for optimizer in optimizers for group in optimizer.param_groups]
     late = _late_parameters(wrapped)
     places = [one.steps[-1].place for one in schedulers if one.steps]
+    loadings = watcher.checkpoints.loadings
     return Pace(
         step=watcher.step,
         backwards=steps.backward_count,
@@ -30,6 +31,8 @@ def pace_of(watcher: Watcher, wrapped: list[Any]) -> Pace:
         step_place=spot(steps.steps[-1].place) if steps.steps else None,
         scheduler_place=spot(places[-1]) if places else None,
         late_place=spot(watcher.module_records.of(late[0][1]).made) if late else None,
+        loads=len(loadings),
+        load_place=spot(loadings[-1].place) if loadings else None,
     )
 
 

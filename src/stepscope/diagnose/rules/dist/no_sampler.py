@@ -12,17 +12,18 @@ _BATCHES = 2
 
 @rule("dist.no-sampler", severity="warning", needs="steps, end, crash")
 def no_sampler(run: Evidence) -> Iterator[Proof]:
-    """Ranks train on the same batches, because nothing splits the data among them.
+    """Ranks train on the same batches: nothing splits the data among them, or all draw the same random samples.
 
     Why it matters: the ranks compute the same gradients, and their average is that of one rank: all the work of the
     others is for nothing, and the batch is as small as on one.
 
     What to do: give the DataLoader a `DistributedSampler` (with `set_epoch` each epoch); an IterableDataset has to
-    yield every n-th sample itself, beginning with its rank.
+    yield every n-th sample itself, beginning with its rank. A dataset that draws random numbers needs another seed on each
+    rank: `torch.manual_seed(seed + rank)` after the model is made.
 
     How it is found: the ranks train one model together, the first batches of the loader that trains are the same on
     several of them, value by value, and so is what the model is given. Digests are exchanged through the store of the
-    process group.
+    process group. Where a DistributedSampler gives the ranks different indices, the dataset must have drawn the samples.
 
     Bad:
         loader = DataLoader(dataset, batch_size=32, shuffle=True)
@@ -40,12 +41,22 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
             continue
         first = alike[0][0].delivered[number][0]
         who = ", and ".join(_names(group, len(run.ranks.all)) for group in alike)
+        is_split = all(_splits(group, number) for group in alike)
+        if is_split and len({one.digest for one in alike[0][0].delivered[number]}) == 1:
+            continue  # data that is the same everywhere
+        why = (
+            "the sampler splits the indices, but the dataset draws the same random samples"
+            if is_split
+            else "this loader does not split the data among the ranks"
+        )
         yield Proof(
             where=first.made,
-            message=f"{who} train on the same batches: this loader does not split the data among the ranks",
+            message=f"{who} train on the same batches: {why}",
             label=f"the first {len(alike[0][0].delivered[number])} batches are the same on {who}",
             evidence={"ranks": [[one.rank for one in group] for group in alike], "sampler": first.sampler},
-            fix=_mend(run, first),
+            fix="seed each rank differently once the model is made: torch.manual_seed(seed + dist.get_rank())"
+            if is_split
+            else _mend(run, first),
         )
 
 
@@ -73,6 +84,13 @@ def _compares(rank: Rank, number: int) -> bool:
 def _same(one: Rank, other: Rank, number: int) -> bool:
     pairs = list(zip(one.delivered[number], other.delivered[number], strict=False))
     return len(pairs) >= _BATCHES and all(mine.digest == theirs.digest for mine, theirs in pairs)
+
+
+def _splits(group: list[Rank], number: int) -> bool:
+    """Whether a DistributedSampler gives each of these ranks other indices."""
+    samplers = [rank.sampled.get(number) for rank in group]
+    parts = {one.rank for one in samplers if one is not None and one.rank >= 0}
+    return len(parts) == len(group)
 
 
 def _names(group: list[Rank], size: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from stepscope.common.units import counted, listed
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.ranks import Pace, Rank, Weights
+from stepscope.evidence.ranks import Pace, Rank, Synced, Weights
 
 _SMALLEST = 1e-4
 """As a share of a parameter's size: below it, different hardware may have rounded differently."""
@@ -30,8 +30,8 @@ def param_divergence(run: Evidence) -> Iterator[Proof]:
 
     How it is found: the values of the parameters whose gradients are exchanged are compared between ranks before the
     first step and after some of the next ones; they are never the same again. The cause is named where the ranks' learning
-    rates or numbers of backward passes for as many steps differ, or where only parameters differ that the wrapper does not
-    know. Scripts that average parameters instead of gradients, and parameters that are sharded on purpose, are let pass.
+    rates or numbers of backward passes for as many steps differ, where only some have loaded weights, where gradients are
+    reduced to one rank only, or where only parameters differ that the wrapper does not know. Scripts that average parameters instead of gradients, and parameters that are sharded on purpose, are let pass.
 
     Bad:
         torch.manual_seed(1234 + rank)
@@ -68,8 +68,12 @@ def _with_cause(first: Rank, other: Rank, step: int) -> Proof | None:
     names = [name.partition(":")[2] for name in _differ(first, other, step)]
     if mine.late and set(names) <= set(mine.late):
         return _late(mine, names)
+    if mine.loads != theirs.loads and 0 in (mine.loads, theirs.loads):
+        return _loaded(first.rank, mine, other.rank, theirs)
     if step == 0:
         return None
+    if (one := next((sync for sync in first.synced if sync.call.startswith("reduce(")), None)) is not None:
+        return _reduced(one)
     if mine.rates != theirs.rates and len(mine.rates) == len(theirs.rates):
         return _rates(first.rank, mine, other.rank, theirs)
     if mine.backwards != theirs.backwards and _were_level(first, other, step):
@@ -90,6 +94,28 @@ def _late(pace: Pace, names: list[str]) -> Proof:
         label="not among the parameters whose gradients are averaged",
         evidence={"parameters": names[:10]},
         fix="change the model, and what requires gradients, before DistributedDataParallel wraps it",
+    )
+
+
+def _loaded(rank: int, mine: Pace, other: int, theirs: Pace) -> Proof:
+    who, without = (rank, other) if mine.loads else (other, rank)
+    return Proof(
+        where=mine.load_place or theirs.load_place,
+        message=f": rank {who} has loaded weights, rank {without} has not",
+        label=f"not called on rank {without}",
+        evidence={"loads": {str(rank): mine.loads, str(other): theirs.loads}},
+        fix="load the weights on all ranks, or before DistributedDataParallel copies those of rank 0 to the others",
+    )
+
+
+def _reduced(one: Synced) -> Proof:
+    """`dist.reduce` where `dist.all_reduce` was meant."""
+    return Proof(
+        where=one.place,
+        message=f": {one.call} averages gradients for one rank only",
+        label="the other ranks keep their own gradients, or parts of the sum",
+        evidence={"call": one.call, "parameters": one.names[:10]},
+        fix="use dist.all_reduce, which gives the sum to all ranks",
     )
 
 

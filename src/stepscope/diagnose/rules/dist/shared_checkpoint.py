@@ -18,7 +18,8 @@ def shared_checkpoint(run: Evidence) -> Iterator[Proof]:
     rank a file of its own where their states differ.
 
     How it is found: `torch.save` was called with the same path by several ranks of one machine, or of several that
-    share a network file system.
+    share a network file system. If each rank saves a temporary file and renames it, no file is a mixture; but all ranks
+    save, and the last one stays. That is a warning.
 
     Bad:
         torch.save(model.state_dict(), "last.pt")
@@ -36,9 +37,12 @@ def shared_checkpoint(run: Evidence) -> Iterator[Proof]:
         return
     (_, path), who = next(iter(shared.items()))
     more = f" (and {len(shared) - 1} more files)" if len(shared) > 1 else ""
+    are_renamed = all(one.is_renamed for one in who.values())
+    how = "rename their files to" if are_renamed else "save to the same file:"
     yield Proof(
         where=next(iter(who.values())).place,
-        message=f"{rank_names(who)} save to the same file: {path.rpartition('/')[2]}{more}",
+        severity="warning" if are_renamed else None,
+        message=f"{rank_names(who)} {how} {path.rpartition('/')[2]}{more}",
         label=f"called on {rank_names(who)}",
         evidence={"ranks": sorted(who), "files": [path for _, path in shared][:10]},
         fix="save on rank 0 only: if dist.get_rank() == 0: torch.save(...)",
